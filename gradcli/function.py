@@ -319,16 +319,19 @@ class Function(ParsedText):
         box: Mapping[str, str] | None = None,
         seed: int = 0,
         allow: Sequence[Allowed] = (),
+        strict: bool = False,
         require_all: bool = False,
+        differences: bool = False,
     ) -> Checking:
-        """What autograd, the formula, the enclosure and finite differences say of each entry, and the verdict.
+        """What autograd, the formula and the enclosure say of each entry, and the verdict.
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, a
         usual tolerance of the dtype by default, and `atol` beyond that.  `claim` has derivatives by variable, as
         formulas that are to be proved or refuted, and `expect` as numbers; one under `""` is for the only variable.
         `random` points are drawn from the `box` of each variable, `"0..1"`, whose bounds are values.  Verdicts of
-        `allow` pass beside `agree`, and `no-counterexample` lets claims pass that are not proved; with `require_all` a
-        sample of the entries does not.
+        `allow` pass beside `agree`, and `no-counterexample` lets claims pass that are not proved.  Unless `strict`, an
+        entry passes that lost digits and is small beside the largest of its gradient; with `require_all` a sample of
+        the entries does not.  With `differences` each entry has its finite difference too.
 
         Raises:
             GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
@@ -341,7 +344,12 @@ class Function(ParsedText):
         """
         from gradcli.questions.check import Demands, check
 
-        demands = Demands(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow), require_all)
+        demands = Demands(
+            *(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow)),
+            is_strict=strict,
+            requires_all=require_all,
+            has_differences=differences,
+        )
         return check(self._asked(at, wrt, dtype), v, demands)
 
     def improve(

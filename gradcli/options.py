@@ -290,7 +290,15 @@ OPTIONS = (
         help="Verdicts that pass beside agree, separated by commas: kink,removable; "
         "no-counterexample lets claims pass that are neither proved nor refuted.",
     ),
+    Option(
+        "strict",
+        Kind.SWITCH,
+        ("check",),
+        is_setting=True,
+        help="Exit with 1 for lost digits also in an entry that is small beside the largest one of its gradient.",
+    ),
     Option("require_all", Kind.SWITCH, ("check",), is_setting=True, help=_REQUIRE_ALL),
+    Option("differences", Kind.SWITCH, ("check",), help="Take finite differences too, as --full does."),
     # -- map
     Option(
         "points",
@@ -457,11 +465,11 @@ OPTIONS = (
         "budget",
         Kind.WHOLE,
         (*JUDGED, "check", "improve", "run"),
-        default=5,
         bounds=(1, 3600),
         is_presentation=True,
         is_setting=True,
-        help="Seconds of processor time that a check or a search may take. Entries not decided within are counted.",
+        help="Seconds that checks and searches may take. What is not decided within is counted. "
+        "Default: 5 of processor time.",
     ),
     Option(
         "check",

@@ -286,9 +286,9 @@ def eval_(line: CommandLine) -> Result:
 def check(line: CommandLine) -> Result:
     """What all readings say of a derivative, side by side.
 
-    Prints what autograd, formula, enclosure and finite differences say of every entry, worst first, with a verdict,
-    and exits with 1 unless all agree and every claim is proved. In --format plain, a line an entry: verdict, entry,
-    torch, truth; then a line a claim.
+    Prints what autograd, formula and enclosure say of every entry, worst first, with a verdict, and exits with 1
+    unless all agree and every claim is proved; --full adds finite differences. In --format plain, a line an entry:
+    verdict, entry, torch, truth; then a line a claim.
 
     \b
     Examples:
@@ -297,7 +297,8 @@ def check(line: CommandLine) -> Result:
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """
-    return line.answer()
+    differences = {"differences": True} if line.shown.form == "full" else {}
+    return replace(line, arguments={**line.arguments, **differences}).answer()
 
 
 def improve(line: CommandLine) -> Result:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from gradcli.crosscheck.compare import (
 )
 from gradcli.crosscheck.point import Point, Torch, flat, unravel
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
-from gradcli.crosscheck.summary import Part, summarize
+from gradcli.crosscheck.summary import Part, family, summarize
 from gradcli.progress import doing, patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -121,9 +122,10 @@ class _Judge:
         try:
             part, evidence = self._part(survey)
         except OverTimeError as error:
-            part = Part(survey.entries, (), "none", (f"the check was {error}",), is_whole=False)
+            part = self._untold(survey, f"the check was {error}")
         if not part.is_whole and (proof := proof or self._proof(torch)) is not None:
-            part = self._completed(survey, part, proof)
+            with suppress(OverTimeError):
+                part = self._completed(survey, part, proof)
         return part, evidence
 
     def _proof(self, torch: Torch) -> Proof | None:
@@ -164,9 +166,11 @@ class _Judge:
         if not of_y.all():
             notes.append(f"of y, {np.count_nonzero(of_y):,} of {of_y.size:,} elements were checked")
         is_whole = not notes
+        is_sample = any(family(entry) == part.of for entry in part.decided)  # whose rest nobody has to decide
         return replace(
             part,
             decided=decided,
+            left=0 if is_sample else left,
             chosen="all" if is_whole else part.chosen if part.decided else "what could be decided",
             notes=(*notes, *self._at_infinity(decided)),
             is_whole=is_whole,
@@ -216,7 +220,7 @@ class _Judge:
     def _part(self, survey: Survey) -> tuple[Part, Evidence | None]:
         torch = survey.torch
         if survey.entries == 0:
-            return Part(0, (), "all", ("there are no entries to check",)), None
+            return Part(survey.family, 0, (), "all", ("there are no entries to check",)), None
         too_much = None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
@@ -240,6 +244,7 @@ class _Judge:
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
             part = Part(
+                survey.family,
                 survey.entries,
                 decided,
                 selection.chosen,
@@ -249,8 +254,11 @@ class _Judge:
                 left_out=selection.note,
             )
             return part, evidence
-        note = "even one entry was over the budget of the reference"
-        return Part(survey.entries, (), "none", (note,), is_whole=False), None
+        return self._untold(survey, "even one entry was over the budget of the reference"), None
+
+    def _untold(self, survey: Survey, note: str) -> Part:
+        """The part of which nothing was decided."""
+        return Part(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
 
     def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
         rows = None if selection.rows is None else frozenset(selection.rows.tolist())
@@ -338,4 +346,18 @@ class _Judge:
             from gradcli.crosscheck.singular import classify_singularities
 
             decided += classify_singularities(case, singular)
-        return decided
+        return decided if case.tolerance.is_strict else list(map(self._weighed, decided))
+
+    def _weighed(self, entry: Entry) -> Entry:
+        """An entry that lost digits, which are minor beside the largest one of the gradient that it is part of.
+
+        The gradient of a tensor is vᵀJ, or the row of J; a step along it goes as far wrong by any agreeing entry.
+        """
+        if entry.verdict != "inaccurate" or entry.variable is None:
+            return entry
+        block = ((self.torch.vjp if entry.row is None else self.torch.jacobian) or {})[entry.variable]
+        gradient = np.abs(block if entry.row is None else block[entry.row])
+        largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
+        if not abs(entry.truth - arb(entry.torch)) <= self.case.tolerance.rtol * largest:
+            return entry
+        return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")

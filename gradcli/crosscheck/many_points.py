@@ -94,6 +94,7 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         proven=whole.proven and len(checks) == count,
         sampled=whole.sampled or len(checks) < count,
         zeros=sum(check.zeros for check in checks.values()),
+        undecided=sum(check.undecided for check in checks.values()),
     )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.summary import Family
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError, Pattern, Structure
@@ -78,6 +79,11 @@ class Survey:
         if not self.variables:
             return self.torch.value.size
         return (1 if self.torch.jacobian is None else self.torch.value.size) * sum(self.sizes.values())
+
+    @property
+    def family(self) -> Family:
+        """What they are; without variables, elements of y."""
+        return "y" if not self.variables else "vjp" if self.torch.jacobian is None else "J"
 
     @cached_property
     def pattern(self) -> Pattern | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
@@ -12,34 +14,44 @@ from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 MAX_FINDINGS = 10
 """Findings that are listed."""
 
+FEW = 100
+"""Of so many entries of a kind that were tried, one may stay undecided beside a verdict on the others."""
+
+Family = Of | Literal["y", "J", "vjp"]
+"""Numbers of one kind: elements of y, entries of J or of vᵀJ, or what the entry itself says that it is of."""
+
+
+def family(entry: Entry) -> Family:
+    """Tell elements of y, entries of J and of vᵀJ apart, and those of derivatives that have a name of their own."""
+    return entry.of or ("y" if entry.variable is None else "vjp" if entry.row is None else "J")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The entries of J, of vᵀJ, or of what `of` names, that were looked at, with those of y or of the gradient.
+    """The entries of one family that were looked at, with those of y, of vᵀJ or of the gradient beside them.
 
     It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Beside what
-    is decided one by one `bounded` of them agree, with about this `error`.  What a sample should have is `left_out`.
+    is decided one by one `bounded` of them agree, with about this `error`, and `left` were tried and not decided.  What
+    a sample should have is `left_out`.
     """
 
+    of: Family
     entries: int
     decided: Sequence[Entry]
     chosen: str
     notes: tuple[str, ...] = ()
-    of: Of = ""
     is_whole: bool = True
     zeros: int = 0
     bounded: int = 0
+    left: int = 0
     error: float | None = None
     left_out: str = ""
 
     @property
     def checked(self) -> int:
-        """Entries whose number was compared or shown to have no truth: of J, else of vᵀJ, else of y."""
-        kept = [e for e in self.decided if e.of == self.of]
-        if not self.of:
-            kept = [e for e in kept if e.variable is not None] or kept
-            kept = [e for e in kept if e.row is not None] or kept
-        return self.zeros + self.bounded + sum(e.verdict != "unchecked" for e in kept)
+        """Entries whose number was compared or shown to have no truth."""
+        found = sum(e.verdict != "unchecked" for e in self.decided if family(e) == self.of)
+        return self.zeros + self.bounded + found
 
 
 def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
@@ -52,10 +64,15 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
     distinct = {(e.of, e.by, e.variable, e.row, e.column): e for part in parts for e in part.decided}
     decided = sorted(distinct.values(), key=badness, reverse=True)
     bad = worth_listing(decided)
-    verdicts: list[Verdict] = [e.verdict for e in decided]
-    if not verdicts or (main.of and main.entries and not main.checked):  # the gradient alone says nothing of a Hessian
+    tried, undecided = Counter(map(family, decided)), Counter(family(e) for e in decided if e.verdict == "unchecked")
+    for part in parts:
+        tried[part.of] += part.bounded + part.left
+        undecided[part.of] += part.left
+    verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
+    # What says nothing of an answer's own numbers: y alone of a gradient, a gradient alone of a Hessian.
+    if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):
         verdicts.append("unchecked")
-    verdict = worst(verdicts)
+    verdict = worst(verdicts or ["unchecked"])
     is_whole = all(part.is_whole for part in parts)
     notes = dict.fromkeys(main.notes)
     for part in others:
@@ -79,6 +96,7 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
         proven=is_whole and bool(decided) and all(e.proven for e in decided),
         sampled=not is_whole,
         zeros=main.zeros,
+        undecided=undecided[main.of],
     )
     return check, tuple(decided)
 
@@ -101,6 +119,7 @@ def joined(checks: Sequence[Check]) -> Check:
         first,
         verdict=verdict,
         checked=min(check.checked for check in checks),
+        undecided=max(check.undecided for check in checks),
         max_relative_error=max(errors, default=None),
         findings=tuple(findings[:MAX_FINDINGS]),
         findings_count=len(findings) + hidden,

@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
-from gradcli.progress import counted
+from gradcli.progress import counted, each_with_time
 from gradcli.questions.judging import (
     advised,
     boundaries,
@@ -72,7 +72,9 @@ class Demands:
     boxes: Mapping[str, str]
     seed: int
     allowed: tuple[Allowed, ...]
+    is_strict: bool = False
     requires_all: bool = False
+    has_differences: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no function could answer.
@@ -132,10 +134,14 @@ class _AtPoint:
     vjp: Mapping[str, Array] | None
     judgement: Judgement
 
-    @property
-    def verdicts(self) -> set[Verdict]:
-        """Of all entries and of y, and of the whole."""
-        return {self.judgement.check.verdict, *(entry.verdict for entry in self.judgement.entries)}
+    def failing(self, check: Check, demands: Demands) -> set[Verdict]:
+        """The verdicts that do not pass: of all entries, of what a check adds to them, and of too few decided ones."""
+        found = {
+            entry.verdict
+            for entry in (*self.judgement.entries, *check.findings)
+            if entry.verdict != "unchecked" and (demands.is_strict or not entry.is_minor)
+        }
+        return (found | {check.verdict} & {"unchecked"}) - {"agree", *demands.allowed}
 
     @property
     def badness(self) -> tuple[int, float]:
@@ -143,9 +149,10 @@ class _AtPoint:
         check = self.judgement.check
         return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
-    def of_sample(self) -> _AtPoint:
+    def of_sample(self, note: str) -> _AtPoint:
         """The same, where not every entry of all points was looked at."""
-        check = replace(self.judgement.check, sampled=True, proven=False)
+        notes = (*self.judgement.check.notes, note) if note else self.judgement.check.notes
+        check = replace(self.judgement.check, sampled=True, proven=False, notes=notes)
         return replace(self, judgement=replace(self.judgement, check=check))
 
 
@@ -168,26 +175,23 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     tolerance = demands.tolerance(question.dtype)
     asking = _PointCheck(question, cotangent, tolerance, question.derived)
     if draws is None:
-        worst, sampling = asking.at({}), None
-        verdicts = worst.verdicts
+        worst, sampling, failing = asking.at({}), None, set()
     else:
-        worst, sampling, verdicts = _sampled(asking, demands, draws)
-    shared, check = _readings(worst, asking.derived_at(worst), tolerance)
+        worst, sampling, failing = _sampled(asking, demands, draws)
+    shared, check = _readings(worst, asking.derived_at(worst), tolerance, has_differences=demands.has_differences)
+    failing |= worst.failing(check, demands)
     if sampling is not None and check.verdict in MENDED:
         check = _mended_everywhere(replace(inquiry, at=demands.inputs(inquiry)), demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
-    passing = {"agree", *demands.allowed}
     is_enough = check.is_whole or not demands.requires_all
     elsewhere = () if question.live is None else question.live.elsewhere()
     return Checking(
         command="check",
         allowed=demands.allowed,
         requires_all=demands.requires_all,
-        passed=verdicts | {check.verdict} <= passing
-        and is_enough
-        and not elsewhere
-        and all(_passes(claim, demands.allowed) for claim in found),
+        failing=tuple(verdict for verdict in SEVERITY if verdict in failing),
+        passed=not failing and is_enough and not elsewhere and all(_passes(claim, demands.allowed) for claim in found),
         claims=found,
         elsewhere=elsewhere,
         sampling=sampling,
@@ -336,32 +340,41 @@ class _PointCheck:
 def _sampled(
     asking: _PointCheck, demands: Demands, draws: Iterator[dict[str, Array]]
 ) -> tuple[_AtPoint, Sampling, set[Verdict]]:
-    """The worst of the random points, how many had each verdict, and the verdicts of all entries."""
+    """The worst of the random points, how many had each verdict, and the verdicts that do not pass."""
+    from gradcli.reference.deadline import is_over_time
+
     worst: _AtPoint | None = None
-    is_whole = True
+    is_whole, note = True, ""
     counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
-    verdicts: set[Verdict] = set()
-    for n, drawn in enumerate(counted("point", draws, demands.points or 0)):
+    failing: set[Verdict] = set()
+    points = demands.points or 0
+    for n, drawn in enumerate(counted("point", draws, points)):
         try:
-            look = asking.at_random(drawn)
+            with each_with_time():
+                look = asking.at_random(drawn)
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
             error.advise(error.in_shell.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
             raise
+        if n and look.judgement.check.verdict == "unchecked" and is_over_time():
+            is_whole, note = False, f"{points - n:,} of {points:,} points were not looked at within the budget"
+            break
         counts[look.judgement.check.verdict] += 1
-        verdicts |= look.verdicts
+        failing |= look.failing(look.judgement.check, demands)
         is_whole = is_whole and look.judgement.check.is_whole
         if worst is None or look.badness > worst.badness:
             worst = look
     if worst is None:
         raise AssertionError("there is at least one point")
-    worst = worst if is_whole else worst.of_sample()
+    worst = worst if is_whole else worst.of_sample(note)
     found = {verdict: count for verdict, count in counts.items() if count}
-    sampling = Sampling(demands.points or 0, demands.seed, demands.boxes, found, worst.question.arrays)
-    return worst, sampling, verdicts
+    sampling = Sampling(sum(found.values()), demands.seed, demands.boxes, found, worst.question.arrays)
+    return worst, sampling, failing
 
 
-def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[dict[str, Any], Check]:
+def _readings(
+    look: _AtPoint, derived: Derived, tolerance: Tolerance, *, has_differences: bool
+) -> tuple[dict[str, Any], Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
 
@@ -369,7 +382,7 @@ def _readings(look: _AtPoint, derived: Derived, tolerance: Tolerance) -> tuple[d
     formulas, check = concluded(question, judgement, derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = worst_first(judgement.entries)
-    differences, note = _differences(question, entries[:MAX_OPINIONS], look.v)
+    differences, note = _differences(question, entries[:MAX_OPINIONS], look.v) if has_differences else ({}, "")
     derivatives = by_variable(formulas.derivatives)
     v, evidence = look.v, judgement.evidence
     shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, evidence)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from gradcli.errors import UsageError
 
 if TYPE_CHECKING:
+    import torch
+
     from gradcli.recording.python_functions import PythonFunction
+    from gradcli.recording.versus import ErrorRatio
     from gradcli.results import Allowed, Checking
 
 
@@ -46,6 +49,7 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     return PythonFunction(function, called, {**dict(zip(names, tensors, strict=False)), **named}, count)
 
 
+@overload
 def check(
     function: Callable[..., Any],
     /,
@@ -53,8 +57,25 @@ def check(
     rtol: float | None = None,
     atol: float | None = None,
     allow: Sequence[Allowed] = (),
+    strict: bool = False,
     **named: Any,
-) -> Checking:
+) -> Checking: ...
+@overload
+def check(
+    function: Callable[..., Any], /, *tensors: Any, versus: Callable[..., Any], k: float = 2.0, **named: Any
+) -> tuple[ErrorRatio, ...]: ...
+def check(
+    function: Callable[..., Any],
+    /,
+    *tensors: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    allow: Sequence[Allowed] = (),
+    strict: bool = False,
+    versus: Callable[..., Any] | None = None,
+    k: float = 2.0,
+    **named: Any,
+) -> Checking | tuple[ErrorRatio, ...]:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
 
     It is stricter than `torch.autograd.gradcheck`, which compares with finite differences.  Custom functions are asked
@@ -66,14 +87,18 @@ def check(
         rtol: Relative tolerance, a usual one of the dtype by default.
         atol: Absolute tolerance beyond that.
         allow: Verdicts that pass beside `agree`.
+        strict: Whether lost digits fail also in an entry that is small beside the largest one of its gradient.
+        versus: Another implementation: the errors of y and of the gradients are at most `k` times its own, and one
+            rounding.  That is what can be asked in bfloat16 and float16; the truth is the enclosure of this one.
+        k: How many times.
         named: Arguments by name.
 
     Returns:
-        The answer, with what every reading says of each entry.
+        The answer, with what every reading says of each entry; with `versus` the errors of y and of each gradient.
 
     Raises:
         AssertionError: An entry does not agree, or could not be checked; its text has the table.
-        GradcliError: As for `record`.
+        GradcliError: As for `record`; a tensor is of low precision, and there is no `versus`.
 
     >>> import torch
     >>> check(torch.sin, torch.tensor([0.0, 1.0])).check.verdict  # doctest: +SKIP
@@ -81,10 +106,43 @@ def check(
     """
     from gradcli.autodiff._torch import torch
 
+    if versus is not None:
+        return _compared(function, versus, tensors, named, k)
+    low = [one.dtype for one in (*tensors, *named.values()) if isinstance(one, torch.Tensor) and _is_low(one)]
+    if low:
+        kind = str(low[0]).removeprefix("torch.")
+        hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
+        raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
     asked = record(function, *tensors, **named)
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
-    answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow)
+    answer: Checking = asked.check(wrt=wrt or None, rtol=rtol, atol=atol, allow=allow, strict=strict)
     if not answer.passed:
-        raise AssertionError(f"the gradients of {asked.expression} are not right\n{answer}")
+        found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
+        meant = [verdict for verdict in answer.failing if verdict != "disagree"]
+        ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
+        raise AssertionError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
     return answer
+
+
+def _is_low(one: torch.Tensor) -> bool:
+    """Whether a tensor is of floating-point numbers that have fewer digits than those of float32."""
+    return one.is_floating_point() and one.element_size() < 4
+
+
+def _compared(
+    function: Callable[..., Any],
+    versus: Callable[..., Any],
+    tensors: Sequence[Any],
+    named: Mapping[str, Any],
+    k: float,
+) -> tuple[ErrorRatio, ...]:
+    from gradcli.recording.calling import name_of
+    from gradcli.recording.versus import compare
+
+    found = compare(function, versus, tensors, named, k)
+    if not all(one.passed for one in found):
+        raise AssertionError(
+            "\n".join([f"{name_of(function)} is less accurate than {name_of(versus)}", *map(str, found)])
+        )
+    return found

@@ -13,7 +13,6 @@ from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directi
 from gradcli.report.numbers import digits
 from gradcli.results import (
     NO_COUNTEREXAMPLE,
-    SEVERITY,
     VJP,
     Answer,
     BackwardGraph,
@@ -202,6 +201,8 @@ def standing(check: Check) -> str:
     ('agree (3 of 768 entries sampled)', 'unchecked (3 of 4 entries)')
     >>> standing(Check("agree", 900, 806, 0.0, sampled=True, zeros=800))
     'agree (6 of 100 nonzero entries sampled)'
+    >>> standing(Check("agree", 6_144, 6_142, 0.0, undecided=2))
+    'agree (2 of 6,144 undecided)'
     """
     if not check.entries:
         return check.verdict
@@ -210,12 +211,19 @@ def standing(check: Check) -> str:
 
 def extent(check: Check) -> str:
     """How many entries a verdict is of."""
+    if check.undecided and check.verdict != "unchecked":
+        return undecided(check)
     if check.checked < check.entries:
         done, among = check.checked - check.zeros, check.entries - check.zeros
         what = "nonzero entries" if check.zeros else "entries"
         return f"{done:,} of {among:,} {what}{' sampled' * (check.sampled and done > 0)}"
     whole = "the one entry" if check.entries == 1 else f"all {check.entries:,} entries"
     return f"{whole}, a sample of the rest" if check.sampled else whole
+
+
+def undecided(check: Check) -> str:
+    """Count what was tried and not decided; empty if there is nothing."""
+    return f"{check.undecided:,} of {check.checked + check.undecided:,} undecided" if check.undecided else ""
 
 
 def of_sample(check: Check | None) -> str:
@@ -281,14 +289,10 @@ def conclusion(answer: Checking) -> str:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
         sample = f" on a sample: {extent(answer.check)}" if answer.check and answer.check.sampled else ""
         return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
-    verdicts = [opinion.verdict for opinion in answer.opinions]
-    verdicts += [] if answer.check is None else [answer.check.verdict]
-    verdicts += [] if answer.sampling is None else list(answer.sampling.verdicts)
-    causes = [v for v in SEVERITY if v in verdicts and v not in ("agree", *answer.allowed)]
     claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
     failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
     failed = ((claims[word], word) for word in failing if claims[word])
-    words = [*reversed(causes), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
+    words = [*reversed(answer.failing), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
     words += [f"elsewhere {fault}" for fault in answer.elsewhere]
     if answer.requires_all and answer.check is not None and not answer.check.is_whole:
         words.append(f"not all was checked, {extent(answer.check)}")

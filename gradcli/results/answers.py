@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
 from gradcli.results.comparing import Comparable
-from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling, Verdict
 from gradcli.showing import Shown
 
 
@@ -342,7 +342,8 @@ class Checking(Differentiation):
         opinions: At most `crosscheck.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
         allowed: What passes beside `agree` and proved claims.
-        passed: Whether all verdicts pass and every claim, and all was checked if that is required.
+        failing: The verdicts that do not pass, best first.
+        passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
         claims: What became of each claim.
@@ -354,6 +355,7 @@ class Checking(Differentiation):
     opinions: tuple[Entry, ...]
     opinions_count: int
     allowed: tuple[Allowed, ...]
+    failing: tuple[Verdict, ...]
     passed: bool
     elsewhere: tuple[str, ...] = ()
     requires_all: bool = False

@@ -63,9 +63,10 @@ class Entry:
         by: The variable of the row, for an entry of a Hessian.
         radius: Of the enclosure of the truth.
         formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
-        difference: The central finite difference in float64, if the function has values around the point.
+        difference: The central finite difference in float64, if it was asked for and there are values around the point.
         difference_error: How far that may be off, by its own estimate.
         ulps: The error of torch in units in the last place of the dtype.
+        is_minor: Whether the digits that rounding cost are beyond those of the largest entry of the same gradient.
         is_crossing: Whether branches or poles meet here: a formula takes one of them, and is held to nothing.
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
@@ -88,6 +89,7 @@ class Entry:
     difference: float | None = None
     difference_error: float | None = None
     ulps: float | None = None
+    is_minor: bool = False
     is_crossing: bool = False
     truth: Any = field(default=None, compare=False, repr=False)
 
@@ -123,6 +125,7 @@ class Check(Comparable):
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry was not looked at, of the answer or of what is judged beside it.
         zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
+        undecided: Entries that were tried and could not be decided; of more than one in a hundred `unchecked` is said.
         rewrite: How to write the function so that the worst finding goes away, if that is known.
     """
 
@@ -137,6 +140,7 @@ class Check(Comparable):
     proven: bool = False
     sampled: bool = False
     zeros: int = 0
+    undecided: int = 0
     rewrite: Rewrite | None = None
 
     @property

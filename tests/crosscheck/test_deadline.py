@@ -12,11 +12,13 @@ import pytest
 from gradcli import Function
 from gradcli.crosscheck import singular
 from gradcli.language.program.wengert import Line
+from gradcli.progress import budget
 from gradcli.reference import deadline, duals
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat
 from gradcli.report.data.json import reply
+from gradcli.requests import ask
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "grad": {"at": {"x": [0.0, 1.0]}},
@@ -157,3 +159,75 @@ def test_the_rows_of_a_hessian_share_the_limit_of_looks(monkeypatch: pytest.Monk
                 while True:
                     deadline.require_time()
     assert time.thread_time() - before < 0.2
+
+
+class _Clock:
+    """A clock on the wall that moves on by `step` whenever it is read."""
+
+    def __init__(self, step: float) -> None:
+        self.step, self.now = step, 0.0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+@pytest.fixture
+def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
+    """The clock that seconds of a budget are of."""
+    clock = _Clock(0.0)
+    monkeypatch.setattr(time, "monotonic", clock)
+    return clock
+
+
+def test_seconds_are_for_all_checks_and_searches_of_a_question(wall: _Clock) -> None:
+    """One after the other, and the next question has its own."""
+    with budget(1.0):
+        for at in (0.0, 0.9):
+            wall.now = at
+            with time_limit():
+                require_time()
+        wall.now = 1.1
+        for part in (time_limit, looks_limit):
+            with time_limit(), part(), pytest.raises(OverTimeError, match="of 1 seconds"):
+                require_time()
+    with budget(1.0), time_limit():
+        require_time()
+
+
+@pytest.mark.parametrize("step", [0.002, 0.02, 1.0])
+@pytest.mark.parametrize(
+    ("command", "text", "options"),
+    [
+        ("improve", "(-b + sqrt(b*b - 4*a*c))/(2*a)", {"box": dict.fromkeys("abc", "1e-300..1e300")}),
+        ("improve", "(1 - cos(x))/x", {"at": {"x": 1e-8}}),
+        ("check", "(1 - cos(x))/x**2", {"random": 50, "box": {"x": "1e-9..1"}}),
+        ("check", "x**3", {"at": {"x": 2.0}, "claim": {"x": "3*x**2 + 1e-9*sin(x)**2"}}),
+        ("check", "det(A)", {"at": {"A": "randn(6,6)"}, "claim": {"A": "det(A)*inv(A).T"}}),
+        ("hessian", "logsumexp(relu(A@x))", {"at": {"A": "randn(9,9)", "x": "zeros(9)"}, "wrt": ["x"]}),
+        ("hvp", "sum(relu(x)**2)", {"at": {"x": [0.0, 1.0]}, "u": "ones"}),
+        ("explain", "softmax(A@tanh(x))", {"at": {"A": "randn(9,9)", "x": "randn(9)"}, "v": "ones"}),
+        ("vjp", "cumsum(exp(x))/norm(x)", {"at": {"x": "randn(2000)"}, "v": "ones"}),
+    ],
+)
+def test_every_search_ends_with_the_budget(
+    command: str, text: str, options: dict[str, Any], step: float, wall: _Clock
+) -> None:
+    """Wherever the time runs out there is an answer, and nobody goes on to read the clock."""
+    wall.step = step
+    answer = ask(Function(text), command, options, budget=1.0)
+    assert json.loads("".join(reply(answer, {})))["command"] == command
+    assert wall.now <= 1.0 + 150 * step
+
+
+def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:
+    """Random ones, of which the others agree, and those of a range."""
+    wall.step = 0.02
+    found: Any = ask(Function("sin(x)"), "check", {"random": 50, "box": {"x": "1..2"}}, budget=1.0)
+    assert 0 < found.sampling.points < 50
+    assert (found.check.verdict, found.passed, found.check.sampled) == ("agree", True, True)
+    left = f"{50 - found.sampling.points} of 50 points were not looked at within the budget"
+    assert left in found.check.notes
+    for wall.step in (0.002, 1.0):
+        answer: Any = ask(Function("(1 - cos(x))/x"), "improve", {"box": {"x": "1e-300..1e300"}}, budget=1.0)
+        assert any("points were not looked at within the budget" in note for note in answer.notes)

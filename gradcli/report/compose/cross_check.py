@@ -9,7 +9,7 @@ from gradcli.report import document as doc
 from gradcli.report.compose.marks import mark
 from gradcli.report.compose.parts import all_formulas, code, definitions, equations, note
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.wording import NO_VARIABLE, judged, statement
+from gradcli.report.wording import NO_VARIABLE, judged, statement, undecided
 from gradcli.results import ClosedForm, Judged, Verdict
 
 MOST_FORMULAS = 6
@@ -56,7 +56,9 @@ def cross_check(answer: Judged | ClosedForm) -> doc.Table:
     """The formulas unless they are long, the verdict, and how many entries it is of."""
     check = answer.check
     verdict = line(standing(check.verdict, proven=check.proven)) if check is not None else line("not checked")
-    extent = f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}" if check is not None else ""
+    extent = ""
+    if check is not None:
+        extent = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
     if isinstance(answer, ClosedForm):
         extent = f"{answer.check.checked:,} at {answer.check.chosen}"
     found = list(equations(answer))

@@ -266,6 +266,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         *(always("proven"), always("sampled")),
         _count("findings_count", "findings"),
         some("zero_by_structure", "zeros"),
+        some("undecided"),
         some("chosen", lambda one: one.chosen if one.chosen != "all" else ""),
         some("notes"),
         known("rewrite"),

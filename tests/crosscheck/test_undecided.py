@@ -1,0 +1,98 @@
+"""What passes was decided: of the entries of a gradient that were tried, at most one in a hundred is left open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.crosscheck.summary import Part, summarize
+from gradcli.report.wording import standing
+from gradcli.results import Entry
+
+OPEN = "norm_logcdf(1, 0, x)"
+"""At 0 of x, balls of any width have no value."""
+
+
+def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[Entry]:
+    return [
+        Entry(variable, (0,), (n,), "agree" if n < decided else "unchecked", 1.0, relative_error=0.0)
+        for n in range(decided + undecided)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "others", "verdict", "checked", "undecided"),
+    [
+        (Part("J", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
+        (Part("J", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
+        (Part("J", 100, (), "none", left=100), 4, "unchecked", 0, 100),
+        (Part("J", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
+        (Part("J", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
+        (Part("J", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
+        (Part("J", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
+        (Part("y", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
+        (Part("J", 0, (), "all"), 4, "agree", 0, 0),
+    ],
+    ids=["two_in_200", "three_in_200", "y_alone", "a_sample", "bounds_leave_101", "bounds_leave_99", "beside_zeros",
+         "a_value", "no_variables"],
+)  # fmt: skip
+def test_agree_says_that_entries_of_the_gradient_were_decided(
+    part: Part, others: int, verdict: str, checked: int, undecided: int
+) -> None:
+    """Elements of y and zeros by structure count for nothing; what a sample leaves out was not tried."""
+    check, _ = summarize([part, Part("y", others, _entries(others, 0, None), "all")])
+    assert (check.verdict, check.checked, check.undecided) == (verdict, checked, undecided)
+
+
+def test_an_answer_of_which_only_y_was_decided_is_unchecked() -> None:
+    """The likelihood of a Gaussian process, with the count; and a check of it fails."""
+    text = "y@solve(exp(-(x.view(-1,1) - x.view(1,-1))**2/2) + 0.1*eye(40), y)"
+    found = Function(text).check({"x": "randn(40)", "y": "randn(40)"})
+    assert found.check is not None
+    assert (found.check.verdict, found.passed, found.failing) == ("unchecked", False, ("unchecked",))
+    assert found.check.undecided == found.check.entries - found.check.checked > 0
+
+
+@pytest.mark.parametrize(("size", "passes"), [(90, False), (150, True)])
+def test_one_open_entry_of_many_is_counted_beside_the_verdict(size: int, passes: bool) -> None:
+    """And refused by `require_all`."""
+    x = np.linspace(1, 2, size)
+    x[7] = 0
+    found = Function(OPEN).check({"x": x}, "ones")
+    assert found.check is not None
+    assert (found.passed, found.check.verdict) == (passes, "agree" if passes else "unchecked")
+    assert found.check.findings[0].verdict == "unchecked"
+    assert ("1 of 150 undecided" in standing(found.check)) == passes
+    assert not Function(OPEN).check({"x": x}, "ones", require_all=True).passed
+
+
+@pytest.mark.parametrize(
+    ("factor", "options", "passes"),
+    [
+        (1e-13, {}, True),
+        (1e-13, {"strict": True}, False),
+        (1e-9, {}, False),
+        (1e-13, {"rtol": 2.0**-30}, False),
+        (1e-13, {"allow": ["inaccurate"], "strict": True}, True),
+    ],
+)
+def test_lost_digits_pass_beside_a_larger_entry_of_the_gradient(
+    factor: float, options: dict[str, Any], passes: bool
+) -> None:
+    """By x[0] the slope is 2e6, by x[1] torch is off by `factor`*1e8: 2**-30 of the first is 2e-3."""
+    text = f"x[0]**2 + {factor}*(1 - cos(x[1]))/x[1]**2"
+    found = Function(text).check({"x": [1e6, 1e-8]}, wrt=["x"], **options)
+    (finding,) = (one for one in found.opinions if one.verdict == "inaccurate" and one.variable)
+    assert found.passed == passes
+    assert finding.is_minor == ("rtol" not in options and factor < 1e-12)
+    assert ("minor beside the largest entry, 2e+06" in finding.note) == finding.is_minor
+
+
+def test_differences_are_taken_where_they_are_asked_for() -> None:
+    """They decide nothing, and cost more than all else."""
+    for asked in (False, True):
+        (opinion, _) = Function("x**3").check({"x": 2.0}, differences=asked).opinions
+        assert (opinion.difference is not None) == asked
