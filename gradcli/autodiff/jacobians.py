@@ -22,15 +22,15 @@ import numpy.typing as npt
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, prepared, run, tensor_of
 from gradcli.errors import InputError
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Program
 
 Array = npt.NDArray[Any]
 
 Column = tuple[str, int]
 """A variable and the flat position of one of its elements."""
 
-Differences = Mapping[tuple[str, int, int], tuple[float, float]]
-"""The difference quotient and its error, by variable, flat position in x and flat position in y (-1: of v·y)."""
+Place = tuple[str, int, int]
+"""A variable, the flat position of one of its elements, and one in y (-1: of v·y)."""
 
 PRODUCT = -1
 """The row that stands for v·y."""
@@ -43,15 +43,6 @@ SCALES = (100.0, 10.0, 1.0, 0.1, 0.01)
 
 SMALL = 0.01
 """An x nearer to 0 than this may be the scale on which f changes; else it is at least 1."""
-
-MAX_COLUMNS = 64
-"""Columns for which differences are taken, as each takes `4*len(SCALES)` runs of the function, or twice as many."""
-
-MAX_WORK = 300_000_000
-"""Elements that all runs together may compute: about half a second."""
-
-LINE_WORK = 5_000
-"""Elements that could be computed in the time that torch takes to call one operation."""
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""
@@ -274,16 +265,9 @@ def _gradients_of(y: Tensor, leaves: list[Tensor]) -> list[Tensor]:
 # Source: W. H. Press et al., Numerical Recipes, 3rd edition, section 5.7.
 
 
-def affordable(program: Program, shapes: Mapping[Atom, Shape]) -> int:
-    """The number of columns whose differences take at most `MAX_WORK`, and at most `MAX_COLUMNS`."""
-    elements = sum(math.prod(shapes[atom]) for atom in (*program.variables, *(line.symbol for line in program.lines)))
-    work = 4 * len(SCALES) * (elements + LINE_WORK * (1 + len(program.lines)))
-    return min(MAX_COLUMNS, MAX_WORK // work)
-
-
 def differences(
     program: Program, inputs: Mapping[str, Array], wanted: Mapping[Column, Sequence[int]], v: Array | None = None
-) -> Differences:
+) -> Iterator[tuple[Place, tuple[float, float]]]:
     """Difference quotients for some columns, each at some flat rows of y, in float64 whatever the inputs' dtype.
 
     Args:
@@ -292,17 +276,17 @@ def differences(
         wanted: The rows for each column; `PRODUCT` asks for the derivative of v·y.
         v: The gradient vector, of y's shape.
 
-    Returns:
-        Quotients with their errors; none where f has no finite values around x.
+    Yields:
+        Places with quotients and their errors, column by column; none where f has no finite values around x.
 
     >>> from gradcli.language.parsing import parse
-    >>> (quotient, error), = differences(parse("x**3"), {"x": np.array(2.0)}, {("x", 0): [0]}).values()
+    >>> found = dict(differences(parse("x**3"), {"x": np.array(2.0)}, {("x", 0): [0]}))
+    >>> quotient, error = found["x", 0, 0]
     >>> abs(quotient - 12) <= error < 1e-8
     True
     """
     exact = {name: np.asarray(array, dtype=np.float64) for name, array in inputs.items()}
     ready = prepared(program)
-    found: dict[tuple[str, int, int], tuple[float, float]] = {}
     for (name, position), rows in wanted.items():
 
         def evaluate(at: float, name: str = name, position: int = position, rows: Sequence[int] = rows) -> Array:
@@ -313,8 +297,7 @@ def differences(
         quotients, errors = _column(evaluate, float(exact[name].ravel()[position]), len(rows))
         for row, quotient, error in zip(rows, quotients.tolist(), errors.tolist(), strict=True):
             if math.isfinite(error):
-                found[name, position, row] = quotient, error
-    return found
+                yield (name, position, row), (quotient, error)
 
 
 def _outputs(program: Program, inputs: Mapping[str, Array], rows: Sequence[int], v: Array | None) -> Array:
@@ -363,16 +346,3 @@ def _quotient(evaluate: Callable[[float], Array], x: float, h: float, rows: int)
     high, low = evaluate(above), evaluate(below)
     with np.errstate(all="ignore"):
         return (high - low) / (above - below), np.maximum(np.abs(high), np.abs(low))
-
-
-def columns_of(entries: Iterable[tuple[str, int, int]], most: int) -> dict[Column, list[int]]:
-    """The rows of each column, for the first columns that some entries are in.
-
-    >>> columns_of([("x", 0, 1), ("x", 1, 1), ("x", 0, 2)], most=1)
-    {('x', 0): [1, 2]}
-    """
-    wanted: dict[Column, list[int]] = {}
-    for name, position, row in entries:
-        if (name, position) in wanted or len(wanted) < most:
-            wanted.setdefault((name, position), []).append(row)
-    return wanted

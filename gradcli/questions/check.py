@@ -396,20 +396,26 @@ def _readings(
 
 
 def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
-    """The difference quotients of these entries, and a remark if there are not of all."""
-    from gradcli.autodiff.jacobians import PRODUCT, affordable, columns_of, differences
+    """The difference quotients of these entries, and a remark if there was no time for all."""
+    from gradcli.autodiff.jacobians import PRODUCT, Column, differences
     from gradcli.crosscheck.point import flat
+    from gradcli.reference.deadline import is_over_time, time_limit
 
     places = {}
+    wanted: dict[Column, list[int]] = {}
     for entry in entries:
         if entry.variable is not None and entry.column is not None:
             row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
-            places[entry] = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
-    columns = len({(name, column) for name, column, _ in places.values()})
-    most = affordable(question.program, question.shapes)
-    note = f"finite differences were taken for {most} of the {columns:,} columns" if columns > most else ""
-    found = differences(question.program, question.arrays, columns_of(places.values(), most), v)
-    return {e: found[place] for e, place in places.items() if place in found}, note
+            position = flat(entry.column, question.arrays[entry.variable].shape)
+            places[entry.variable, position, row] = entry
+            wanted.setdefault((entry.variable, position), []).append(row)
+    found: dict[Entry, tuple[float, float]] = {}
+    with time_limit():
+        for place, quotient in differences(question.program, question.arrays, wanted, v):
+            found[places[place]] = quotient
+            if is_over_time():
+                return found, f"there was time for {len(found):,} of {len(places):,} finite differences"
+    return found, ""
 
 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli.autodiff import jacobians as module
-from gradcli.autodiff.jacobians import PRODUCT, affordable, columns_of, differences
+from gradcli.autodiff.jacobians import PRODUCT
+from gradcli.autodiff.jacobians import differences as quotients
 from gradcli.language.parsing import parse
-from gradcli.language.program.shapes import infer
 
 SMOOTH = [
     ("x**2", 3.0, 6.0),
@@ -23,6 +23,11 @@ SMOOTH = [
     ("relu(x) + gelu(x)", -1.0, -0.08331547058768603),
     ("7 + 0*x", 2.0, 0.0),
 ]
+
+
+def differences(*asked: Any) -> dict[tuple[str, int, int], tuple[float, float]]:
+    """All of them."""
+    return dict(quotients(*asked))
 
 
 def _slope(text: str, x: float) -> tuple[float, float]:
@@ -90,12 +95,3 @@ def test_the_inputs_are_left_alone() -> None:
     x = np.array([1.0, 2.0])
     differences(parse("x**2"), {"x": x}, {("x", 1): [0, 1]})
     np.testing.assert_array_equal(x, [1.0, 2.0])
-
-
-def test_columns_are_bounded_by_number_and_by_work() -> None:
-    """Small functions get `MAX_COLUMNS`, a function of ten million elements none."""
-    program = parse("x**2")
-    (x,) = program.variables
-    assert affordable(program, infer(program, {x: (1_000,)})) == module.MAX_COLUMNS
-    assert affordable(program, infer(program, {x: (10_000_000,)})) == 0
-    assert len(columns_of((("x", n, 0) for n in range(100)), most=7)) == 7
