@@ -93,7 +93,7 @@ def _process(program: str) -> Command:
             text=True,
             encoding="utf-8",
             errors="replace",
-            env=os.environ | {"PYTHONIOENCODING": "utf-8"} | environment,
+            env=os.environ | environment,
             timeout=120,
             check=False,
         )

@@ -97,7 +97,7 @@ ALLOWED = {
         "progress",
         "warm",
     },
-    "warm": {"", "autodiff", "cli", "signals", "warm"},
+    "warm": {"", "autodiff", "cli", "recording", "signals", "warm"},
     "__init__": {"errors", "results", "function", "recording", "report", "showing"},
     "__main__": {"warm"},
 }

@@ -30,9 +30,10 @@ class Action(StrEnum):
 def warm(action: Action, json: bool, idle: int) -> str:
     """A process that answers each call at once: start, stop or status.
 
-    It has imported all, and forks for each call, which has what one has that starts by itself: its arguments, folder,
-    variables, files, limits and signals. Nothing of one call is seen by the next. With GRADCLI_WARM=1, or warm = true
-    in the settings, the first call starts it; with GRADCLI_WARM=0 a call does without.
+    It has imported all, and forks for each call, which answers as one does that starts by itself. Nothing of one call
+    is seen by the next. A call starts by itself if it runs code of yours, or is unusual (gradcli guide warm). With
+    GRADCLI_WARM=1, or warm = true in the settings, the first call starts the process; with GRADCLI_WARM=0 a call does
+    without.
 
     \b
     Examples:
@@ -67,11 +68,10 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
     is_wanted = word == "1" if word else settings.peek("warm") is True
     if not is_wanted or list(arguments[:1]) == [place.COMMAND] or not place.is_possible() or not place.made():
         return
-    if os.path.exists(place.socket_path()):
-        return  # it is there, and would not have this call
     from gradcli.warm import control
 
-    control.begin(IDLE * _MINUTE).close()
+    if control.status() is None:  # or it is there, and would not have this call
+        control.begin(IDLE * _MINUTE).close()
 
 
 def _require_possible() -> None:

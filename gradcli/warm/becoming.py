@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import codecs
 import contextlib
 import fcntl
 import importlib
@@ -13,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
@@ -69,11 +68,10 @@ class Origin:
 def become(connection: socket.socket, origin: Origin) -> socket.socket:
     """Take over a call; the connection, at a number that is in nobody's way.
 
-    A call that this process cannot take over, as its limits are higher than those here, ends it: the client runs cold.
+    A call that this process cannot take over, such as a folder that it must not enter, ends it: the client runs cold.
     """
     data, received = wire.receive_with(connection)
-    words, variables, paths, wanted, numbers, ignored, limits, cpus = wire.unpacked(data)
-    mask, niceness = map(int, numbers)
+    words, variables, paths, wanted, [mask], ignored = wire.unpacked(data)
     kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _ABOVE)
     connection.close()
     connection = type(connection)(fileno=kept)
@@ -81,11 +79,10 @@ def become(connection: socket.socket, origin: Origin) -> socket.socket:
         os.fchdir(received[0])
         os.close(received[0])
         _place(received[1:], [int(number) for number in wanted])
-        _limit(limits, niceness, [int(cpu) for cpu in cpus])
     except (OSError, ValueError):
         connection.sendall(wire.COLD)
         os._exit(0)
-    os.umask(mask)
+    os.umask(int(mask))
     for number in map(int, ignored):
         signal.signal(number, signal.SIG_IGN)
     os.environb.clear()
@@ -100,24 +97,10 @@ def become(connection: socket.socket, origin: Origin) -> socket.socket:
     return connection
 
 
-def _limit(limits: Iterable[bytes], niceness: int, cpus: Sequence[int]) -> None:
-    import resource
-
-    for line in limits:
-        name, soft, hard = line.decode().split()
-        kind, wanted = getattr(resource, name), (int(soft), int(hard))
-        if resource.getrlimit(kind) != wanted:
-            resource.setrlimit(kind, wanted)
-    if niceness != os.nice(0) and os.nice(niceness - os.nice(0)) != niceness:
-        raise OSError
-    if cpus and sorted(os.sched_getaffinity(0)) != cpus:
-        os.sched_setaffinity(0, cpus)
-
-
 def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
-    """Give the received descriptors the numbers that they had, and close those that the call had closed."""
+    """Give the received descriptors the numbers that they had."""
     moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _ABOVE) for descriptor in received]
-    for descriptor in {0, 1, 2, *received}:
+    for descriptor in received:
         os.close(descriptor)
     for descriptor, number in zip(moved, wanted, strict=True):
         os.dup2(descriptor, number)
@@ -127,20 +110,13 @@ def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
 def _streams(origin: Origin) -> None:
     """Standard streams as Python sets them up at its start."""
     ways = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-    named, _, handler = os.environ.get("PYTHONIOENCODING", "").partition(":")
     for number, ((name, mode), (encoding, errors)) in enumerate(zip(ways, origin.encodings, strict=True)):
-        own = handler or ("strict" if named else errors)
-        own_encoding = codecs.lookup(named).name if named else encoding
-        stream = _stream(number, f"<{name}>", mode, own_encoding, errors if name == "stderr" else own)
+        stream = _stream(number, f"<{name}>", mode, encoding, errors)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
 
 
-def _stream(number: int, name: str, mode: str, encoding: str, errors: str) -> TextIO | None:
-    try:
-        os.fstat(number)
-    except OSError:
-        return None
+def _stream(number: int, name: str, mode: str, encoding: str, errors: str) -> TextIO:
     is_unbuffered = mode == "w" and bool(os.environ.get("PYTHONUNBUFFERED"))
     buffer = open(number, mode + "b", 0 if is_unbuffered else -1, closefd=False)  # noqa: SIM115 -- it stays open
     raw = getattr(buffer, "raw", buffer)

@@ -1,7 +1,7 @@
 """The installed command: it hands its call to the warm process, if there is one, or runs it.
 
-What it hands over is all that a program is given at its start: arguments, variables, folder, open files, limits,
-signals that are ignored.  It waits for the exit code, and passes on the signals that it gets.
+It hands over arguments, variables, folder, open files, umask and the signals that are ignored; the rest of a program's
+start is compared (`place.fingerprint`).  It waits for the exit code, and passes on the signals that it gets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gradcli.warm import place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
 PATIENCE = 0.05
@@ -32,8 +32,7 @@ TYPED = "SIGINT SIGQUIT SIGHUP SIGWINCH SIGCONT SIGTSTP".split()
 
 def process() -> int:
     """The entry point of `gradcli`: answered by the warm process, or by this one."""
-    warm = os.environ.get(place.VARIABLE, "")
-    if warm != "0" and sys.argv[1:2] != [place.COMMAND]:
+    if os.environ.get(place.VARIABLE) != "0" and sys.argv[1:2] != [place.COMMAND] and not _runs_code(sys.argv[1:]):
         code = answered()
         if code is not None:
             os._exit(code)
@@ -42,23 +41,39 @@ def process() -> int:
     return cold()
 
 
+def _runs_code(words: Sequence[str]) -> bool:
+    """Whether a call runs code of the user's, which might tell a forked process from one that is started.
+
+    >>> _runs_code(["run", "fit.py"]), _runs_code(["grad", "model.py::loss"]), _runs_code(["grad", "x[1:3]"])
+    (True, True, False)
+    """
+    if not {"run", "--run"}.isdisjoint(words):
+        return True
+    if not any(":" in word for word in words):
+        return False
+    from gradcli.recording.targets import target
+
+    return any(map(target, words))
+
+
 def answered() -> int | None:
     """The exit code of this call from the warm process; None if there is none that takes it."""
     try:
         import _socket
 
-        if not place.is_safe():
+        if sys.warnoptions or not place.is_safe():
             return None
-        path = place.socket_path()
+        path, fingerprint = place.socket_path(), place.fingerprint()
         connection = _socket.socket(_socket.AF_UNIX)
     except (ImportError, AttributeError, OSError):
         return None
     try:
         call = _Call(connection)
-        child = call.taken(path)
+        return call.end(call.taken(path, fingerprint))
     except (OSError, EOFError):
         return None
-    return call.end(child)
+    finally:
+        connection.close()
 
 
 class _Call:
@@ -68,7 +83,7 @@ class _Call:
         self.connection = connection
         self.interrupted = False
 
-    def taken(self, path: str) -> int:
+    def taken(self, path: str, fingerprint: bytes) -> int:
         """The number of the process that is forked for this call.
 
         Raises:
@@ -81,7 +96,7 @@ class _Call:
         connection.connect(path)
         if wire.peer(connection) != os.geteuid():
             raise EOFError
-        connection.sendall(wire.message(wire.RUN, place.fingerprint()))
+        connection.sendall(wire.message(wire.RUN, fingerprint))
         if wire.received(connection, 1) != wire.TAKEN:
             raise EOFError
         connection.settimeout(FORKING)
@@ -92,16 +107,17 @@ class _Call:
         return child
 
     def end(self, child: int) -> int | None:
-        """Give the child what this process was given, and end as it does; None if it cannot be what this is."""
+        """Give the child what this process was given, and end as it does; None if it cannot be what this is.
+
+        Raises:
+            OSError: The folder was removed, or must not be read.
+        """
         from gradcli.warm import wire
 
         descriptors = list(_open(self.connection.fileno()))
         if len(descriptors) > wire.MOST_DESCRIPTORS:
             return None
-        try:
-            folder = os.open(".", os.O_RDONLY)
-        except OSError:
-            return None
+        folder = os.open(os.getcwd(), os.O_RDONLY)
         restored = self._pass_signals(child)
         try:
             call = _given(descriptors)
@@ -169,24 +185,19 @@ def _open(own: int) -> Iterator[int]:
 def _given(descriptors: list[int]) -> bytes:
     """What this process was given."""
     import _signal
-    import resource
 
     from gradcli.warm import wire
 
     mask = os.umask(0)
     os.umask(mask)
-    limits = [name for name in dir(resource) if name.startswith("RLIMIT_") and name not in place.MEMORY]
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
-    affinity = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     return wire.packed(
         [os.fsencode(word) for word in sys.argv],
         [name + b"=" + text for name, text in os.environb.items()],
         [os.fsencode(path) for path in sys.path],
         [b"%d" % descriptor for descriptor in descriptors],
-        [b"%d" % mask, b"%d" % os.nice(0)],
+        [b"%d" % mask],
         [b"%d" % number for number in ignored],
-        [b"%s %d %d" % (name.encode(), *resource.getrlimit(getattr(resource, name))) for name in limits],
-        [b"%d" % cpu for cpu in affinity],
     )
 
 

@@ -75,7 +75,7 @@ def stop() -> Status | None:
     """Stop the process, whose children go on; what it was, or None if there was none."""
     found = status(wire.STOP)
     end = time.monotonic() + STOPPING
-    while found is not None and os.path.exists(place.socket_path()) and time.monotonic() < end:
+    while found and (now := status()) and now.process == found.process and time.monotonic() < end:
         time.sleep(0.01)
     return found
 
@@ -91,7 +91,6 @@ def begin(idle: float) -> IO[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={name: value for name, value in os.environ.items() if name not in place.OF_STREAMS},
         cwd="/",
         start_new_session=True,
         umask=0o077,

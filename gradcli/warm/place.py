@@ -2,7 +2,7 @@
 
 The name is of what is installed: another version, interpreter, file of the package or torch has another one, so that
 nobody ever talks to a process that has imported something else.  What a start depends on beside that (variables that
-are heeded at import, limits of memory, the user's groups) is compared when a call comes.
+are heeded at import, limits, priority, processors, open standard streams) is compared when a call comes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,6 @@ AT_IMPORT = (
     *("TYPER_", "_TYPER_", "TERMINAL_WIDTH", "GITHUB_ACTIONS", "PY_COLORS"),
 )
 """How variables begin that the loader, Python, or a library heeds once, at its start."""
-
-OF_STREAMS = ("PYTHONIOENCODING", "PYTHONUNBUFFERED")
-"""Variables of Python that are heeded again when the standard streams are made."""
 
 LONGEST = 100
 """Bytes of the path of a socket, of which systems take 103 to 107."""
@@ -99,7 +96,7 @@ def lock_path() -> str:
 
 
 def _name() -> int:
-    said = "\n".join([gradcli.__version__, sys.version, sys.executable, sys.prefix, PACKAGE, *_installed()])
+    said = "\n".join([gradcli.__version__, sys.version, sys.prefix, PACKAGE, *_installed()])
     return int.from_bytes(said.encode("utf-8", "surrogateescape"), "big") % (2**61 - 1)
 
 
@@ -129,14 +126,14 @@ def fingerprint() -> bytes:
     import resource
 
     root = os.stat("/")
-    heeded = [name for name in sorted(os.environ) if name.startswith(AT_IMPORT) and name not in OF_STREAMS]
-    said = [f"{name}={os.environ[name]}" for name in heeded]
-    said += [f"limit {name} {resource.getrlimit(getattr(resource, name))}" for name in MEMORY]
+    said = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.startswith(AT_IMPORT)]
+    limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+    said += [f"limit {name} {resource.getrlimit(getattr(resource, name))}" for name in limits]
+    said.append(f"nice {os.nice(0)}")
+    if hasattr(os, "sched_getaffinity"):
+        said.append(f"processors {sorted(os.sched_getaffinity(0))}")
+    said.append(f"closed standard streams {[sys.stdin, sys.stdout, sys.stderr].count(None)}")
     said.append(f"user {os.getuid()} {os.geteuid()} {os.getgid()} {os.getegid()} {sorted(os.getgroups())}")
     said.append(f"system {root.st_dev} {root.st_ino}")
     said.append(f"interpreter {tuple(sys.flags)} {sys._xoptions} {sys.warnoptions}")
     return "\n".join(said).encode("utf-8", "surrogateescape")
-
-
-MEMORY = ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_STACK")
-"""Limits that a process meets while it starts."""

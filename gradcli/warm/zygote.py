@@ -70,7 +70,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
         load: Called before, for all that calls share.
         program: What a child runs; its exit code is that of the call.
     """
-    path = place.socket_path()
+    path, fingerprint = place.socket_path(), place.fingerprint()
     if not place.made():
         return
     os.umask(0o077)  # each child takes that of its call
@@ -83,12 +83,15 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
         if path != place.socket_path():
             return  # what is installed has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
+            new = path.removesuffix("socket") + str(os.getpid())  # nobody else's who lives
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-            listener.bind(path)
+                os.unlink(new)
+            listener.bind(new)
             listener.listen(128)
+            server = _Server(path, os.lstat(new), fingerprint, listener, lock.fileno(), origin, idle, program)
+            os.rename(new, path)  # where it stays: nobody knows what is there at the end
             ready()
-            _Server(path, listener, lock.fileno(), origin, idle, program).run()
+            server.run()
 
 
 def main(idle: float) -> None:
@@ -116,15 +119,14 @@ def loaded() -> Origin:
 
     origin = Origin.of_torch()
     torch.set_num_threads(1)
-    with _nothing_of_the_user(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    nowhere = io.StringIO()
+    with _nothing_of_the_user(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         for found in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
         for words in _FIRST:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                main(words)
+            main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
         finalizer.atexit = False  # what is shared is not taken down by each child
@@ -174,6 +176,8 @@ class _Server:
     def __init__(
         self,
         path: str,
+        own: os.stat_result,
+        fingerprint: bytes,
         listener: socket.socket,
         lock: int,
         origin: Origin,
@@ -182,7 +186,7 @@ class _Server:
     ) -> None:
         self.path, self.listener, self.lock = path, listener, lock
         self.origin, self.idle, self.program = origin, idle, program
-        self.own, self.fingerprint = os.lstat(path).st_ino, place.fingerprint()
+        self.own, self.fingerprint = own, fingerprint
         self.started = self.used = self.looked = time.monotonic()
         self.calls = 0
         self.is_over = False
@@ -205,7 +209,6 @@ class _Server:
         self.selector.register(self.woken, selectors.EVENT_READ)
         while not self.is_over:
             self._turn()
-        self._remove_socket()
         if self.spare is not None:
             self.spare.end.close()
 
@@ -345,10 +348,10 @@ class _Server:
     def _forked(self) -> _Spare | None:
         """A child that waits for a call; None if there can be none."""
         ours, theirs = socket.socketpair()
-        with theirs, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the threads of a library, which stops them before a fork
+        with theirs:
             try:
-                process = os.fork()
+                with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
+                    process = os.fork()
             except OSError:
                 ours.close()
                 return None
@@ -427,11 +430,6 @@ class _Server:
 
     def _has_socket(self) -> bool:
         try:
-            return os.lstat(self.path).st_ino == self.own
+            return os.path.samestat(os.lstat(self.path), self.own)
         except OSError:
             return False
-
-    def _remove_socket(self) -> None:
-        if self._has_socket():
-            with contextlib.suppress(OSError):
-                os.unlink(self.path)

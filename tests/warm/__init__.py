@@ -20,8 +20,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradcli.warm import place
-
 INSTALLED = os.path.join(os.path.dirname(sys.executable), "gradcli")
 
 
@@ -46,8 +44,7 @@ class Warm:
     def start(self, kind: str, *, idle: float = 900) -> subprocess.Popen[bytes]:
         """Start the process of a program, and wait until it takes calls."""
         words = [sys.executable, "-c", f"from tests.warm.scripts import serve; serve({kind!r}, {idle})"]
-        environment = {name: text for name, text in os.environ.items() if name not in place.OF_STREAMS}
-        environment["XDG_RUNTIME_DIR"] = self.runtime(kind)
+        environment = os.environ | {"XDG_RUNTIME_DIR": self.runtime(kind)}
         server = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment)
         assert server.stdout is not None
         self.servers.append(server)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests import warm
-from tests.cli.test_output import QUESTIONS
+from tests.test_documents import COMMANDS
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 
@@ -29,51 +31,65 @@ def test_a_warm_answer_is_as_recorded(first: str) -> None:
                 assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", expected), command
 
 
-def test_a_warm_answer_is_that_of_a_cold_start() -> None:
-    """Through the installed command itself."""
-    for command, form in (("vjp", "full"), ("hessian", "json"), ("check", "table")):
-        words = [command, *QUESTIONS[command], "--format", form]
-        cold, forked = (_run(program, *words) for program in (warm.INSTALLED, warm.gradcli()))
-        assert (cold.returncode, cold.stdout, cold.stderr) == (forked.returncode, forked.stdout, forked.stderr)
+FILES = {
+    "leave": "if (child := os.fork()) == 0:\n    sys.exit(3)\nos.waitpid(child, 0)",
+    "fork": "if (child := os.fork()) == 0:\n    os._exit(3)\nprint(os.waitpid(child, 0)[1])",
+    "spawn": "if __name__ == '__main__':\n    print(multiprocessing.get_context('spawn').Pool(1).map(abs, [-1]))",
+    "closed": "sys.stdout.close()",
+    "warn": "warnings.warn('once')\nprint(os.getpgrp() == os.getpid(), sorted(os.environ), torch.get_num_threads())",
+}
+"""Scripts that could tell a forked process from one that is started, behind a backward pass."""
+
+BACKWARD = (
+    "import multiprocessing, os, sys, torch, warnings\nx = torch.ones(2, requires_grad=True)\n(x**2).sum().backward()\n"
+)
+
+GRAD = 'gradcli grad "x**2 + log(x - 1)" --at 1,2'
+
+UNUSUAL = [
+    "gradcli functions sin --format plain <&- >&- 2>&-",
+    'mkdir gone; cd gone; rmdir ../gone; gradcli eval "sum(log(x))" --at 1,2 --full',
+    f"PYTHONWARNINGS=error {GRAD}",
+    *(f"gradcli run {name}.py" for name in FILES),
+    *(f"{GRAD} {closed}" for closed in ("<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full")),
+    *(f"{around} {GRAD}" for around in ("taskset -c 0", "nice -n 3", "PYTHONDEVMODE=1", "LC_ALL=C", "umask 077;")),
+    f"ulimit -n 64; {GRAD} -o grad.txt",
+    'echo "1;2" | gradcli map "x**2" --points - > map.csv',
+    f"{GRAD} --format markdown 3</dev/null | head -n 2; echo ${{PIPESTATUS[@]}}",
+    'echo "[[1,2]]" > p.json; gradcli jacobian "A@x" --at A=@p.json --at x=1,1 --json',
+]
 
 
-FILE = """
-import random
-import numpy as np
-import torch
-drawn = torch.rand(1).item(), np.random.rand(), random.random()
-calls = []
-def f(x):
-    calls.append(1)
-    assert len(calls) < 50
-    return (x * 2).sum()
-def threads(x):
-    return x.sum() * torch.get_num_threads()
-def noise(x):
-    return x * drawn[0]
-def numpy(x):
-    return x * drawn[1]
-def python(x):
-    return x * drawn[2]
-"""
+def _lines() -> list[str]:
+    """Command lines: unusual ones, and some of the documents and the goldens."""
+    goldens = [path.read_text(encoding="utf-8").partition("\n")[0] for path in sorted(GOLDENS.glob("[ae]*rs/*.txt"))]
+    known = [line.removeprefix("$ ").partition("  # exit ")[0] for line in goldens] + [line for line, _ in COMMANDS]
+    drawn = random.Random(14).sample(known, 200 - len(UNUSUAL))
+    return UNUSUAL[:4] + drawn[:4] + UNUSUAL[4:] + drawn[4:]
 
 
-def test_a_function_that_is_run_starts_anew(tmp_path: Path) -> None:
-    """With torch's threads and new random numbers, as at a start; nothing that one call leaves is seen by the next."""
-    (tmp_path / "own.py").write_text(FILE, encoding="utf-8")
-    words = ["grad", "own.py::threads", "--at", "1,2", "--format", "plain"]
-    cold, forked = (_run(program, *words, cwd=tmp_path) for program in (warm.INSTALLED, warm.gradcli()))
-    assert cold.returncode == 0, cold.stderr
-    assert forked.stdout == cold.stdout
-    path = tmp_path / "own.py"
-    path.write_text(path.read_text(encoding="utf-8").replace("(x * 2)", "(x * 3)"), encoding="utf-8")
-    done = _run(warm.gradcli(), "grad", "own.py::f", "--at", "1,2", "--format", "plain", cwd=tmp_path)
-    assert done.stdout == b"3 3\n"
-    for name in ("noise", "numpy", "python"):
-        words = ["eval", f"own.py::{name}", "--at", "1", "--no-check", "--format", "plain"]
-        assert len({_run(warm.gradcli(), *words, cwd=tmp_path).stdout for _ in range(3)}) > 1
+LINES = [pytest.param(line, marks=pytest.mark.thorough if k >= 8 else ()) for k, line in enumerate(_lines())]
 
 
-def _run(program: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
-    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
-    return subprocess.run([program, *words], capture_output=True, cwd=cwd, env=environment, timeout=120, check=False)
+@pytest.mark.parametrize("line", LINES)
+def test_a_warm_answer_is_that_of_a_cold_start(line: str, tmp_path: Path) -> None:
+    """Exit code, output, errors and files, to the byte."""
+    found = []
+    path = f"{os.path.dirname(warm.INSTALLED)}{os.pathsep}{os.environ['PATH']}"
+    for word in ("0", ""):
+        folder = tmp_path / "same"
+        folder.mkdir()
+        (folder / "examples").symlink_to(GOLDENS.parent.parent / "examples")
+        for name, text in FILES.items():
+            (folder / f"{name}.py").write_text(BACKWARD + text, encoding="utf-8")
+        environment = {"PATH": path, "GRADCLI_WARM": word, "XDG_RUNTIME_DIR": f"{warm.folder()}/.gradcli"}
+        done = _run("bash", "-c", line, cwd=folder, **environment)
+        files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+        found.append((done.returncode, done.stdout, done.stderr, files))
+        shutil.rmtree(folder)
+    assert found[0] == found[1]
+
+
+def _run(program: str, *words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    own = os.environ | environment
+    return subprocess.run([program, *words], capture_output=True, cwd=cwd, env=own, timeout=120, check=False)
