@@ -484,7 +484,6 @@ OPTIONS = (
     Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
     Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
-    Option("man", Kind.SWITCH, ("guide",), help="The manual page of all commands, in troff: | man -l - shows it."),
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
 )
 """The table, in the order in which the help of a command lists them."""

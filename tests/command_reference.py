@@ -5,16 +5,22 @@ What each command answers, by group, and every option once, with the commands th
 
 from __future__ import annotations
 
-from typer.core import TyperGroup
+from collections.abc import Mapping, Sequence
+
+import typer
+from typer.core import TyperArgument, TyperGroup
 from typer.main import get_command
 
+from gradcli import options
 from gradcli.cli.app import app
 from gradcli.cli.groups import GROUPS
-from gradcli.cli.manual_page import each_option, owners, said, usage, value
-from gradcli.options import Option
+from gradcli.options import Kind, Option
 from tests import generated
 
 PAGE = generated.GUIDE / "reference.md"
+
+FEW = 6
+"""Commands that are named; of more, those are named that lack an option."""
 
 
 def reference() -> str:
@@ -34,6 +40,47 @@ def reference() -> str:
         for option, having in each_option(names).values()
     ]
     return "\n".join([*parts, f"| option | of | says |\n| --- | --- | --- |\n{''.join(rows)}"])
+
+
+def each_option(names: Sequence[str]) -> Mapping[tuple[str, str], tuple[Option, list[str]]]:
+    """The options of commands and the commands that have them, in the order of the helps.
+
+    Args:
+        names: The commands.
+
+    Returns:
+        Options by their flags and by what they say, as one name may stand for several.
+    """
+    found: dict[tuple[str, str], tuple[Option, list[str]]] = {}
+    for name in names:
+        for option in options.typed(name):
+            found.setdefault((option.flag, said(option)), (option, []))[1].append(name)
+    return found
+
+
+def said(option: Option) -> str:
+    """The help of an option with its default."""
+    has_default = option.default is not None and option.kind is not Kind.SWITCH
+    return option.help + (f" Default: {option.default}." if has_default else "")
+
+
+def value(option: Option) -> str:
+    """What stands behind the flag of an option; empty for nothing."""
+    return f"<{'|'.join(option.choices)}>" if option.choices else option.metavar or ""
+
+
+def owners(having: Sequence[str], names: Sequence[str]) -> str:
+    """The commands that have an option, or those that have it not."""
+    if len(having) <= FEW:
+        return ", ".join(having)
+    return f"all but {', '.join(name for name in names if name not in having)}"
+
+
+def usage(name: str, group: TyperGroup) -> str:
+    """A command and its argument."""
+    command = group.commands[name]
+    found = [one.make_metavar(typer.Context(command)) for one in command.params if isinstance(one, TyperArgument)]
+    return " ".join([name, *found])
 
 
 def _text(help_text: str) -> str:

@@ -9,7 +9,6 @@ streams                          the commands for many: map, batch
 request_words                    a request of batch in words
 in_force                         the command config
 warming                          the command warm
-manual_page                      the helps as troff, for man
 about, paging                    the commands about gradcli itself; pages of the guide on a terminal
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word

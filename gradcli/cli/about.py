@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer import _click as click
-from typer.core import TyperGroup
 
 from gradcli import guide as manual
 from gradcli import options
@@ -80,23 +78,17 @@ def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Out
     return output(found, shown)
 
 
-def guide(page: str | None, man: bool, **_: Any) -> str | MarkdownPage:
+def guide(page: str | None, **_: Any) -> str | MarkdownPage:
     """The pages of the guide: a tour, the language, verdicts, scripts.
 
     Without a page, lists them. On a terminal, a page comes through the pager: GRADCLI_PAGER, or else PAGER, or less. In
-    a pipe, it is the Markdown that it is written in. With --man, all helps are a
-    page for man.
+    a pipe, it is the Markdown that it is written in.
 
     \b
     Examples:
       gradcli guide
       gradcli guide tour
-      gradcli guide --man
     """
-    if man and page is not None:
-        raise UsageError(f"--man and a page exclude each other: {page}", hint="leave out one of them")
-    if man:
-        return _manual_page()
     if page is None:
         width = max(map(len, manual.PAGES))
         return "".join(f"{name.ljust(width)}  {title}\n" for name, title in pages(""))
@@ -104,13 +96,6 @@ def guide(page: str | None, man: bool, **_: Any) -> str | MarkdownPage:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)
     return MarkdownPage(manual.text(page))
-
-
-def _manual_page() -> str:
-    from gradcli.cli.manual_page import page
-
-    group = click.globals.get_current_context().find_root().command
-    return page(group) if isinstance(group, TyperGroup) else ""
 
 
 def completion(shell: Shells) -> str:
