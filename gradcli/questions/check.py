@@ -174,8 +174,9 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
     asking = _PointCheck(question, cotangent, tolerance, question.derived)
+    sampling, failing = None, set[Verdict]()
     if draws is None:
-        worst, sampling, failing = asking.at({}), None, set()
+        worst = asking.at({})
     else:
         worst, sampling, failing = _sampled(asking, demands, draws)
     shared, check = _readings(worst, asking.derived_at(worst), tolerance, has_differences=demands.has_differences)

@@ -51,6 +51,10 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
 
 @overload
 def check(
+    function: Callable[..., Any], /, *tensors: Any, versus: Callable[..., Any], k: float = 2.0, **named: Any
+) -> tuple[ErrorRatio, ...]: ...
+@overload
+def check(
     function: Callable[..., Any],
     /,
     *tensors: Any,
@@ -60,10 +64,6 @@ def check(
     strict: bool = False,
     **named: Any,
 ) -> Checking: ...
-@overload
-def check(
-    function: Callable[..., Any], /, *tensors: Any, versus: Callable[..., Any], k: float = 2.0, **named: Any
-) -> tuple[ErrorRatio, ...]: ...
 def check(
     function: Callable[..., Any],
     /,

@@ -18,7 +18,7 @@ def _softmax(x: torch.Tensor) -> torch.Tensor:
 
 def _by_hand(x: torch.Tensor) -> torch.Tensor:
     e = torch.exp(x - x.amax(-1, keepdim=True).detach())
-    return e / e.sum(-1, keepdim=True)
+    return torch.div(e, e.sum(-1, keepdim=True))
 
 
 def _in_steps(x: torch.Tensor) -> torch.Tensor:
@@ -38,7 +38,7 @@ class _HalfBackward(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
         (y,) = ctx.saved_tensors
-        return v * y
+        return torch.mul(v, y)
 
 
 def _not_a_number(x: torch.Tensor) -> torch.Tensor:
