@@ -208,7 +208,7 @@ class Comparison:
             self.truth = self.function.plan(self.directions, rows)
             if self.program is not None:
                 shapes = {VECTOR: self.subject.y, **self.subject.shapes, **dict.fromkeys(self.decimals, ())}
-                wanted = np.unique([self._position(e) for e in (self._all() if entries is None else entries)])
+                wanted = np.unique([self.position(e) for e in (self._all() if entries is None else entries)])
                 self.claim = reference_of(self.program, shapes).plan((), wanted.astype(np.int64))
         except OverBudgetError:
             return False
@@ -229,7 +229,7 @@ class Comparison:
         rows = sorted({*_picked(height, max(1, math.isqrt(most) // 2), generator), *(j for j in columns if j < height)})
         return [Entry(i, j) for i in rows for j in columns]
 
-    def _position(self, entry: Entry) -> int:
+    def position(self, entry: Entry) -> int:
         """Where an entry is in the formula's own value."""
         index, own = self.index(entry), self.reading.own
         if self.reading.is_transposed:
@@ -276,7 +276,7 @@ class Comparison:
         decimals = {str(symbol): np.asarray(float(exact)) for symbol, exact in self.decimals.items()}
         point = {str(VECTOR): v, **inputs, **decimals} if self.subject.has_vector else {**inputs, **decimals}
         values = moved(self.claim, point).run(bits, shift=self._shift()).values
-        return [values[self._position(entry)] for entry in self.entries]
+        return [values[self.position(entry)] for entry in self.entries]
 
     def _shift(self) -> Shift:
         """From the floats that stand for decimals to the balls of all that they may be rounded from."""

@@ -97,6 +97,9 @@ def _powers(evidence: Evidence, line: Line) -> Iterator[Factor]:
     rule = f"the derivative of b**n is n*b**(n-1), here of {name}"
     count = [np.full(len(s.truth), float(exponent)) for s in evidence.samples]
     yield Factor(count, f"the power rule: the exponent {exponent} is not brought down; {rule}", "")
+    if exponent.is_Integer and exponent > 2:
+        less = [times / (times - 1) for times in count]
+        yield Factor(less, f"the power rule: {exponent - 1} is brought down in place of {exponent}; {rule}", "")
     if values is not None and (numbers := _spread(evidence, values)) is not None:
         yield Factor(numbers, "", f"the power rule: the exponent {exponent} is not lowered; {rule}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,16 +17,17 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
-from gradcli.claims.factors import Factor, factors, parts, products, shown, terms
+from gradcli.claims.factors import MOST_LINES, Factor, factors, parts, products, shown, terms
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
+from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Call, Line, Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Plan
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.rules import Outcome, Undefined, is_power
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
 """Points at which a mistake has to explain the claim."""
@@ -122,6 +123,19 @@ class Evidence:
             runs = [moved(plan, _point(sample)).run(BITS).values for sample in self.samples]
             return [np.array([_number(outcome) for _, outcome in sorted(run.items())]) for run in runs]
 
+    def is_true(self, claim: Program) -> bool:
+        """Whether another claim has the true entries at every point."""
+        try:
+            found = self.values_of(claim)
+        except GradcliError:  # its shapes do not fit
+            return False
+        pairs = [
+            (np.array([values[self.comparison.position(seen.entry)] for seen in sample.look.seen]), sample.truth)
+            for values, sample in zip(found or (), self.samples, strict=False)
+            if len(values) == math.prod(self.comparison.reading.own)
+        ]
+        return len(pairs) == len(self.samples) and all(same(a, b) and np.any(b) for a, b in pairs)
+
     def of_program(self, program: Program, variable: sympy.Symbol) -> list[Numbers] | None:
         """The Jacobian of a Program in these variables by one of them at each point, flat by flat."""
         width = math.prod(self.subject.shapes[variable])
@@ -172,7 +186,8 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
         return ""
     evidence = Evidence(comparison, samples)
     with np.errstate(all="ignore"):
-        return next(filter(None, _mistakes(evidence)), "") or _symmetric(comparison, looks)
+        found = next(filter(None, _mistakes(evidence)), "") or next(_edited(evidence), "")
+        return found or _symmetric(comparison, looks)
 
 
 def _mistakes(evidence: Evidence) -> Iterator[str]:
@@ -189,6 +204,28 @@ def _mistakes(evidence: Evidence) -> Iterator[str]:
         yield f"off by the factor {constant}"
     yield from (_factor(evidence, factor) for factor in parts(evidence))
     yield from _of_terms(evidence)
+
+
+def _edited(evidence: Evidence) -> Iterator[str]:
+    """An operand of the claim that makes it right where it is transposed, or is a number one more or one less."""
+    claim = evidence.comparison.reading.program
+    if claim is None:
+        return
+    quick = Evidence(evidence.comparison, evidence.samples[:1])
+    texts = {line.symbol: f"`{claim.excerpt(line)}`" for line in claim.lines}
+    places = [(n, k) for n, line in enumerate(claim.lines) for k in range(len(line.call.operands))]
+    for n, k in places[:MOST_LINES]:
+        before, line, after = claim.lines[:n], claim.lines[n], claim.lines[n + 1 :]
+        operand, turned = line.call.operands[k], sympy.Dummy("turned", real=True)
+        for other in (operand + 1, operand - 1) if operand.is_Integer else (turned,):
+            more = () if other != turned else (Line(turned, Call("transpose", (operand,), (None, None)), line.span),)
+            operands = (*line.call.operands[:k], other, *line.call.operands[k + 1 :])
+            call = Call(line.call.op.name, operands, line.call.statics)
+            changed = replace(claim, lines=(*before, *more, replace(line, call=call), *after))
+            if quick.is_true(changed) and evidence.is_true(changed):
+                kind = "a transpose" if more else "a power" if is_power(call) else "a number"
+                what = "transposed" if more else f"{other}"
+                yield f"{kind}: {texts.get(operand, f'`{operand}`')} in {texts[line.symbol]} is to be {what}"
 
 
 def _transposed(evidence: Evidence) -> Iterator[str]:

@@ -18,7 +18,7 @@ from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import arguments, read_expression, signed
 from gradcli.errors import UsageError
-from gradcli.recording.targets import target
+from gradcli.recording.targets import require_no_file, target
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -136,6 +136,7 @@ def _function_of(expression: str) -> tuple[Function, Files]:
     from gradcli.files import Files
 
     files = Files()
+    require_no_file(expression)
     if (named := target(expression)) is not None:
         named.require_file()
         from gradcli.recording.python_functions import named as function_named

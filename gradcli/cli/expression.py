@@ -17,11 +17,11 @@ from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand
 
 from gradcli.cli import completion
-from gradcli.cli.first_word import DERIVATIVE, expanded, require_no_phrase
+from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.settings import FORMS, settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, Kind
+from gradcli.options import FORMATS, QUESTIONS, Kind
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
@@ -61,8 +61,10 @@ _PLAIN = (
 """What click says in words of its own."""
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
-_VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*=[^=].*", re.DOTALL)
+_VALUE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*=[^=].*", re.DOTALL)
 _NUMBER = re.compile(r"[-+\[]*[.\d][-+\d.,eE\[\]]*")
+_NAME = re.compile(r"[^\W\d]\w*")
+_OPERAND = re.compile(r"[\w(\[|∂√Σ-]")
 _LETTER = re.compile(r"-[A-Za-z]")
 _MOST_WORDS = 8
 _MOST_SHOWN = 60
@@ -204,6 +206,10 @@ class ExpressionCommand(OnceCommand):
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Say what a question in words should be, and a word with one minus beside the one expression."""
         require_no_phrase(" ".join(arguments), self.name or "")
+        word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
+        if len(word) > 1 and word in (*OTHER_NAMES, *QUESTIONS) and not is_valued:
+            hint = f'write gradcli {self.name} "x**2" --at 3, with a function of yours in place of x**2'
+            raise UsageError(f"{word} is a command, and no expression", hint=hint)
         for word in arguments if len(arguments) > 1 else ():
             if f"-{word.partition('=')[0]}" in known:
                 raise UsageError(f"{word} is no option", hint=f"write it with two: -{word}")
@@ -277,13 +283,23 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
     if "--at" in typed[:-1] and all(map(_NUMBER.fullmatch, others)):
         at = typed.index("--at") + 1
         if list(typed[at + 1 : at + 1 + len(others)]) == list(others):
-            return f"write --at {','.join(word.strip(',') for word in (typed[at], *others))}"
+            numbers, names = [word.strip(",") for word in (typed[at], *others)], completion.variables(first)
+            of_each = " ".join(map("--at {}={}".format, names, numbers))
+            return f"write {of_each if len(names) == len(numbers) else '--at ' + ','.join(numbers)}"
+    assigned = _VALUE.fullmatch(first) and first.partition("=")[0].strip()
+    if any(assigned in _NAME.findall(word.partition("=")[2]) for word in others):
+        return f'put the statements in one text: "{"; ".join((first, *others))}"'
     if "--at" in known and all(_VALUE.fullmatch(word) for word in others):
         return "write " + " ".join(f"--at {word}" for word in others)
     if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
         return f"write --at {others[0]}"
-    if len(others) == 1 and "--points" in known and os.path.splitext(others[0])[1]:
+    if len(others) == 1 and "--points" in known and (os.path.splitext(others[0])[1] or others[0] == "-"):
         return f"write --points {others[0]}"
+    if "--wrt" in known and set(",".join(others).split(",")) <= set(_NAME.findall(first)):
+        return f"write --wrt {','.join(others)}"
+    claims = [word for word in others if word not in ("=", "==")]
+    if "--claim" in known and len(claims) == 1 and _OPERAND.match(claims[0]):
+        return f'write --claim "{claims[0]}"'
     if _LETTER.fullmatch(others[0]):
         return f"{others[0]} is no option; an expression with spaces stands in quotes"
     whole = " ".join((first, *others))

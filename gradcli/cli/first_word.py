@@ -50,9 +50,15 @@ _HELP = ("-h", "--help", "help")
 _PHRASE = re.compile(
     r"\s*(?:(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate"
     r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
-    r"\s+(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
+    r"(?(d)(?:\s+|(?=\())|\s+)(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
     re.DOTALL,
 )
+_APPLIED = re.compile(
+    r"\s*(?:(?P<noun>jacobian|hessian)|[d∂D]|[dD]iff|grad|gradient|[dD]erivative|differentiate)\s*[(\[](?P<function>.+?)"
+    r"(?:\)\s*/\s*[d∂]|,\s*)(?P<by>[^\W\d]\w*)(?P<twice>\s*,\s*(?:(?P=by)|2))?\s*[)\]]?(?P<at>)\s*",
+    re.DOTALL,
+)
+"""`diff(x^2, x)`, `D[x^2, x]` and `d(x^2)/dx`."""
 
 
 def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str]:
@@ -83,9 +89,12 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
-    if first in _HELP or first.startswith("--") or first.isidentifier() or not first.strip():
+    if first in (*_HELP, "--version") or first.isidentifier() or not first.strip():
         return [first, *rest]
-    is_weighted = any(word.partition("=")[0] in _WEIGHTS for word in rest)
+    if first.startswith("--") and (command := next((word for word in rest if word in commands), "")):
+        rest.remove(command)
+        return [command, first, *rest]
+    is_weighted = any(word.partition("=")[0] in _WEIGHTS for word in arguments)
     return ["vjp" if is_weighted else DERIVATIVE, first, *rest]
 
 
@@ -103,6 +112,13 @@ _AT = re.compile(
 """An expression with its point behind it, `x^2 at 3`."""
 
 
+def _is_one(text: str) -> bool:
+    """Whether a text is one expression, and more than a name: no bracket of it closes another, no comma parts it."""
+    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
+    is_parted = (",", 0) in zip(text, depths, strict=True)
+    return not (text.strip().isidentifier() or is_parted) and min(depths) == 0 == depths[-1]
+
+
 def require_no_phrase(words: str, command: str = "grad") -> None:
     """Refuse a question in words, with the command line that asks it.
 
@@ -113,13 +129,13 @@ def require_no_phrase(words: str, command: str = "grad") -> None:
     Raises:
         UsageError: So it is.
     """
-    found = _PHRASE.fullmatch(words)
-    if found is not None:
+    found = _PHRASE.fullmatch(words) or _APPLIED.fullmatch(words)
+    if found is not None and (found.re is _PHRASE or _is_one(found["function"])):
         by, at = found["by"], found["at"]
         named = "hessian" if found["twice"] else found["noun"] or command
         command = named if named in ("jacobian", "hessian") else "grad"
         point = f" --at {at if not by or '=' in at else f'{by}={at}'}" if at else f" --wrt {by}" if by else ""
-        hint = f'write gradcli {command} "{found["function"]}"{point}'
+        hint = f'write gradcli {command} "{found["function"].strip()}"{point}'
         raise UsageError(f"the expression is a question in words: {words.strip()}", hint=hint)
     if (found := _AT.fullmatch(words)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")

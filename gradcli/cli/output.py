@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send, waits
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
@@ -179,12 +179,12 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
     if not isinstance(answer, Judged | ClosedForm):
         return Output(answer, shown)
     is_asked = strict or require_all or isinstance(answer, Checking)
-    return Output(
-        answer,
-        shown,
-        answer.passed if isinstance(answer, Checking) else passes(answer.check, strict=strict, require_all=require_all),
-        of_sample(answer.check) if is_asked else "",
-    )
+    note = of_sample(answer.check) if is_asked else ""
+    if isinstance(answer, ClosedForm) and waits(sys.stdin):
+        names = [name for name in answer.shapes if name != answer.output]
+        note = f"standard input was not read; --at {names[0] if len(names) == 1 else 'NAME'}=@- reads it"
+    is_good = isinstance(answer, Checking) or passes(answer.check, strict=strict, require_all=require_all)
+    return Output(answer, shown, is_good and getattr(answer, "passed", True), note)
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
@@ -267,7 +267,7 @@ def destination(path: str | None, told: str | None, command: str) -> Destination
         UsageError: The format says something else.
         OutputError: There is no such folder.
     """
-    if path is None:
+    if path in (None, "-"):
         return None
     suffix = os.path.splitext(path)[1].lower()
     known = TEXT.get(suffix) or OTHER.get(suffix)

@@ -6,7 +6,10 @@ A value stays the text that was typed, which the language reads; behind `@` it i
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -179,11 +182,13 @@ _LABELLED = re.compile(
 
 
 def _separate(word: str) -> list[str]:
-    """The assignments in `x=1,y=2`, which commas part that no brackets are around; else the word.
+    """The assignments in `x=1,y=2`, which commas part that no brackets are around, or in an object; else the word.
 
-    >>> _separate("x=[1,2],y=f(a=1)"), _separate("1,2"), _separate("x=1,2")
-    (['x=[1,2]', 'y=f(a=1)'], ['1,2'], ['x=1,2'])
+    >>> _separate("x=[1,2],y=f(a=1)"), _separate("1,2"), _separate("x=1,2"), _separate('{"x": [1,2]}')
+    (['x=[1,2]', 'y=f(a=1)'], ['1,2'], ['x=1,2'], ['x=[1, 2]'])
     """
+    with contextlib.suppress(ValueError, RecursionError):
+        return [f"{name}={value}" for name, value in json.loads(word if word.lstrip()[:1] == "{" else "").items()]
     if not _NAMED.fullmatch(word):
         return [word]
     cuts, depth = [-1], 0
@@ -200,7 +205,12 @@ def read(word: str, source: str, files: Files) -> str | Array:
     Raises:
         GradcliError: What is behind `@` cannot be read.
     """
+    from gradcli.files.reader import FORMATS
+
     found = _behind(word, source, files.array)
+    if found is word and os.path.splitext(word)[1].lower() in FORMATS:
+        hint = f"write {source}=@{word}" if " " in source else f"write {source} @{word}"
+        raise InputError(f"{source} is the name of a file, {word}", hint=hint)
     return ",".join(found.split()) if isinstance(found, str) and _LINES_OF_NUMBERS.fullmatch(found) else found
 
 

@@ -32,6 +32,9 @@ Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
 
 _PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")
 
+_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{,2}(?=(?:,\d{3})*,0\d\d)(?:,\d{3})+(?:\.\d*)?\s*")
+"""`1,000`, which is meant for one number."""
+
 
 def read_value(value: Value, source: str) -> Array:
     """The float64 array of a value.
@@ -54,6 +57,10 @@ def read_value(value: Value, source: str) -> Array:
 
 
 def _read_text(text: str, source: str) -> Array:
+    if _THOUSANDS.fullmatch(text):
+        vector, place = re.sub(r",0+(?=\d)", ",", text), _whole(text, source)
+        hint = f"write {text.replace(',', '').strip()} for one number, {vector.strip()} for a vector"
+        raise InputError("a number of this vector begins with 0", place=place, hint=hint)
     if _PLAIN.fullmatch(text):
         try:
             numbers = [float(word) for word in text.split(",")]

@@ -16,8 +16,9 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import shadowed
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.progress import counted, each_with_time
+from gradcli.questions.closed_form import closed_form
 from gradcli.questions.judging import (
     advised,
     boundaries,
@@ -36,6 +37,7 @@ from gradcli.results import (
     Check,
     Checking,
     Claim,
+    ClosedForm,
     Entry,
     Rewrite,
     Sampling,
@@ -164,8 +166,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
             there would be too many entries.
     """
     question = replace(inquiry, at=demands.inputs(inquiry)).question()
-    claims = {_variable(_named(name, text), question, "--claim"): text for name, text in demands.claims.items()}
-    expected = {_variable(name, question, "--expect"): value for name, value in demands.expected.items()}
+    claims = {_variable(_named(name, text), question.wrt, "--claim"): text for name, text in demands.claims.items()}
+    expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
     _require_claims(question, cotangent is not None, claims, expected)
     if cotangent is None:
@@ -207,6 +209,25 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     )
 
 
+def prove(inquiry: Inquiry, demands: Demands) -> ClosedForm:
+    """The formula, and what became of claims for which no point is given.
+
+    Raises:
+        GradcliError: As for `closed_form`, or a claim does not fit.
+    """
+
+    def judged(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -> tuple[Claim, ...]:
+        from gradcli.claims import Subject, claimed
+
+        named = {_variable(_named(name, text), wrt, "--claim"): text for name, text in demands.claims.items()}
+        subjects = {name: Subject.of(program, shapes, name, None) for name in named}
+        tolerance = demands.tolerance("float64")
+        return tuple(claimed(subjects[name], text, None, tolerance, seed=demands.seed) for name, text in named.items())
+
+    found = closed_form(inquiry, "", {}, judged)
+    return replace(found, passed=all(_passes(claim, demands.allowed) for claim in found.claims))
+
+
 def _mended_everywhere(
     inquiry: Inquiry, demands: Demands, worst: _AtPoint, check: Check, tolerance: Tolerance
 ) -> Check:
@@ -228,24 +249,24 @@ def _passes(claim: Claim, allowed: Sequence[Allowed]) -> bool:
     return claim.status in ("proved", "agrees") or (is_open and NO_COUNTEREXAMPLE in allowed)
 
 
-def _variable(name: str, question: Question, option: str) -> str:
+def _variable(name: str, wrt: Sequence[str], option: str) -> str:
     """The variable that a claim or a value is for.
 
     Raises:
         InputError: There is none, or several and it names none.
     """
-    if name in question.wrt:
+    if name in wrt:
         return name
-    if not question.wrt:
+    if not wrt:
         raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
-    known = ", ".join(question.wrt)
-    if name == ONLY and len(question.wrt) == 1:
-        return question.wrt[0]
+    known = ", ".join(wrt)
+    if name == ONLY and len(wrt) == 1:
+        return wrt[0]
     if name == ONLY:
         raise InputError(
             f"{option} names no variable, and the derivative is by {known}", hint=f"write {option} NAME=..."
         )
-    hint = did_you_mean(name, question.wrt) or f"the variables to differentiate by are: {known}"
+    hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
 
 

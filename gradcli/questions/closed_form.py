@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,29 +17,32 @@ from gradcli.language.inputs import read_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
-from gradcli.language.program.wengert import Builder, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Program, Shape
 from gradcli.language.snippets import Snippet, read
 from gradcli.notation import Notation
 from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import Inquiry, chosen_variables
-from gradcli.results import SEVERITY, Check, ClosedForm, Formula
+from gradcli.results import SEVERITY, Check, Claim, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
 from gradcli.symbolic.printing import with_names
 
 GivenShape = str | int | Sequence[Size]
 """Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
 
+Judge = Callable[[Program, Mapping[Atom, Shape], Sequence[str]], tuple[Claim, ...]]
+
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
 
 
-def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
+def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape], claims: Judge | None = None) -> ClosedForm:
     """The formulas of a derivative, confirmed at random points.
 
     Args:
         inquiry: The function; values in its text only give shapes.
         of: A command, or empty for the gradient of a function with one output and the Jacobian of another.
         given: Shapes by variable, of which the empty name is that of the only one.
+        claims: What judges claims about the Program, with small shapes, by the variables to differentiate by.
 
     Raises:
         GradcliError: A shape is malformed or does not fit, none makes sense, or y has several elements where one is
@@ -73,7 +76,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     if command in ("grad", "vjp") and math.prod(shape) == 1:
         matrices = matrix_forms(typed, named, formulas.derivatives)
     return ClosedForm(
-        command=command,
+        command="check" if claims else command,
         expression=program.expression,
         wrt=wrt,
         output=program.output_name,
@@ -83,6 +86,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         products=products,
         matrices=matrices,
         check=check,
+        claims=claims(typed, named.small(), wrt) if claims else (),
         warnings=(*program.warnings, *(words for name in nameless for words in remarks(name))),
     )
 
@@ -115,9 +119,10 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         if alike is not None:
             return alike, shapes  # as X.T does, which would be x itself for a vector
         if unknown:
+            prime = "a derivative needs no ': leave it out; else " * inquiry.expression.rstrip().endswith("'")
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
-                hint=f"give it in numbers, such as {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
+                hint=f"{prime}give it in numbers, such as {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
         snippet = read(inquiry.expression, given=hidden, shapes=numbers)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Self
 
 from gradcli.language.snippets import read_whole
 from gradcli.questions.naming import Inputs, by_name, unnamed
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.results import RowSource
+from gradcli.results import Allowed, ClosedForm, RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import Plan
@@ -70,6 +70,26 @@ class ParsedText:
         other = copy(self)
         other._snippet = unnamed(self._snippet)
         return other
+
+    def prove(
+        self,
+        claim: Mapping[str, str],
+        *,
+        wrt: Sequence[str] | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        seed: int = 0,
+        allow: Sequence[Allowed] = (),
+    ) -> ClosedForm:
+        """The formula, and what became of claims for which there is no point; the options are those of `check`.
+
+        >>> ParsedText("x**2").prove({"x": "2*x"}).claims[0].status
+        'proved'
+        """
+        from gradcli.questions.check import Demands, prove
+
+        demands = Demands(rtol, atol, claim, {}, None, {}, seed, tuple(allow))
+        return prove(self._asked(None, wrt, None), demands)
 
     def _asked(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
 import re
 from dataclasses import dataclass
@@ -43,6 +45,28 @@ class Target:
     def short(self) -> str:
         """Without the folders of the file."""
         return f"{PurePath(self.file).name}::{self.name}" if self.file else self.text
+
+
+def require_no_file(text: str) -> None:
+    """Refuse the name of a file in the place of an expression, which a name with a dot would be.
+
+    Raises:
+        InputError: It is one; the hint names a function of it, if it is Python's, or how to read its text.
+    """
+    path = text.strip()
+    if not (PurePath(path).suffix[1:2].isalpha() and os.path.isfile(path)):
+        return
+    hint = f"write @{path} for the text in it"
+    if path.endswith((".py", ".pyw")):
+        hint = f"name a function of it: gradcli check {path}::{_first_function(path)} --at VALUE"
+    raise InputError(f"{path} is a file, and no expression", hint=hint)
+
+
+def _first_function(path: str) -> str:
+    """The name of a function in a file, which is read and not run; a placeholder where none is found."""
+    with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError), open(path, "rb") as file:
+        return next((node.name for node in ast.parse(file.read()).body if isinstance(node, ast.FunctionDef)), "NAME")
+    return "NAME"
 
 
 def target(text: str) -> Target | None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from gradcli import Function
 from gradcli.claims import Subject, claimed, expected
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
@@ -261,6 +262,11 @@ MISTAKES: list[tuple[str, str, At, str]] = [
     ("x**2 - sin(x)", "2*x + cos(x)", {"x": 1}, "the sign of a term: the derivative of `sin(x)`"),
     ("exp(x)*sin(x)", "exp(x)*cos(x)", {"x": 1}, "the product rule"),
     ("x**2", "2*x*v**2", {"x": [1, 2]}, "v is in it twice"),
+    ("sum(g*x**3)", "2*x**2*g", {"x": [1, 2], "g": [3, 4]}, "the power rule: 2 is brought down in place of 3"),
+    ("log(x)*x**4", "4*x**3*log(x) + x**2", {"x": 2}, "a power: `2` in `x**2` is to be 3"),
+    ("log(x)*x**4", "3*x**3*log(x) + x**3", {"x": 2}, "a number: `3` in `3*x**3` is to be 4"),
+    ("sum(g*(a@x))", "a@g", {"x": [1, 2], "g": [3, 4], "a": _S}, "a transpose: `a` in `a@g` is to be transposed"),
+    ("sum((a@x)**2)", "2*a@(a@x)", {"x": [1, 2], "a": _S}, "a transpose: `a` in `2*a` is to be transposed"),
     ("x@A@x", "2*A@x", {"x": [1, 2], "A": _S}, "right only where A is symmetric"),
 ]
 
@@ -724,3 +730,26 @@ def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, p
     assert true.status != "refuted", (true.at, true.claimed, true.truth)
     if true.points:
         assert _claim(f, f"({slope})*(1 + 1e-6) + 1e-6*pi", at, points=20).status == "refuted"
+
+
+ANYWHERE = [
+    ("x^2", {"": "2x"}, ["proved"]),
+    ("x^2", {"": "3x"}, ["refuted"]),
+    ("A@x", {"x": "A", "A": "x[k]*KroneckerDelta(i, j)"}, ["proved", "proved"]),
+    ("sum(x[5:]**2)", {"": "2*x"}, ["refuted"]),
+    ("sqrt(x - 10)", {"x": "1/(2*sqrt(x - 10))"}, ["proved"]),
+    ("relu(x)", {"": "1"}, ["refuted"]),
+    ("x*y", {"dy/dx": "y"}, None),
+]
+
+
+@pytest.mark.parametrize(("f", "claims", "found"), ANYWHERE)
+def test_a_claim_needs_no_point(f: str, claims: dict[str, str], found: list[str] | None) -> None:
+    """It is proved or refuted for shapes that make sense, and nothing is said of a point that nobody gave."""
+    if found is None:
+        with pytest.raises(GradcliError, match="which the derivative is not by"):
+            Function(f).prove(claims)
+        return
+    answer = Function(f).prove(claims)
+    assert ([claim.status for claim in answer.claims], answer.passed) == (found, "refuted" not in found)
+    assert not any("point" in claim.note for claim in answer.claims)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
@@ -75,3 +76,15 @@ def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
     assert gradcli("check", *asked, "--claim", lettered.replace("2*", "3*", 1)).code == 1
     latex = gradcli("vjp", *asked, "--format", "latex").out
     assert r"\mathit{fc.weight}" in latex
+
+
+def test_a_dotted_name_that_nothing_gives_is_no_variable() -> None:
+    """Whatever is asked, of a text from anywhere; a name that ends as a file of Python is none where it is given."""
+    function = Function("net.weight**2")
+    for ask in (function.closed_form, lambda: function.grad(3.0), lambda: function.check([1.0, 2.0]), function.eval):
+        with pytest.raises(GradcliError, match="given by that name"):
+            ask()
+    assert function.grad({"net.weight": 3.0}).grad["net.weight"] == 6
+    assert function.closed_form(shape={"net.weight": "()"}).symbolic["net.weight"].text == "2*net.weight"
+    with pytest.raises(GradcliError, match="the name of a file"):
+        Function("2*fn.py")

@@ -83,6 +83,9 @@ class Calls:
         scope = self.scope
         if trailers and (path := self.readers.dotted.name_of(node, trailers)) is not None:
             used = path.text.count(".")
+            if path.text.endswith(".py"):
+                hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
+                raise self.source.error(f"'{path.text}' is the name of a file", path.span, hint=hint)
             if scope.is_value:
                 raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
             return (scope.variable(path.text), path.span), used

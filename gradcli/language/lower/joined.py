@@ -101,11 +101,11 @@ def apart(name: str, known: Collection[str] = ()) -> Joined | None:
 
 
 def require_named(program: Program, names: Collection[str], given: Collection[str]) -> None:
-    """Refuse a name that is several words written together, where no value is given by it.
+    """Refuse a name that is several words written together, or has a dot, where nothing is given by it.
 
     Args:
         program: Whose variables they are.
-        names: Those without a value of their own.
+        names: Those without a value or a shape of their own.
         given: The names that have one.
 
     Raises:
@@ -113,6 +113,10 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
     """
     known = {*program.names, *program.assigned, *given}
     for name in names:
+        if "." in name:
+            hint = f"give --at {name}=VALUE, or --shape {name}=SIZES for a formula; FILE.py::NAME is a function"
+            message = f"'{name}' is a variable only where a value or a shape is given by that name"
+            raise LanguageError(message, place=_place(program, name), hint=hint)
         found = apart(name, known)
         if found is not None and found.is_meant:
             hint = f"write {found.spelling}; or --at {name}=VALUE for a variable of that name"
@@ -158,7 +162,8 @@ def of_call(name: str) -> str | None:
 
 def _place(program: Program, name: str) -> Place:
     tokens = tokenize(program.text, program.source)
-    span = next((t.span for t in tokens if t.kind == "name" and t.text == name), Span(0, len(program.text)))
+    start = next((t.span.start for t in tokens if t.kind == "name" and program.text.startswith(name, t.span.start)), 0)
+    span = Span(start, start + len(name))
     return Place(program.text, span, program.source)
 
 

@@ -55,6 +55,8 @@ class Matlab:
         span, shape = operand[1].to(mark.span), self.sizes.of(operand[0])
         if shape is None:
             self.scope.needs_shapes = True
+        if shape == () or self.source.text.rstrip().endswith(")'"):
+            self.scope.remark("' transposes, as in MATLAB; for the derivative leave it out, gradcli differentiates")
         if shape is not None and len(shape) < 2:
             return self.lines.emit("unsqueeze", [operand[0]], span, (0,)) if shape else (operand[0], span)
         return self.lines.emit("transpose", [operand[0]], span, (None, None))

@@ -175,6 +175,10 @@ class Lowering(Readers):
         """The Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
         atom, span = self._whole(output)
+        name, value = scope.last_name, self.source.shown(span).partition("=")[2].strip()
+        if name in scope.variables and self.lines.builder.made_of(atom)[1].isdisjoint(scope.variables.values()):
+            hint = f"give the value by --at {name}={value}, or in a statement before"
+            raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
         atom = self.lines.as_number(atom, span)
         values = {
             n: value for n, value in scope.names.items() if n not in scope.variables and value not in scope.objects

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -61,6 +62,20 @@ class NamedShapes:
         ('2*n',)
         """
         return tuple(str(self.sizes.get(size, size)) for size in shape)
+
+    def small(self) -> Mapping[Atom, Shape]:
+        """The shapes where the names stand for small numbers, if nothing is empty then.
+
+        >>> from gradcli.language.parsing import parse
+        >>> [named_shapes(parse(text), {}).small()[parse("x").output] for text in ("sum(x)", "sum(x[5:])")]
+        [(4,), (17,)]
+        """
+        for least in (4, 17):
+            with suppress(ShapeError):
+                found = _inferred(self.program, self.given, {name: least + n for n, name in enumerate(self.numbers)})
+                if all(map(math.prod, found.values())):
+                    return found
+        return self.shapes
 
     @cached_property
     def sizes(self) -> dict[int, Expr]:

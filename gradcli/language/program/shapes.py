@@ -250,11 +250,12 @@ def _matmul(a: Shape, b: Shape) -> Shape:
             f"@ needs at least one dimension on each side, and the shapes are {show(a)} and {show(b)}",
             hint="write * for a scalar",
         )
-    if a[-1] != b[-2 if len(b) > 1 else -1]:
+    if a[-1] != (size := b[-2 if len(b) > 1 else -1]):
         which = "second to last" if len(b) > 1 else "only"
         raise ShapeError(
             f"@ does not fit the shapes {show(a)} and {show(b)}",
-            hint=f"the last size of the left, {a[-1]}, must equal the {which} size of the right",
+            hint=f"the last size of the left, {a[-1]}, must equal the {which} size of the right"
+            + "; the left fits transposed, by .T" * (len(a) == 2 and a[0] == size),
         )
     return (*broadcast([a[:-2], b[:-2]]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 

@@ -30,7 +30,7 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys("−–—‐‑", "write the ASCII minus -"),
         **dict.fromkeys("“”„‟‘’‚«»`", _QUOTES),
         **dict.fromkeys("{}", _BRACES),
-        **dict.fromkeys("∂∇∆", ITSELF),
+        **dict.fromkeys("∂∇∆′", ITSELF),
         **dict.fromkeys("\"'", _STRING),
         **dict.fromkeys("→↦", _BODY),
         "∫": "gradcli differentiates and does not integrate",
@@ -141,6 +141,8 @@ def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
         return "write the digits of a number without marks"
     if character == "{" and source.startswith("--at"):
         return of_variable(source)
+    if character == "$" and text.rstrip().endswith("$", position + 1):
+        return f"write {text.strip(' $')}, without the dollars"
     if character == "\\" and text[position + 1 :].lstrip(" \r").startswith("\n"):
         return "put parentheses around the whole expression"
     if character in _CHARACTERS:

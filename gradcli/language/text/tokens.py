@@ -102,6 +102,8 @@ _POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")
 _PI = re.compile(r"(?:(?<!\w)|(?<![\w.])(\d[\d.]*))π(?!\w)")
 _NORM = re.compile(r"‖([^‖]*)‖")
+_NORM_IN_BARS = re.compile(r"(^|[-+*/^(\[=,;@\n]\s*)\|\|([^|\n]+)\|\|")
+_IN_BASE = re.compile(r"0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b")
 _TRANSPOSED = re.compile(r"ᵀ(\s*(?=[^\W\d]|\())?")
 _LARGE = {"∑": "Σ", "∏": "Π"}
 _OVER = re.compile(r"[∑∏](?=\s*\[)")
@@ -190,9 +192,10 @@ def is_position(before: Token, token: Token) -> bool:
 def plain(text: str) -> str:
     """The same text without signs that no program has; what is ASCII, and any other sign, stays as it is.
 
-    >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋")
-    ('2*x**2 - sqrt(y)/sqrt(x[i])', 'x**-1 <= pi', 'x1 + floor(x)')
+    >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋"), plain("||x||^2")
+    ('2*x**2 - sqrt(y)/sqrt(x[i])', 'x**-1 <= pi', 'x1 + floor(x)', 'norm(x)^2')
     """
+    text = _NORM_IN_BARS.sub(r"\1norm(\2)", text) if "||" in text else text
     if text.isascii():
         return text
     text = _POWER.sub(lambda found: "**" + "".join(_RAISED[sign] for sign in found[0]), text)
@@ -224,6 +227,9 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
 def _require_readable(word: str, place: Place) -> None:
     if len(word) > MAX_DIGITS:
         raise TooLargeError(f"a number of {len(word):,} characters; at most {MAX_DIGITS} are read", place=place)
+    if (found := _IN_BASE.match(place.text, place.span.start)) is not None:
+        place = Place(place.text, Span(*found.span()), place.source)
+        raise LanguageError(f"'{found[0]}' is no decimal number", place=place, hint=f"write {int(found[0], 0)}")
     if "__" in word or word.endswith("_") or any(pair in word for pair in ("_.", "._", "_e", "_E")):
         raise LanguageError(f"misplaced underscore in the number '{word}'", place=place)
     if float(word) == float("inf"):
