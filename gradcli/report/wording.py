@@ -227,11 +227,11 @@ def undecided(check: Check) -> str:
 
 
 def of_sample(check: Check | None) -> str:
-    """That a verdict is of a sample, in one line; empty if it is not."""
-    if check is None or not check.sampled:
+    """That a verdict is not of all entries, in one line; empty if it is."""
+    if check is None or not (check.sampled or check.undecided):
         return ""
-    what = extent(check).removesuffix(" sampled")
-    return f"the verdict is that of a sample, {what}; with --require-all that exits with 1"
+    what = "the verdict is that of a sample, " * (not check.undecided) + extent(check).removesuffix(" sampled")
+    return f"{what}; with --require-all that exits with 1"
 
 
 def at_points(answer: Answer) -> str:
@@ -287,7 +287,8 @@ def conclusion(answer: Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
-        sample = f" on a sample: {extent(answer.check)}" if answer.check and answer.check.sampled else ""
+        sample = f": {extent(answer.check)}" if of_sample(answer.check) else ""
+        sample = f" on a sample{sample}" if answer.check and answer.check.sampled else sample
         return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
     claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
     failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
