@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 import gradcli
 
@@ -42,7 +42,7 @@ def test_a_network_in_float32_passes() -> None:
     torch.manual_seed(2)
     net = torch.nn.Sequential(torch.nn.Linear(10, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
     target = torch.randint(2, (8,))
-    gradcli.check(lambda x: F.cross_entropy(net(x), target), torch.randn(8, 10))
+    gradcli.check(lambda x: functional.cross_entropy(net(x), target), torch.randn(8, 10))
 
 
 def test_a_kink_that_is_meant_is_allowed() -> None:
@@ -54,4 +54,4 @@ def test_a_kink_that_is_meant_is_allowed() -> None:
 def test_a_kernel_in_low_precision_is_as_accurate_as_torch() -> None:
     """Its errors are at most twice those of eager torch, held to one enclosure of the truth."""
     x = torch.randn(4, 8, generator=torch.Generator().manual_seed(0)).bfloat16()
-    gradcli.check(Swish.apply, x, versus=F.silu)
+    gradcli.check(Swish.apply, x, versus=functional.silu)

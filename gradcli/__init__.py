@@ -28,9 +28,9 @@ signals, collector               interrupts; Python's garbage collector, paused
 progress                         what is being done, for those who wait
 showing                          how Python shows an answer: print, notebooks, JSON
 
-The names are `Function`, `record` and `check` for functions of Python, `GradcliError`, which all errors are, and what
-`gradcli.results` lists: answers, and what they are made of.  Importing the package imports neither torch nor SymPy;
-they come with the first function.
+The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for
+functions of Python; and `GradcliError`, which all errors are.  What answers are stands in `gradcli.results`.  Importing
+the package imports neither torch nor SymPy; they come with the first function.
 """
 
 from __future__ import annotations
@@ -41,11 +41,10 @@ TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than a
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradcli import results as results
     from gradcli.errors import GradcliError as GradcliError
     from gradcli.function import Function as Function
-    from gradcli.recording.in_tests import check as check
-    from gradcli.recording.in_tests import record as record
-    from gradcli.results import *  # noqa: F403
+    from gradcli.recording.plain_functions import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -62,22 +61,25 @@ _Shown.write = staticmethod(_written)
 _HOMES = {
     "GradcliError": "gradcli.errors",
     "Function": "gradcli.function",
-    "check": "gradcli.recording.in_tests",
-    "record": "gradcli.recording.in_tests",
+    **dict.fromkeys(
+        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.recording.plain_functions"
+    ),
 }
+
+__all__ = [*_HOMES, "results", "__version__"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for."""
     from importlib import import_module
 
-    if name == "__all__":
-        return [*_HOMES, "__version__", *import_module("gradcli.results").__all__]
-    if name in _HOMES or (name[:1].isupper() and name in import_module("gradcli.results").__all__):  # no modules
-        return getattr(import_module(_HOMES.get(name, "gradcli.results")), name)
+    if name == "results":
+        return import_module("gradcli.results")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    """What there is, imported or not."""
-    return sorted({*globals(), *__getattr__("__all__")} - {"TYPE_CHECKING", "annotations"})
+    """What users call, imported or not."""
+    return sorted(__all__)

@@ -6,10 +6,13 @@ command line maps the family to exit codes in one place (`gradcli.cli.main`).  N
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from functools import wraps
+from os.path import dirname
+from typing import ClassVar, NamedTuple, ParamSpec, TypeVar
 
 EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret, where there is room for them."""
@@ -19,6 +22,12 @@ EXCERPT_MARGIN = 8
 
 MESSAGE_LENGTH = 400
 """Characters of a message or a hint."""
+
+OURS = (dirname(__file__), contextlib.__file__)
+"""Where frames are that say nothing to users: in this package, and in what its `with` statements go through."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Span(NamedTuple):
@@ -122,7 +131,42 @@ class Words(NamedTuple):
     hint: str | None
 
 
-class GradcliError(Exception):
+class BriefError(Exception):
+    """An error that is all in its text: what led to it within gradcli is not shown."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.__suppress_context__ = True
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that a notebook shows in place of a traceback."""
+        return f"{type(self).__name__}: {self}".split("\n")
+
+
+def brief(method: Callable[P, R]) -> Callable[P, R]:
+    """Raise the errors of a public function with the frames of its caller, and of functions that it calls back."""
+
+    @wraps(method)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True  # by pytest
+        try:
+            return method(*args, **kwargs)
+        except InternalError:
+            raise
+        except BriefError as error:
+            for shown in filter(None, (error, error.__cause__)):
+                while (traceback := shown.__traceback__) and traceback.tb_frame.f_code.co_filename.startswith(OURS):
+                    shown.__traceback__ = traceback.tb_next
+            raise
+
+    return asked
+
+
+class WrongGradientsError(BriefError, AssertionError):
+    """What `gradcli.check` raises of gradients that are not right."""
+
+
+class GradcliError(BriefError):
     """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell.
 
     As text it is all of this in the words of Python, `v="ones"`; the shell writes `--v ones` by `render`.

@@ -70,12 +70,12 @@ class Function(ParsedText):
     - `wrt` names the variables to differentiate by, all by default;
     - `dtype` is that of the computation, by default that of a snippet's tensors, or float64;
     - `check` says whether to compare with the reference;
-    - `points_of` names variables whose first axis counts points: the expression is of one, and the answer has a first
-      axis too.
+    - `points_of` names variables whose first axis counts points: of the expression, which is of one, and the answer.
+
+    A derivative at no point, of variables without values in the text, is its formula: what `closed_form` answers.
 
     Raises:
-        GradcliError: The text is not in the language (see `gradcli.errors`); of every method: a value is missing,
-            surplus or malformed, or shapes do not fit.
+        GradcliError: The text is not in the language; a value is missing, surplus or malformed; shapes do not fit.
 
     >>> f = Function("x**2")
     >>> f.variables
@@ -474,7 +474,7 @@ class Function(ParsedText):
         `check` whether to judge a sample of the rows.
 
         >>> import numpy as np
-        >>> from gradcli import Block, RowSource
+        >>> from gradcli.results import Block, RowSource
         >>> stream = Function("a*x**2").stream(RowSource("the sensor", {"x": ()}), {"a": 2}, on_error="skip")
         >>> blocks = (Block(np.arange(i, i + 2), {"x": np.array([i, i + 1.0])}, {}) for i in (0, 2))
         >>> [part.values[1].tolist() for part in stream.over(blocks)], stream.passage().read

@@ -86,7 +86,7 @@ def _run(line: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def _listed(gradcli: Command) -> list[tuple[str, str]]:
     """The commands of the help, with what it says of them."""
-    groups = gradcli("--help").out.partition("Options:")[2].split("\n\n")[1:]
+    groups = gradcli("--help").out.partition("\n\nOptions:")[0].split("\n\n")[2:]
     assert all(re.match(r"[A-Z][\w ]+:\n", group) for group in groups)
     assert not any(group.startswith("Others:") for group in groups)
     commands = re.findall(r"^  (\w+)  +(\S.*)$", "\n".join(groups), re.MULTILINE)

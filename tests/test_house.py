@@ -50,6 +50,7 @@ ALLOWED = {
     "codegen": {"errors", "results", "language", "symbolic", "report", "codegen"},
     "questions": {
         "errors",
+        "options",
         "results",
         "language",
         "autodiff",

@@ -25,6 +25,7 @@ from gradcli.autodiff.run import (
     apply,
     array_of,
     backward_error,
+    derivative_of,
     evaluate,
     leaves_of,
     output_of,
@@ -263,7 +264,7 @@ def _forget(tensors: Any) -> None:
 
 def _held(tensor: Tensor) -> Array:
     """The `.grad`; zeros where nothing flowed back to."""
-    return array_of(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
+    return derivative_of(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
 
 
 # -- the graph
@@ -428,7 +429,7 @@ def _graph(
         value, adjoint = numbers.get(node, (None, None))
         if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
             value, adjoint = leaves[variable], leaves[variable].grad
-        held = [None if tensor is None else array_of(tensor) for tensor in (value, adjoint)]
+        held = [None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))]
         nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable, *held))
     return tuple(nodes), tuple(edges)
 
@@ -446,7 +447,7 @@ def _tensor(name: str, tensor: Tensor) -> GraphTensor:
         name=name,
         data=array_of(tensor),
         requires_grad=tensor.requires_grad,
-        grad=None if grad is None else array_of(grad),
+        grad=None if grad is None else derivative_of(grad),
         grad_fn=None if tensor.grad_fn is None else _name(tensor.grad_fn),
         is_leaf=tensor.is_leaf,
         retains_grad=tensor.retains_grad,

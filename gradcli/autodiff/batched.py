@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import by_rows, fill, gradients, value
-from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, derivative_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls, is_tensor
@@ -217,7 +217,7 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
 def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     y = forward.output
     found = gradients(y, [forward.leaves[name] for name in wrt], tensor_of(v, y.dtype))
-    return {name: array_of(gradient) for name, gradient in zip(wrt, found, strict=True)}
+    return {name: derivative_of(gradient) for name, gradient in zip(wrt, found, strict=True)}
 
 
 def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
@@ -312,7 +312,7 @@ class Engine:
         if not self.shape:
             found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
             return [
-                array_of(gradient).reshape(count, *self._shapes[name])
+                derivative_of(gradient).reshape(count, *self._shapes[name])
                 for name, gradient in zip(self.wrt, found, strict=True)
             ]
         blocks = [np.empty((count, *self.shape, *self._shapes[name]), self.dtype) for name in self.wrt]

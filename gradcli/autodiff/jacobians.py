@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, prepared, run, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, prepared, run, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 
@@ -67,7 +67,7 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
     y = forward.output
     leaves = [forward.leaves[name] for name in wrt]
     found = gradients(y, leaves, tensor_of(v, y.dtype))
-    return {name: array_of(g) for name, g in zip(wrt, found, strict=True)}
+    return {name: derivative_of(g) for name, g in zip(wrt, found, strict=True)}
 
 
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
@@ -130,7 +130,7 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
         v[:, row] = 1
         for block, gradient in zip(flat, gradients(y, leaves, v.view(y.shape)), strict=True):
             if block.size:
-                block[:, row] = array_of(gradient).reshape(points, -1)
+                block[:, row] = derivative_of(gradient).reshape(points, -1)
         v[:, row] = 0
 
 
@@ -147,7 +147,7 @@ def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
     for column in range(columns):
         v[:, column] = 1
         (found,) = gradients(transposed, [u], v.view(leaf.shape))
-        flat[:, :, column] = array_of(found).reshape(points, -1)
+        flat[:, :, column] = derivative_of(found).reshape(points, -1)
         v[:, column] = 0
 
 
@@ -197,7 +197,7 @@ def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
     weights = torch.zeros_like(y, requires_grad=True)
     transposed = gradients(y, leaves, weights, differentiable=True)
     (along,) = _gradients_of(_slope(transposed, u, y.dtype), [weights])
-    return array_of(along)
+    return derivative_of(along)
 
 
 def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], dict[str, dict[str, Array]]]:
@@ -217,7 +217,7 @@ def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], d
         blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), _dtype(leaf)) for b, leaf in leaves.items()}
         if slope.requires_grad:
             by_rows(list(blocks[name].values()), slope, list(leaves.values()))
-    return {name: array_of(slope) for name, slope in first.items()}, blocks
+    return {name: derivative_of(slope) for name, slope in first.items()}, blocks
 
 
 def hvp(
@@ -237,8 +237,8 @@ def hvp(
     first = dict(zip(wrt, _gradient(forward, leaves), strict=True))
     slope = _slope([first[name] for name in u], u, forward.output.dtype)
     second = _gradients_of(slope, leaves)
-    product = {name: array_of(tensor) for name, tensor in zip(wrt, second, strict=True)}
-    return {name: array_of(tensor) for name, tensor in first.items()}, array_of(slope), product
+    product = {name: derivative_of(tensor) for name, tensor in zip(wrt, second, strict=True)}
+    return {name: derivative_of(tensor) for name, tensor in first.items()}, derivative_of(slope), product
 
 
 def _gradient(forward: Forward, leaves: list[Tensor]) -> list[Tensor]:

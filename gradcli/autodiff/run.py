@@ -149,6 +149,17 @@ def array_of(tensor: Tensor) -> Array:
     return found
 
 
+def derivative_of(tensor: Tensor) -> Array:
+    """The same of a derivative, in which no 0 has a sign.
+
+    A backward pass multiplies zeros, those of the structure and those of v, by what is negative, and leaves -0, which
+    says nothing of the function.  The -0 of a value is kept: it is the number that `-x` has at 0, and 1/-0 is -inf.
+    """
+    found = array_of(tensor)
+    found += 0.0
+    return found
+
+
 def backward_error(error: RuntimeError) -> Exception:
     """What torch says of a backward pass, as an error of the input unless it is out of memory."""
     if "allocate memory" in str(error):
@@ -346,4 +357,4 @@ def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
         )
     except RuntimeError as error:
         raise backward_error(error) from None
-    return {atom: array_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
+    return {atom: derivative_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}

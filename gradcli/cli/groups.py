@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from typer import _click as click
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -20,7 +20,21 @@ _OTHERS = "Others"
 
 
 class GroupedCommands(TyperGroup):
-    """The application, whose help has a section a group."""
+    """The application, whose help has a section a group, before all that fewer ask for."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what it is, the commands, the options, and the examples, the environment and the exit codes."""
+        about, paragraph, rest = (self.help or "").partition("\b")
+        self.format_usage(ctx, formatter)
+        self._write(about, formatter)
+        self.format_commands(ctx, formatter)
+        TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
+        self._write(paragraph + rest, formatter)
+
+    def _write(self, text: str, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text.strip("\n"))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections; names are padded, so that the columns of all sections are in line."""

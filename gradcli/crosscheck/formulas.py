@@ -264,7 +264,10 @@ def concluded(
         if witness.number is not None:
             for block, reason in contradicted(witness.point, derived, witness.evidence).items():
                 formulas.refute(block, f"at point {witness.number:,}, {reason}")
-    formulas = replace(formulas, shown=with_names(formulas.shown, program))
+    shown = with_names(formulas.shown, program)
+    if check is not None and check.findings:  # which say what is special at this point
+        shown = {block: replace(formula, note="") for block, formula in shown.items()}
+    formulas = replace(formulas, shown=shown)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 

@@ -178,8 +178,8 @@ def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:
                 raise InputError(message, hint="save it with numpy.savez or numpy.savez_compressed")
             with archive.open(member) as content:
                 return read_npy(content, f"{name[:-1]}:{member.filename.removesuffix('.npy')}'")
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
-        raise InputError(damaged, hint="save it again with numpy.savez") from error
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError):
+        raise InputError(damaged, hint="save it again with numpy.savez") from None
 
 
 def members_of(archive: zipfile.ZipFile, name: str) -> dict[str, zipfile.ZipInfo]:

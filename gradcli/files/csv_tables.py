@@ -183,7 +183,7 @@ def _rows(text: str, name: str, separator: str, has_comments: bool) -> Iterator[
             yield _Row(line, cells)
     except csv.Error as error:
         message = f"row {line} of {name} is not a row of cells: {error}"
-        raise InputError(message, hint="a cell that begins with a quote must end with one") from error
+        raise InputError(message, hint="a cell that begins with a quote must end with one") from None
 
 
 def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:

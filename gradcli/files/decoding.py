@@ -56,7 +56,7 @@ def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"{name} is not text in UTF-8, from byte {error.start} on"
-        raise InputError(message, hint="save it as UTF-8") from error
+        raise InputError(message, hint="save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -122,9 +122,9 @@ def read_json(text: str, name: str, part: str | None) -> Array:
         value = json.loads(text, parse_int=float, parse_constant=str)
     except json.JSONDecodeError as error:
         message = f"{name} is not JSON: {error.msg.lower()}, in line {error.lineno}, column {error.colno}"
-        raise InputError(message, hint="it must be one number, list or object") from error
-    except RecursionError as error:
-        raise InputError(f"{name} is nested too deep", hint="a matrix is a list of lists") from error
+        raise InputError(message, hint="it must be one number, list or object") from None
+    except RecursionError:
+        raise InputError(f"{name} is nested too deep", hint="a matrix is a list of lists") from None
     return array_of(_part(value, name, part), name)
 
 

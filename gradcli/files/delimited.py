@@ -220,7 +220,7 @@ class Delimited(TextRows):
                 cells = next(csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True))
             except (csv.Error, StopIteration) as error:
                 message = f"line {first + blank} of {self._name} is not a row of names: {error}"
-                raise InputError(message, hint="the first row names the columns") from error
+                raise InputError(message, hint="the first row names the columns") from None
             names = [cell.strip() for cell in cells]
             given = self._unwritten(names, lines[blank])
             below = blank if given else feed.place

@@ -103,14 +103,14 @@ def opened(reference: Reference) -> BinaryIO:
         raise InputError("there is no path after @", hint="write @FILE, or @- for standard input")
     try:
         mode = os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, NotADirectoryError):
         hint = _sibling(path) or "@ reads a file, by its path from the current directory; @- reads standard input"
-        raise InputError(f"there is no file {reference.name}", hint=hint) from error
-    except ValueError as error:
+        raise InputError(f"there is no file {reference.name}", hint=hint) from None
+    except ValueError:
         raise InputError(
             f"{reference.name} is not a path",
             hint="a path has no null characters, and none that the system cannot encode",
-        ) from error
+        ) from None
     if stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and reference.is_stream):
         return open(path, "rb")
     if stat.S_ISDIR(mode):
@@ -200,7 +200,7 @@ class Files:
             error.advise(hint.replace("@FILE", "FILE").replace("@-", "-").replace("@ reads", "name") or None)
             raise
         except OSError as error:
-            raise unreadable(asked.name, error) from error
+            raise unreadable(asked.name, error) from None
 
     @contextmanager
     def _opened(self, asked: Reference, source: str) -> Iterator[BinaryIO]:
@@ -218,7 +218,7 @@ class Files:
         except OSError as error:
             refused = unreadable(asked.name, error)
             refused.place = place
-            raise refused from error
+            raise refused from None
 
     def _stdin(self, source: str) -> BinaryIO:
         if self._reader_of_stdin is not None:

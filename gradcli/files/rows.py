@@ -399,5 +399,5 @@ def _damage_told(name: str) -> Iterator[None]:
     """What the parts of an archive say of damage, as one error."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
-        raise InputError(f"{name} is not an .npz file, or is damaged", hint="save it with numpy.savez") from error
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError):
+        raise InputError(f"{name} is not an .npz file, or is damaged", hint="save it with numpy.savez") from None

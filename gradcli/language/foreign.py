@@ -49,7 +49,7 @@ def numbers(value: object) -> npt.NDArray[np.float64]:
     try:
         array = np.asarray(unwrapped(value))
     except (TypeError, ValueError, RuntimeError) as error:  # what torch raises is a RuntimeError
-        raise NoNumbersError(" ".join(str(error).split())) from error
+        raise NoNumbersError(" ".join(str(error).split())) from None
     kind = array.dtype.kind
     if kind not in "biuf":
         raise NoNumbersError(f"dtype {array.dtype}", _HINTS.get(kind, _HINTS["O"]))

@@ -53,7 +53,7 @@ def read_value(value: Value, source: str) -> Array:
     try:
         return numbers(value)
     except NoNumbersError as error:
-        raise InputError(f"{source} is not an array of real numbers: {error}", hint=error.hint) from error
+        raise InputError(f"{source} is not an array of real numbers: {error}", hint=error.hint) from None
 
 
 def _read_text(text: str, source: str) -> Array:

@@ -20,7 +20,7 @@ from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
-from gradcli.questions.judging import of_passes, of_sum, of_v, product
+from gradcli.questions.judging import of_passes, of_v, product
 from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
@@ -243,7 +243,7 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
     y = walk.name
     if is_implicit:
         yield f"{y} has one element, so v = 1 is understood"
-    yield from of_sum(question, v) or _of_last_sum(walk, v)
+    yield from _of_last_sum(walk, v)
     if v.size < 2:
         return
     ones = np.flatnonzero(v)

@@ -7,21 +7,17 @@ sum() that stands for v = ones, or a backward pass that torch refuses because an
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
-import sympy
 
 from gradcli.errors import GradcliError
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.movement import axes_of
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Line, Program
+from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question
 from gradcli.results import Array, Check, Formula, Verdict
@@ -312,59 +308,3 @@ def of_passes(question: Question) -> Iterator[str]:
         f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
         "the numbers here are what .grad would hold then"
     )
-
-
-def of_sum(question: Question, v: Array) -> tuple[str, ...]:
-    """The sum() trick by its name: y sums up elements of which each has a slope by its own element of x alone.
-
-    Args:
-        question: What was asked.
-        v: The gradient vector; it must be 1, or the elements get another weight.
-
-    >>> from gradcli.language.snippets import read
-    >>> from gradcli.questions.question import Inquiry
-    >>> question = Inquiry("(x**2).sum()", read("(x**2).sum()"), {"x": "1,2"}).question()
-    >>> of_sum(question, question.weights(question.cotangent(None, None)))
-    ('sum() passes 1 to each element of x**2: the same as v = ones without the sum',)
-    """
-    program = question.program
-    line = program.lines[-1] if program.lines else None
-    if line is None or line.symbol != program.output or not _sums_all(question, line) or not (v == 1).all():
-        return ()
-    (inner,) = line.call.operands
-    if not _is_diagonal(question, in_primitives(replace(program, lines=program.lines[:-1], output=inner))):
-        return ()
-    text = next((program.excerpt(one) for one in program.lines if one.symbol == inner), str(inner))
-    return (f"sum() passes 1 to each element of {text}: the same as v = ones without the sum",)
-
-
-def _sums_all(question: Question, line: Line) -> bool:
-    """Whether a line adds up all elements of a tensor of several."""
-    if not line.call.op.is_sum:
-        return False
-    shape = question.shapes.get(line.call.operands[0], ())
-    return math.prod(shape) > 1 and len(axes_of(shape, line.call.statics[0])) == len(shape)
-
-
-def _is_diagonal(question: Question, program: Program) -> bool:
-    """Whether the Jacobian is diagonal by each variable that is asked for and that y depends on."""
-    from gradcli.crosscheck.formulas import MAX_FORMULAS
-    from gradcli.symbolic.derivative import Output, structure_of
-    from gradcli.symbolic.origins import NoFormulaError
-
-    if len(question.wrt) > MAX_FORMULAS:
-        return False
-    shapes = infer(program, {symbol: question.shapes[symbol] for symbol in program.variables}, bounded=False)
-    y, variables = shapes[program.output], [sympy.Symbol(name, real=True) for name in question.wrt]
-    if y not in map(shapes.__getitem__, variables):
-        return False
-    is_diagonal, output = False, Output(program, shapes)
-    for x in variables:
-        try:
-            found = structure_of(output.differentiated(x), y, shapes[x])
-        except NoFormulaError:
-            return False
-        if found not in ("diagonal", "zero"):
-            return False
-        is_diagonal |= found == "diagonal"
-    return is_diagonal

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Self
 
+from gradcli.errors import InputError, brief
 from gradcli.language.snippets import read_whole
+from gradcli.options import DERIVATIVES
 from gradcli.questions.naming import Inputs, by_name, unnamed
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.results import Allowed, ClosedForm, RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import Plan
+
+
+def _or_formula(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A derivative by numbers, or where it is asked for at no point, its formula, or what becomes of claims."""
+
+    @wraps(method)
+    def asked(self: Any, at: Any = None, *args: Any, **options: Any) -> Any:
+        if at is None and not args and self.is_at_no_point(options):
+            if method.__name__ in DERIVATIVES:
+                return self.closed_form(method.__name__, wrt=options.get("wrt"))
+            if "claim" in options:
+                return self._proved(**options)
+        return method(self, at, *args, **options)
+
+    return asked
 
 
 class ParsedText:
@@ -28,7 +46,19 @@ class ParsedText:
     ('A', 'x')
     """
 
+    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "show", "accumulate", "points_of", "expect", "random", "box")
+    """Options beside which an answer has numbers."""
+
+    def __init_subclass__(cls) -> None:
+        """Let the methods of a class raise errors without our frames, and derivatives be formulas."""
+        for name, method in [*vars(cls).items()]:
+            if callable(method) and not name.startswith("_"):
+                setattr(cls, name, brief(_or_formula(method) if name in (*DERIVATIVES, "check") else method))
+
+    @brief
     def __init__(self, expression: str) -> None:
+        if not isinstance(expression, str):
+            raise InputError(f"a function is a text, such as 'x**2', and no {type(expression).__name__}")
         self.expression = expression
         self._snippet = read_whole(expression)
 
@@ -61,6 +91,10 @@ class ParsedText:
         """Whether a snippet has several backward passes that no one product stands for."""
         return self._snippet.starts_anew
 
+    def is_at_no_point(self, given: Container[str]) -> bool:
+        """Whether a derivative, asked for with some options, has no numbers but a formula."""
+        return not (self.asks or self.has_values or any(name in given for name in self.OF_NUMBERS))
+
     def unnamed(self) -> Self:
         """This function where its only variable takes a value that does not name it: a remark may say so.
 
@@ -71,21 +105,18 @@ class ParsedText:
         other._snippet = unnamed(self._snippet)
         return other
 
-    def prove(
+    def _proved(
         self,
-        claim: Mapping[str, str],
         *,
+        claim: Mapping[str, str],
         wrt: Sequence[str] | None = None,
         rtol: float | None = None,
         atol: float | None = None,
         seed: int = 0,
         allow: Sequence[Allowed] = (),
+        **_of_numbers: Any,
     ) -> ClosedForm:
-        """The formula, and what became of claims for which there is no point; the options are those of `check`.
-
-        >>> ParsedText("x**2").prove({"x": "2*x"}).claims[0].status
-        'proved'
-        """
+        """What became of claims for which there is no point, and the formula."""
         from gradcli.questions.check import Demands, prove
 
         demands = Demands(rtol, atol, claim, {}, None, {}, seed, tuple(allow))

@@ -14,7 +14,7 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.asked import ADD_UP, Backward
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
-from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_sum, of_v, product
+from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_v, product
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_gradient
@@ -102,7 +102,7 @@ def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
     found, shared = product(question, v, check=inquiry.check)
     shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
     shared["warnings"] = (*question.program.warnings, *remarked)
-    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), remarks=of_sum(question, v), **shared)
+    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), **shared)
 
 
 def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
@@ -196,7 +196,6 @@ def products(
                 accumulated=held[number],
                 loss=loss,
                 intermediates=kept.shown(number),
-                remarks=of_sum(question, v),
                 check=verdict if loss is None else with_loss(verdict, loss, question, found),
                 **shared,
             )

@@ -297,9 +297,6 @@ def _bytes(size: int) -> str:
     raise AssertionError("unreachable")
 
 
-DEFAULT_DTYPE = "no dtype is written, and torch would take float32: --dtype float32 shows its numbers"
-"""The remark on a snippet that is computed in float64 all the same."""
-
 LAST_ALONE = (
     "the snippet has several passes that do not add up; this is of the last, and vjp (in Python vjps) answers each"
 )
@@ -388,7 +385,6 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     at = {plain(name): value for name, value in inquiry.at.items()}
     if dtype not in ("float64", "float32", None):
         raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
-    of_types = (DEFAULT_DTYPE,) if dtype is None and snippet.values and snippet.dtype is None else ()
     dtype = dtype or snippet.dtype or "float64"
     hidden, told = shadowed(at), snippet.program.warnings
     if inquiry.live is not None:
@@ -420,7 +416,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     arrays = {name: named.pop(name) for name in program.names}
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     shapes = infer(program, known)
-    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes), *of_types))
+    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
     # Torch runs the text's own derivatives; the other readings need them as lines of the language.
     as_typed = program if program.takes_derivatives else None
     if as_typed is not None:

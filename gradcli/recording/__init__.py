@@ -16,7 +16,7 @@ branches           the conditions that Python decided by
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
 scripts            a whole script, and its backward passes
-in_tests           recording and checking from Python
+plain_functions    recording, checking and derivatives as functions
 
 Nothing else in the package runs code of the user, and nothing leads here but what says so by its form.
 """

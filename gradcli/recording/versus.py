@@ -18,7 +18,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.recording.in_tests import record
+from gradcli.recording.plain_functions import record
 from gradcli.results import Array, Entry
 
 _SEED = 0

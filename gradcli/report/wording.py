@@ -287,8 +287,8 @@ def conclusion(answer: Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
-        sample = f": {extent(answer.check)}" if of_sample(answer.check) else ""
-        sample = f" on a sample{sample}" if answer.check and answer.check.sampled else sample
+        check = answer.check
+        sample = f"{' on a sample' * check.sampled}: {extent(check)}" if check and of_sample(check) else ""
         return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
     claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
     failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))

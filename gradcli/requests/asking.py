@@ -90,9 +90,8 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     """
     method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
     if wants_formulas(function, command, options):
-        method = "prove" if "claim" in options else "closed_form"
-        own = {"of": command} if method == "closed_form" else {}
-        options = own | {name: options[name] for name in _OF_FORMULAS[method] if name in options}
+        method = "closed_form"
+        options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
     elif function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
         method = "answer"
     elif command == "vjp" and ("vs" in options or "accumulate" in options):
@@ -106,13 +105,6 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     return found
 
 
-_OF_NUMBERS = ("at", "v", "vs", "u", "loss", "show", "accumulate", "points_of", "expect", "random", "box")
-"""Options beside which an answer has numbers."""
-
-_OF_FORMULAS = {"closed_form": ("shape", "wrt"), "prove": ("claim", "wrt", "rtol", "atol", "seed", "allow")}
-"""Options where there is no point."""
-
-
 def wants_formulas(function: Function, command: str, given: Mapping[str, Any]) -> bool:
     """Whether a derivative is asked for at no point: its answer is a formula.
 
@@ -124,12 +116,11 @@ def wants_formulas(function: Function, command: str, given: Mapping[str, Any]) -
     Raises:
         UsageError: A shape stands beside what has numbers.
     """
-    of_numbers = next((name for name in _OF_NUMBERS if name in given), "")
+    of_numbers = next((name for name in function.OF_NUMBERS if name in given), "")
     if of_numbers and "shape" in given:
         hint = "leave out the shape for numbers, and the other for a formula"
         raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
-    is_derivative = (command in ("", *DERIVATIVES) or "claim" in given) and not function.asks
-    return "shape" in given or (is_derivative and not of_numbers and not function.has_values)
+    return "shape" in given or (command in ("", *DERIVATIVES) and function.is_at_no_point(given))
 
 
 def _command(given: Mapping[str, Any]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from gradcli import Function
 from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import Forward, run
 from gradcli.language.parsing import parse
@@ -79,3 +81,36 @@ def test_the_graph_survives_several_answers() -> None:
     first = jacobians.vjp(forward, np.ones(2), ("x",))["x"]
     jacobians.jacobian(forward, ("x",))
     np.testing.assert_array_equal(first, jacobians.vjp(forward, np.ones(2), ("x",))["x"])
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "options"),
+    [
+        ("jacobian", "-x**3", {}),
+        ("jacobian", "[-x**3, 5*x]", {"points_of": ["x"]}),
+        ("jacobian", "-x.unsqueeze(1) * ones(70)", {}),
+        ("vjp", "-x**3", {"v": [1, 0]}),
+        ("vjp", "-x**3", {"loss": "sum(0*x - 0*y)"}),
+        ("vjps", "y = -x**3; z = 2*y", {"vs": ["e0", "e1"], "accumulate": True, "show": ["y"]}),
+        ("grad", "1 - 0*x[0]*x[1]", {}),
+        ("jvp", "-x**3", {"u": "e0"}),
+        ("hessian", "-sum(x**3)", {}),
+        ("hvp", "-sum(x**3)", {"u": "e0"}),
+        ("check", "-x**3", {}),
+        ("explain", "-x**3", {"v": "e0"}),
+        ("graph", "-x**3", {"v": "e0"}),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_no_zero_of_a_derivative_has_a_sign(method: str, text: str, options: dict[str, Any], dtype: str) -> None:
+    """Autograd multiplies zeros of v and of the structure by what is negative; values keep the sign of their 0."""
+    answer = getattr(Function(text), method)([1, 2], dtype=dtype, **options)
+    assert "-0.0" not in re.split(r"[\s,\[\]]+", answer.to_json())
+
+
+def test_no_zero_of_a_derivative_has_a_sign_at_many_points() -> None:
+    """As rows of a table, and y itself keeps the -0 that it has."""
+    found = Function("[-x**3, 5*x]").map({"x": [0, 1]})
+    assert not np.signbit(found["dy_dx"][0]).any()
+    assert np.signbit(found["y"][0]).tolist() == [True, False]
+    assert Function("-x").vjp(0).value.tobytes() == np.array(-0.0).tobytes()

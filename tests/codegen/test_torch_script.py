@@ -43,7 +43,7 @@ def same_numbers(
         assert array.dtype == expected.dtype, source
         assert np.array_equal(array, expected, equal_nan=True), (source, array, expected)
         assert array.shape == expected.shape
-        assert np.array_equal(np.signbit(array), np.signbit(expected)) or np.isnan(array).any(), source
+        assert np.array_equal(np.signbit(array + 0.0), np.signbit(expected)) or np.isnan(array).any(), source
     return source
 
 

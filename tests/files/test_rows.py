@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradcli import Block, Function, RowSource
+from gradcli import Function
 from gradcli.errors import InputError
 from gradcli.files.delimited import Delimited
 from gradcli.files.objects import Objects
-from gradcli.results import Fault
+from gradcli.results import Block, Fault, RowSource
 from tests.examples import examples
 
 ODD = [

@@ -8,10 +8,12 @@ import importlib
 import pickle
 import pkgutil
 import pydoc
+import traceback
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import gradcli
 from gradcli import results
@@ -19,18 +21,85 @@ from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from tests.truths import TRUTHS, Truth
 from tests.work import calls
 
+PLAIN = ("grad", "hessian", "hvp", "jacobian", "jvp", "vjp")
 
-def test_the_package_has_the_names_of_the_results_and_shows_them() -> None:
-    """Each by `dir()`, `help()` and a star, and every one is there."""
-    assert {*gradcli.__all__} == {*results.__all__, "Function", "GradcliError", "check", "record", "__version__"}
-    assert {*gradcli.__all__} <= {*dir(gradcli)}
+
+def test_the_package_shows_what_users_call() -> None:
+    """By `dir()`, `help()` and a star; the classes of answers stand in `gradcli.results`."""
+    assert {*gradcli.__all__} == {*dir(gradcli)}
+    assert {*dir(gradcli)} == {*PLAIN, "Function", "GradcliError", "check", "record", "results", "__version__"}
     assert all(getattr(gradcli, name) for name in gradcli.__all__)
     shown = pydoc.plain(pydoc.render_doc(gradcli))
     assert "class Function(" in shown
-    assert "class VJP(" in shown
+    assert "vjp(function, /, at:" in shown
     found: dict[str, object] = {}
     exec("from gradcli import *", found)
     assert found.keys() >= {*gradcli.__all__}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_derivative_is_a_plain_function_too(name: str) -> None:
+    """Of a text, of a function, and of one of Python, in the dtype of its tensors."""
+    u: list[Any] = [2.0] if name == "vjp" else [[1.0, 1.0]] if name in ("jvp", "hvp") else []
+    asked = getattr(gradcli, name)
+    expected = getattr(gradcli.Function("sum(x**3)"), name)([1, 2], *u)
+    for answer in (asked("sum(x**3)", [1, 2], *u), asked(gradcli.Function("sum(x**3)"), [1, 2], *u)):
+        assert answer.to_json() == expected.to_json()
+    for at in (torch.tensor([1.0, 2.0]), {"x": torch.tensor([1.0, 2.0])}):
+        ran = asked(lambda x: (x**3).sum(), at, *u)
+        assert ran.dtype == "float32"
+        assert ran.to_dict()[name] == expected.to_dict()[name]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_derivative_at_no_point_is_its_formula(name: str) -> None:
+    """As in the shell; a text that has values, and a direction, ask for numbers."""
+    formula = gradcli.Function("sum(a*x**3)").closed_form(name, wrt=["x"])
+    assert str(getattr(gradcli.Function("sum(a*x**3)"), name)(wrt=["x"])) == str(formula)
+    assert str(getattr(gradcli, name)("sum(a*x**3)", wrt=["x"])) == str(formula)
+    if name in ("vjp", "jvp", "hvp"):
+        with pytest.raises(InputError, match="no value for the variable"):
+            getattr(gradcli, name)("x**3", None, 1)
+    snippet = gradcli.Function("x = torch.tensor(2.); u = torch.tensor(1.); y = x**3")
+    assert getattr(snippet, name)(**{"u": {"x": 1}} if name in ("jvp", "hvp") else {}).value == 8
+
+
+def _raises(x: torch.Tensor) -> torch.Tensor:
+    raise ValueError("said by a function of the user's")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: gradcli.Function("2*sine(x)"),
+            "unknown function 'sine'\n  2*sine(x)\n    ^^^^\nhint: did you mean 'sin'?",
+        ),
+        (lambda: gradcli.Function("x**2").vjp("(1"), "(in at["),
+        (lambda: gradcli.vjp("x**2", [1, 2]), "hint: v=[1, 1] sums"),
+        (lambda: gradcli.grad(gradcli.Function("sum(x)"), "@no.csv"), "unexpected '@'"),
+        (lambda: gradcli.grad(_raises, torch.ones(2)), "raised while _raises is called"),
+        (lambda: gradcli.record(_raises, torch.ones(2)).check(), "raised while _raises is called"),
+        (lambda: gradcli.check(torch.abs, torch.zeros(1)), "did not pass: kink"),
+        (
+            lambda: gradcli.Function(3),  # type: ignore[arg-type]
+            "a function is a text, such as 'x**2', and no int",
+        ),
+    ],
+)
+def test_an_error_shows_the_frames_of_the_user_alone(call: Any, said: str) -> None:
+    """In a traceback, which chains none but what a function of the user's raised; a notebook shows the text alone."""
+    with pytest.raises((GradcliError, AssertionError)) as caught:
+        call()
+    error = caught.value
+    shown = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    assert {*shown} == {__file__}
+    own = error.__cause__
+    assert (own is not None) == ("_raises" in said)
+    assert own is None or [frame.name for frame in traceback.extract_tb(own.__traceback__)] == ["_raises"]
+    assert error.__suppress_context__
+    assert said in str(error)
+    assert error._render_traceback_() == f"{type(error).__name__}: {error}".split("\n")  # type: ignore[attr-defined]
 
 
 def test_every_class_of_an_answer_is_exported() -> None:
@@ -176,8 +245,8 @@ def test_the_formula_of_a_million_elements_is_confirmed_though_the_sum_is_too_lo
 def test_results_are_the_objects_that_the_command_renders() -> None:
     """The README's example."""
     answer = gradcli.Function("x**2").vjp({"x": [1, 2]}, v=[1, 1])
-    assert isinstance(answer, gradcli.VJP)
-    assert isinstance(answer.check, gradcli.Check)
+    assert isinstance(answer, results.VJP)
+    assert isinstance(answer.check, results.Check)
     assert answer.symbolic["x"].cells[0].pretty == "2·x[i]·δ[i,j]"
 
 

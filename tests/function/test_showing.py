@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradcli
 from gradcli import Function, results
 from gradcli.report import rendered
 from gradcli.report.document import Screen
@@ -123,9 +122,3 @@ def test_a_notebook_is_given_html_latex_and_text() -> None:
     shown: list[str] = []
     answer._repr_pretty_(type("Printer", (), {"text": lambda _, words: shown.append(words)})(), cycle=False)
     assert shown == [str(answer)]
-
-
-def test_nothing_else_is_among_the_names_of_the_package() -> None:
-    """The door by which answers are shown is none of them."""
-    assert {"Function", "VJP", "Checking", "GradcliError"} <= {*dir(gradcli)}
-    assert "Shown" not in dir(gradcli)

@@ -15,7 +15,7 @@ from gradcli.results import HVP, JVP, VJP, Evaluation, Hessian, Jacobian
 Array = npt.NDArray[Any]
 
 
-def run_by_torch(text: str, *, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
+def run_by_torch(text: str, *, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
     """What the names of a snippet hold after Python has run it; where it writes no dtype, this one is taken."""
     space: dict[str, Any] = {"torch": torch, "np": np, "print": lambda *shown: None}
     before = torch.get_default_dtype()

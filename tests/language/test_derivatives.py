@@ -48,9 +48,9 @@ def test_a_derivative_without_a_name_is_read(display: str) -> None:
 def test_what_is_asked_is_answered(text: str, name: str, truth: float) -> None:
     """And not the gradient of something else."""
     answer, found = answered(text)
-    np.testing.assert_allclose(found, [truth], rtol=1e-15)
+    np.testing.assert_allclose(found, [truth], rtol=1e-15 if answer.dtype == "float64" else 1e-7)
     assert answer.check.verdict == "agree"
-    np.testing.assert_allclose(flat(run_by_torch(text)[name]), [truth], rtol=1e-15)
+    np.testing.assert_allclose(flat(run_by_torch(text)[name]), found, rtol=1e-7)
 
 
 PASTED: list[tuple[str, str]] = [

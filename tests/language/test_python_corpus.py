@@ -54,7 +54,7 @@ def test_there_are_many() -> None:
 def test_python_is_read_as_it_runs(snippet: Snippet) -> None:
     """The value and the gradients, by every variable that it is made of."""
     value, gradients = by_torch(snippet.text, snippet.at)
-    answer = Function(snippet.text).vjp(at=snippet.at, v="ones" if value.dim() else None, check=False)
+    answer = Function(snippet.text).vjp(at=snippet.at, v="ones" if value.dim() else None, dtype="float64", check=False)
     np.testing.assert_allclose(answer.value, value.numpy(), rtol=1e-12)
     for name, gradient in gradients.items():
         found = answer.vjp.get(name, np.zeros(gradient.shape))

@@ -13,7 +13,6 @@ from gradcli.errors import GradcliError
 from gradcli.language.snippets import read
 from gradcli.language.snippets.asked import OUTPUTS
 from gradcli.language.snippets.dtypes import MIXED
-from gradcli.questions.question import DEFAULT_DTYPE
 from tests.language.pasted import run_by_torch
 
 FIRST = """
@@ -280,9 +279,15 @@ TYPES: list[tuple[str, str, tuple[str, ...]]] = [
     (SMALL.format("np.array(1e-3)"), "float64", ()),
     (SMALL.format("np.sqrt(2.)"), "float64", ()),
     ("a = np.array(1e-3)\n" + SMALL.format("a"), "float64", (DETACHED,)),
-    (SMALL.format("np.pi"), "float64", (DEFAULT_DTYPE,)),
+    (SMALL.format("np.pi"), "float32", ()),
+    ("import numpy as n\n" + SMALL.format("n.array(1e-3)"), "float64", ()),
+    ("from numpy import array\n" + SMALL.format("array(1e-3)"), "float64", ()),
+    ("torch.manual_seed(0)\nx = torch.rand(2, requires_grad=True)\ny = (x*torch.arange(2)).sum()\ny.backward()",
+     "float32", ()),
+    ("torch.manual_seed(0)\nf = torch.nn.Linear(2, 1)\nx = torch.ones(2, requires_grad=True)\ny = f(x).sum()\n"
+     "y.backward()", "float32", ()),
     (SMALL.format("np.array(1e-3, dtype=np.float32)"), "float32", ()),
-    (SMALL.format("1e-3"), "float64", (DEFAULT_DTYPE,)),
+    (SMALL.format("1e-3"), "float32", ()),
     ("torch.set_default_dtype(torch.float64)\n" + SMALL.format("1e-3"), "float64", ()),
     ("torch.set_default_dtype(torch.float32)\n" + SMALL.format("1e-3"), "float32", ()),
     ("x = torch.tensor(0.1).double().requires_grad_()\ny = x**2\ny.backward()", "float64", ()),
@@ -303,13 +308,12 @@ TYPES: list[tuple[str, str, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("text", "dtype", "warnings"), TYPES, ids=range(len(TYPES)))
 def test_the_types_that_are_written_count(text: str, dtype: str, warnings: tuple[str, ...]) -> None:
-    """Torch's own digits, in the type that it computes in; in float64 where nothing is written, with a remark."""
+    """Torch's own digits, in the type that it computes in: float32 where nothing is written."""
     import torch
 
     answer = Function(text).vjp()
     assert (answer.dtype, answer.warnings) == (dtype, warnings)
-    is_default = warnings == (DEFAULT_DTYPE,)
-    space = run_by_torch(text, dtype=torch.float64 if is_default else torch.float32)
+    space = run_by_torch(text, dtype=torch.float32)
     found, expected = answer.vjp["x"], space["x"].grad.numpy()
     if warnings == (MIXED,):
         np.testing.assert_allclose(found, expected, rtol=1e-7)  # of which the last digits are lost in a float32 .grad
@@ -319,12 +323,11 @@ def test_the_types_that_are_written_count(text: str, dtype: str, warnings: tuple
 
 
 def test_an_option_counts_more_than_what_is_written() -> None:
-    """And a remark is about what was not."""
+    """And what is typed without a tensor of its own is of float64."""
     f = Function(SMALL.format("1e-3, dtype=torch.float32"))
     assert f.vjp(dtype="float64").dtype == "float64"
-    assert Function(SMALL.format("1e-3")).vjp(dtype="float64").warnings == ()
-    assert Function(SMALL.format("1e-3")).vjp(dtype="float32").warnings == ()
-    assert Function("x**2").vjp({"x": 3}).warnings == ()
+    assert Function(SMALL.format("1e-3")).vjp(dtype="float64").dtype == "float64"
+    assert Function("x*torch.tensor(0.1)").vjp({"x": 3}).dtype == "float64"
 
 
 WHOLE = [

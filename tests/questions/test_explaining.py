@@ -220,7 +220,7 @@ def test_gradients_that_differ_are_not_called_the_same() -> None:
             "1,2",
             ["v is x itself here, so each row of J is weighted by x's own numbers (2, 8 instead of 2, 4)"],
         ),
-        ("sum(x**2)", None, "1,2", ["y has one element", "sum() passes 1 to each element of x**2"]),
+        ("sum(x**2)", None, "1,2", ["y has one element", "sum() passes 1 to each element of t"]),
         (
             "sum(cumsum(x))",
             None,

@@ -12,7 +12,6 @@ from gradcli import Function, GradcliError
 from gradcli.autodiff import batched
 from gradcli.questions import points as questions
 from gradcli.report import Screen, rendered
-from gradcli.results import Differentiation
 from tests.conftest import Command
 from tests.work import calls, counted
 
@@ -313,26 +312,3 @@ def test_a_diagonal_jacobian_is_remarked_on_where_v_is_ones(gradcli: Command) ->
     assert "∂y/∂x, ∂y/∂z are diagonal: of x, z, only x[i], z[i] move y[i], so v = ones" in both
     large = ("x**2", "--at", "linspace(0,1,50)", "--v", "ones")
     assert words in gradcli("vjp", *large).out  # where the Jacobian itself is not shown
-
-
-SUMS = [
-    ("(x**2).sum()", {"x": LIN}, "x**2"),
-    ("sum(x)", {"x": "1,2"}, "x"),
-    ("y = relu(x)*w; torch.sum(y)", {"x": "1,2", "w": "3,4"}, "relu(x)*w"),
-    ("sum(softmax(x))", {"x": "1,2"}, ""),
-    ("mean(x**2)", {"x": "1,2"}, ""),
-    ("sum(x**2) + 1", {"x": "1,2"}, ""),
-    ("sum(x**2)", {"x": "[1]"}, ""),
-    ("sum(a*x)", {"x": "1,2", "a": "3"}, ""),
-    ("sum(A@x)", {"x": "1,2", "A": "[[1,2],[3,4]]"}, ""),
-]
-
-
-@pytest.mark.parametrize(("text", "at", "inner"), SUMS)
-def test_the_sum_trick_is_called_by_its_name(text: str, at: dict[str, Any], inner: str) -> None:
-    """Where what is summed is a function of each element alone; v = 1 is what it passes on."""
-    expected = (f"sum() passes 1 to each element of {inner}: the same as v = ones without the sum",) if inner else ()
-    function = Function(text)
-    answers: list[Differentiation] = [function.grad(at), function.vjp(at)]
-    assert [answer.remarks for answer in answers] == [expected, expected]
-    assert function.vjp(at, 100).remarks == ()

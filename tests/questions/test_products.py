@@ -14,7 +14,7 @@ from gradcli.autodiff import backward_passes, jacobians
 from gradcli.errors import GradcliError
 from gradcli.questions.judging import of_v
 from gradcli.questions.products import MAX_PRODUCTS, MAX_SHOWN
-from gradcli.questions.question import DEFAULT_DTYPE, Inquiry, prepare
+from gradcli.questions.question import Inquiry, prepare
 from gradcli.results import Array
 from tests.examples import examples
 from tests.programs import Random, programs, require_fair
@@ -161,7 +161,7 @@ def test_the_passes_of_a_snippet_accumulate_one_by_one() -> None:
     found = Function(text).vjps(accumulate=True)
     assert [_lists(answer.vjp) for answer in found.answers] == [{"x": [2, 0]}, {"x": [0, 4]}]
     assert [_lists(answer.accumulated) for answer in found.answers] == [{"x": [2, 0]}, {"x": [2, 4]}]
-    assert found.warnings == (DEFAULT_DTYPE,)
+    assert found.warnings == ()
     assert Function(text).vjp().v.tolist() == [1, 1]
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.in_tests import record
+from gradcli.recording.plain_functions import record
 from tests.recording import model_of_changes as own
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)

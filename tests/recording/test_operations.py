@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from gradcli.recording.in_tests import record
+from gradcli.recording.plain_functions import record
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)

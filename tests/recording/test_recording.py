@@ -13,7 +13,7 @@ import torch
 
 from gradcli.errors import GradcliError
 from gradcli.recording.blaming import faults
-from gradcli.recording.in_tests import check, record
+from gradcli.recording.plain_functions import check, record
 from tests.recording import model
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gradcli import GradcliError
-from gradcli.recording.in_tests import check
+from gradcli.recording.plain_functions import check
 
 
 def _softmax(x: torch.Tensor) -> torch.Tensor:

@@ -114,7 +114,7 @@ class Snippet:
         passes: All passes that are asked for, where there are several.
         asks: The derivative that is asked for, by the command that answers it; empty for a gradient, or nothing.
         u: The direction of each variable, for a derivative along one.
-        dtype: What torch computes in where the text says; None if it does not.
+        dtype: What torch computes the tensors of the text in; None if it has none.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
     """

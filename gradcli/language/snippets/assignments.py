@@ -402,7 +402,7 @@ class Statements(BehindPasses):
     def was_named(self, name: nodes.Name, *, is_call: bool) -> None:
         """The type that a module's function gives."""
         if is_call:  # np.pi is a number of Python's
-            self.dtypes.named(name.token)
+            self.dtypes.named(self.imports.whole.get(name.token.text, name.token.text))
 
     # -- operations
 

@@ -31,7 +31,6 @@ from gradcli.language.snippets.python_branches import Branches
 from gradcli.language.snippets.python_values import Objects, Sizes
 from gradcli.language.text import nodes
 from gradcli.language.text.source import require_sound
-from gradcli.language.text.tokens import Token
 
 UNSEEDED = "no seed is set: random numbers are those that torch draws behind torch.manual_seed(0)"
 """The remark on numbers that are another time others."""
@@ -451,7 +450,7 @@ class Drawing:
         except (ValueError, TypeError) as error:
             raise self.source.error(f"NumPy does not draw this: {error}", span) from None
         operand = self._held(name, found.astype(np.float64), span, is_whole=found.dtype.kind in "iu")
-        self.dtypes.named(Token("name", "numpy", span))
+        self.dtypes.named("numpy")
         return operand
 
     def _plain(self, node: nodes.Node) -> int | float:

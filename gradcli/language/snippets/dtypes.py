@@ -102,9 +102,9 @@ class Dtypes:
 
     # -- where types are written
 
-    def named(self, token: Token) -> None:
-        """A call of a module's function; NumPy's numbers are of float64."""
-        if token.text in ("np", "numpy") and not self.cast:
+    def named(self, path: str) -> None:
+        """A call of a module's function, `numpy.array`; NumPy's numbers are of float64."""
+        if path.split(".", maxsplit=1)[0] in ("np", "numpy") and not self.cast:
             self.cast = "float64"
 
     def constructing(self) -> str:
@@ -208,7 +208,7 @@ class Dtypes:
             raise self.source.error(message, span, hint="write 1. in place of 1, or dtype=torch.float64")
 
     def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
-        """What the numbers of some variables are computed in; None where nothing is written."""
+        """What torch computes the numbers of some variables in; None where none of them is a tensor of its own."""
         self.begin()
         found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
         found |= self.casts - {"int"} if found else set()
@@ -217,7 +217,7 @@ class Dtypes:
             for name in names:
                 if self.types.get(name) in ("", "float32"):
                     self.values[name] = _rounded(self.values[name])
-        return "float64" if "float64" in found else "float32" if "float32" in found else None
+        return "float64" if "float64" in found else "float32" if found else None
 
 
 def _rounded(array: np.ndarray) -> np.ndarray:

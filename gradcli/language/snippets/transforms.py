@@ -242,7 +242,8 @@ class Transforms:
             name += "_"
         values[name] = run(program)
         self.scope.shapes[name] = values[name].shape
-        self.dtypes.define(name, atom)
+        if not atom.is_number or self.dtypes.cast or self.dtypes.said:  # a number of Python's has no dtype
+            self.dtypes.define(name, atom)
         self.dtypes.require_floating(name, span)
         return self.scope.variables.setdefault(name, sympy.Symbol(name, real=True))
 

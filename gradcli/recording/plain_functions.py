@@ -1,11 +1,18 @@
-"""Functions of Python asked from Python: recorded with their tensors, and checked in a test suite."""
+"""What is asked by plain functions: recording, a check in a test suite, and each derivative as `Function` has it.
+
+>>> vjp("x**2", [1, 2], [1, 1]).vjp["x"]
+array([2., 4.])
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from gradcli.errors import UsageError
+from gradcli.errors import UsageError, WrongGradientsError, brief
+from gradcli.function import Function
 
 if TYPE_CHECKING:
     import torch
@@ -14,7 +21,13 @@ if TYPE_CHECKING:
     from gradcli.recording.versus import ErrorRatio
     from gradcli.results import Allowed, Checking
 
+__all__ = ["check", "grad", "hessian", "hvp", "jacobian", "jvp", "record", "vjp"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@brief
 def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> PythonFunction:
     """A function of Python as a `Function`, recorded where it is called with these tensors.
 
@@ -64,6 +77,7 @@ def check(
     strict: bool = False,
     **named: Any,
 ) -> Checking: ...
+@brief
 def check(
     function: Callable[..., Any],
     /,
@@ -121,7 +135,7 @@ def check(
         found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
         meant = [verdict for verdict in answer.failing if verdict != "disagree"]
         ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
-        raise AssertionError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
+        raise WrongGradientsError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
     return answer
 
 
@@ -142,7 +156,38 @@ def _compared(
 
     found = compare(function, versus, tensors, named, k)
     if not all(one.passed for one in found):
-        raise AssertionError(
+        raise WrongGradientsError(
             "\n".join([f"{name_of(function)} is less accurate than {name_of(versus)}", *map(str, found)])
         )
     return found
+
+
+Asked = Function | Callable[..., Any] | str
+"""What a derivative is of; a function of Python is recorded with the values that it is asked for at."""
+
+
+def _plain(method: Callable[Concatenate[Function, P], R]) -> Callable[Concatenate[Asked, P], R]:
+    @brief
+    @wraps(method)
+    def asked(function: Any, /, *args: Any, **options: Any) -> Any:
+        if callable(function):
+            at, *args = args or (options.pop("at", {}),)  # type: ignore[assignment]
+            function = record(function, **at) if isinstance(at, Mapping) else record(function, at)
+            args = (None, *args)
+        elif not isinstance(function, Function):
+            function = Function(function)
+        return getattr(function, method.__name__)(*args, **options)
+
+    signature = inspect.signature(method)
+    _, *others = signature.parameters.values()
+    function = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY)
+    asked.__signature__ = signature.replace(parameters=[function, *others])  # type: ignore[attr-defined]
+    return asked
+
+
+vjp = _plain(Function.vjp)
+grad = _plain(Function.grad)
+jacobian = _plain(Function.jacobian)
+jvp = _plain(Function.jvp)
+hessian = _plain(Function.hessian)
+hvp = _plain(Function.hvp)
