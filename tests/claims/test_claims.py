@@ -748,8 +748,8 @@ def test_a_claim_needs_no_point(f: str, claims: dict[str, str], found: list[str]
     """It is proved or refuted for shapes that make sense, and nothing is said of a point that nobody gave."""
     if found is None:
         with pytest.raises(GradcliError, match="which the derivative is not by"):
-            Function(f).prove(claims)
+            Function(f).check(claim=claims)
         return
-    answer = Function(f).prove(claims)
+    answer = Function(f).check(claim=claims)
     assert ([claim.status for claim in answer.claims], answer.passed) == (found, "refuted" not in found)
     assert not any("point" in claim.note for claim in answer.claims)
