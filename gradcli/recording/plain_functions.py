@@ -9,16 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from gradcli.errors import UsageError, WrongGradientsError, brief
 from gradcli.function import Function
 
 if TYPE_CHECKING:
-    import torch
-
     from gradcli.recording.python_functions import PythonFunction
-    from gradcli.recording.versus import ErrorRatio
     from gradcli.results import Allowed, Checking
 
 __all__ = ["check", "grad", "hessian", "hvp", "jacobian", "jvp", "record", "vjp"]
@@ -62,21 +59,6 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     return PythonFunction(function, called, {**dict(zip(names, tensors, strict=False)), **named}, count)
 
 
-@overload
-def check(
-    function: Callable[..., Any], /, *tensors: Any, versus: Callable[..., Any], k: float = 2.0, **named: Any
-) -> tuple[ErrorRatio, ...]: ...
-@overload
-def check(
-    function: Callable[..., Any],
-    /,
-    *tensors: Any,
-    rtol: float | None = None,
-    atol: float | None = None,
-    allow: Sequence[Allowed] = (),
-    strict: bool = False,
-    **named: Any,
-) -> Checking: ...
 @brief
 def check(
     function: Callable[..., Any],
@@ -89,7 +71,7 @@ def check(
     versus: Callable[..., Any] | None = None,
     k: float = 2.0,
     **named: Any,
-) -> Checking | tuple[ErrorRatio, ...]:
+) -> Checking:
     """Assert that a function's gradients are right: each entry of its Jacobian is held to an enclosure of the truth.
 
     It is stricter than `torch.autograd.gradcheck`, which compares with finite differences.  Custom functions are asked
@@ -108,7 +90,8 @@ def check(
         named: Arguments by name.
 
     Returns:
-        The answer, with what every reading says of each entry; with `versus` the errors of y and of each gradient.
+        The answer, with what every reading says of each entry; with `versus` that of the other in float64, with the
+        errors of y and of each gradient as remarks.
 
     Raises:
         AssertionError: An entry does not agree, or could not be checked; its text has the table.
@@ -121,12 +104,14 @@ def check(
     from gradcli.autodiff._torch import torch
 
     if versus is not None:
-        return _compared(function, versus, tensors, named, k)
-    low = [one.dtype for one in (*tensors, *named.values()) if isinstance(one, torch.Tensor) and _is_low(one)]
-    if low:
-        kind = str(low[0]).removeprefix("torch.")
-        hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
-        raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
+        from gradcli.recording.versus import compare
+
+        return compare(function, versus, tensors, named, k)
+    for one in (*tensors, *named.values()):
+        if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
+            kind = str(one.dtype).removeprefix("torch.")
+            hint = "compare with another implementation, versus=g, or check it in float64: x.double()"
+            raise UsageError(f"a tensor is {kind}, which has fewer digits than a check asks for", hint=hint)
     asked = record(function, *tensors, **named)
     given = dict(zip(asked.parameters, tensors, strict=False)) | named
     wrt = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.requires_grad]
@@ -137,29 +122,6 @@ def check(
         ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
         raise WrongGradientsError(f"the gradients of {asked.expression} {found} ({ways})\n{answer}")
     return answer
-
-
-def _is_low(one: torch.Tensor) -> bool:
-    """Whether a tensor is of floating-point numbers that have fewer digits than those of float32."""
-    return one.is_floating_point() and one.element_size() < 4
-
-
-def _compared(
-    function: Callable[..., Any],
-    versus: Callable[..., Any],
-    tensors: Sequence[Any],
-    named: Mapping[str, Any],
-    k: float,
-) -> tuple[ErrorRatio, ...]:
-    from gradcli.recording.calling import name_of
-    from gradcli.recording.versus import compare
-
-    found = compare(function, versus, tensors, named, k)
-    if not all(one.passed for one in found):
-        raise WrongGradientsError(
-            "\n".join([f"{name_of(function)} is less accurate than {name_of(versus)}", *map(str, found)])
-        )
-    return found
 
 
 Asked = Function | Callable[..., Any] | str
