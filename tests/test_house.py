@@ -181,7 +181,7 @@ def test_the_tree_knows_no_operation() -> None:
 
 
 NARROW = {
-    ("files", "language"): {"gradcli.language.program.shapes"},  # how large a tensor may be
+    ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("codegen", "report"): {"gradcli.report"},  # a LaTeX document is an answer in LaTeX
     ("codegen", "symbolic"): {
         "gradcli.symbolic.derivative",

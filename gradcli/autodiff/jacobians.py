@@ -90,6 +90,8 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
     Raises:
         InputError: Torch has no derivative for an operation.
     """
+    if not any(block.size for block in blocks):
+        return
     rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
     if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
         with _one_thread() if _has_many_steps(y) else nullcontext():

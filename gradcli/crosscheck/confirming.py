@@ -28,7 +28,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.meaning import Aggregate, InverseElement, MatrixDeterminant
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Shape
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -166,7 +166,7 @@ def _is_zero(derivative: Derivative) -> bool:
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
     """What the reference says at one random point after the other; at some of them the function may have no value."""
     for shapes, sizes in _probes(point, derivative):
-        if _work(derivative, sizes) > MOST_WORK:
+        if _work(derivative, sizes) > MOST_WORK or sum(map(math.prod, shapes.values())) > MAX_ELEMENTS:
             continue
         for seed, box in enumerate(BOXES * 3):
             generator = np.random.default_rng(seed)

@@ -273,7 +273,8 @@ class _Judge:
     def _entries(self, survey: Survey, selection: Selection, found: Found) -> list[Entry]:
         """What is asked: elements of y, entries of J in these rows and columns, and of vᵀJ in these columns."""
         torch, value, y = survey.torch, survey.torch.value.ravel(), self.point.shape
-        rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
+        rows = range(self.point.rows * (torch.jacobian is not None and len(selection.directions) > 0))
+        rows = rows if selection.rows is None else selection.rows.tolist()
         index = {row: unravel(row, y) for row in dict.fromkeys([*found.values, *rows])}
         entries = []
         if torch.judges_value:

@@ -20,6 +20,7 @@ import sympy
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.summary import Family
 from gradcli.language.program.wengert import Atom
+from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError, Pattern, Structure
 from gradcli.reference.running import Direction
@@ -144,7 +145,7 @@ class Survey:
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
             return self.wiring.structure.made_of(output, rows)
-        except OverBudgetError:
+        except (OverBudgetError, OverTimeError):
             return None
 
     # -- what a sample must not leave out

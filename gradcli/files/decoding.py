@@ -89,7 +89,7 @@ def require_room(shape: tuple[int, ...], name: str) -> None:
     Raises:
         TooLargeError: More elements or dimensions than a tensor may have.
     """
-    from gradcli.language.program.shapes import (  # brings SymPy, which a missing file needs not
+    from gradcli.language.program.wengert import (  # brings SymPy, which a missing file needs not
         MAX_DIMENSIONS,
         MAX_ELEMENTS,
     )

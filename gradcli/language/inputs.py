@@ -22,8 +22,8 @@ from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.movement import broadcast
 from gradcli.language.program.numeric import require_room, run
-from gradcli.language.program.shapes import MAX_DIMENSIONS, MAX_ELEMENTS, infer
-from gradcli.language.program.wengert import Program, Shape, show
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Program, Shape, show
 
 Array = npt.NDArray[np.floating[Any]]
 

@@ -17,8 +17,8 @@ from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
-from gradcli.language.program.shapes import MAX_ELEMENTS, MAX_PRODUCTS, infer
-from gradcli.language.program.wengert import Program, show
+from gradcli.language.program.shapes import MAX_PRODUCTS, infer
+from gradcli.language.program.wengert import MAX_ELEMENTS, Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.naming import no_such_variable

@@ -428,7 +428,11 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     if program.branches and as_typed is None:
         decided = partial(decided_at, expression, hidden, program, shares=shares)
         if not inquiry.points_of:
-            warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *decided(arrays).warnings))
+            taken = decided(arrays)
+            if infer(taken, {s: arrays[str(s)].shape for s in taken.variables})[taken.output] != shapes[program.output]:
+                message = "the branch taken has another shape than the condition or the other branch"
+                raise InputError(message, hint="write where(c, a, b), or compare one number, such as x[0] > 0")
+            warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *taken.warnings))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
     return Question(

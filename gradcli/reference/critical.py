@@ -226,10 +226,14 @@ def _folded(op: Op, operand: Estimate, count: int, fold: Callable[[np.ufunc, Arr
 def _listed(call: Call, operands: Sequence[Estimate], shapes: Sequence[Shape]) -> Estimate:
     points = max(len(operand.value) for operand in operands)
     join = np.stack if call.op.adds_dimension else np.concatenate
-    axis = axis_of(shapes[0], call.statics[0], extra=int(call.op.adds_dimension or False)) + 1
+    full = max(shapes, key=len)
+    axis = axis_of(full, call.statics[0], extra=int(call.op.adds_dimension or False)) + 1
 
-    def joined(arrays: Iterator[Array]) -> Array:
-        return join([a if len(a) == points else np.broadcast_to(a, (points, *a.shape[1:])) for a in arrays], axis)
+    def joined(arrays: Iterator[Array]) -> Array:  # of a stack, numbers are as large as the tensors next to them
+        alike = (a.reshape(*a.shape, *[1] * (1 + len(full) - a.ndim)) for a in arrays)
+        return join(
+            [np.broadcast_to(a, (points, *(full if call.op.adds_dimension else a.shape[1:]))) for a in alike], axis
+        )
 
     errors = (np.zeros_like(operand.value) if operand.error is None else operand.error for operand in operands)
     return Estimate(joined(operand.value for operand in operands), joined(errors))

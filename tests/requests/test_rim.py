@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError, InternalError
 from gradcli.language.snippets import read as read_text
+from gradcli.options import FORMATS
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
 from gradcli.requests import answer, read
+from tests.conftest import Command
 from tests.examples import examples
 from tests.requests.asking import ask
-from tests.requests.fuzz import Rim, complaint
+from tests.requests.fuzz import Rim, Spliced, complaint
 
 
 def _refused(command: str, expression: str, **request: Any) -> str:
@@ -92,7 +96,7 @@ def test_nothing_is_padded_by_nothing() -> None:
         "elu(x, -10**18)",
         "threshold(x, 10**30, 10**30)",
         "leaky_relu(x, 2**1023)",
-        "polygamma(10**18, x)",
+        "polygamma(1_000, x)",
         "huber_loss(x, x, delta=10**300)",
     ],
 )
@@ -119,6 +123,84 @@ def test_numbers_of_another_shape_are_never_compared() -> None:
         _ = wrong.forward
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("torch.vander(x, 2**40)", "sum(x, dim=10**9)", "softmax(x, 10**18)", "x.unsqueeze(10**9)", "max(x, 10**9)"),
+        *("round(x, decimals=2**40)", "x.diff(2**40)", "polygamma(10**7, x)", "combinations(x, 10**6)", "x[2**40]"),
+        *("x.flip((0, 10**9))", "x.view(2, 10**9)", "tile(x, (2**40,))", "x.repeat(2**40)", "one_hot(x, 2**40)"),
+        *("as_strided(x, (2**26, 10**6), (1, 1))", "adaptive_max_pool1d([x], output_size=2**26)"),
+        *("combinations(arange(40), 12)*sum(x)", "avg_pool1d([x], kernel_size=2**40)", "repeat_interleave(x, 2**40)"),
+    ],
+)
+@pytest.mark.parametrize("at", [{}, {"at": {"x": [1, 2]}}])
+def test_whole_numbers_are_bounded_by_their_meaning(expression: str, at: dict[str, Any]) -> None:
+    """Before memory or time is taken, at a point and without one."""
+    began = time.process_time()
+    with pytest.raises(GradcliError) as refused:
+        ask("jacobian", expression, **at)
+    assert time.process_time() - began < 3
+    assert refused.value.kind in ("too-large", "shape")
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("expression", ["eye(1000)", "linspace(0, 1, 10**6)", "zeros(1000, 1000)*0"])
+@pytest.mark.parametrize("command", ["jacobian", "improve", "explain"])
+def test_no_row_of_no_columns_is_computed(command: str, expression: str) -> None:
+    """A constant of a million elements has an empty Jacobian."""
+    began = time.process_time()
+    ask(command, expression, **({"v": "ones"} if command == "explain" else {}))
+    assert time.process_time() - began < 8
+
+
+def test_large_values_are_refused_before_their_check_fills_the_memory() -> None:
+    """It holds some nine numbers for each element of y."""
+    assert "are held" in _refused("eval", "arange(2**25)*x", at={"x": 1})
+    assert ask("jacobian", "arange(10**9)*x").expression
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("text", ["2", "[1,2]", "eye(2)", "zeros(0)"])
+def test_a_constant_is_a_function(text: str, form: str, gradcli: Command) -> None:
+    """Of no variables, also with what there is to say of one."""
+    assert gradcli("vjp", text, "--v", "ones", "--accumulate", "--format", form).code == 0
+    assert gradcli("explain", text, "--v", "ones", "--format", form).code == 0
+
+
+LEAF = "x = torch.tensor([1., 2.], requires_grad=True); "
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("ys = [v*2 for v in x[5:]]; sum(ys)", 0.0),
+        ("ys = [v*2 for v in x[5:]]; prod(ys)", 1.0),
+        ("ys = [v*2 for v in x[5:]]; max(ys)", "max of an empty list"),
+        ("print(", "never closed"),
+        ("print(x, (", "never closed"),
+        ("tensordot(x, x, 2**40)", "as many dimensions"),
+        ("sum(qr(zeros(0, 2))[0])", 0.0),
+        (LEAF + "v = inv_ex(eye(2)); z = x**2; z.backward(v)", "gives 2 tensors"),
+        (LEAF + "v = sort(ones(2)); z = x**2; z.backward(v)", "gives 2 tensors"),
+        (LEAF + "v = ones(2).split(1); z = x**2; z.backward(v)", "gives 2 tensors"),
+        ("x = torch.tensor([[0.]], requires_grad=True); z = (3 if x > 0 else 2)", "has another shape"),
+        ("sum([1, x > 1, 0])", [1.0, 2.0]),
+        ("masked_select(x, [True, False, (x < 3)])", None),
+        ("prelu(2, [3.])", 2.0),
+        ("multilabel_margin_loss(1e308, nan)", "needs scores"),
+    ],
+)
+def test_what_is_empty_of_several_parts_or_of_another_shape(text: str, answer: Any) -> None:
+    """It is answered, or refused by its name."""
+    at = {} if "x = " in text or "x" not in text.replace("max", "") else {"at": {"x": [1, 2]}}
+    if isinstance(answer, str):
+        assert answer in _refused("eval", text, **at)
+    elif answer is not None:
+        np.testing.assert_array_equal(ask("eval", text, **at).value, answer)
+    else:
+        assert not complaint({"command": "eval", "expression": text, **at})
+
+
 EACH = examples(100)
 
 
@@ -127,6 +209,14 @@ def test_random_requests_at_the_rim_are_answered_or_refused(block: int) -> None:
     """Over the op table; see `tests.requests.fuzz`."""
     for seed in range(block * EACH, block * EACH + EACH):
         request = Rim(seed).request()
+        assert not (reason := complaint(request)), f"seed {seed}: {request}\n{reason}"
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_spliced_command_lines_are_answered_or_refused(block: int) -> None:
+    """Those of the documents, in numbers of all magnitudes."""
+    for seed in range(block * EACH, block * EACH + EACH):
+        request = Spliced(seed).request()
         assert not (reason := complaint(request)), f"seed {seed}: {request}\n{reason}"
 
 

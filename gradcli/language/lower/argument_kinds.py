@@ -5,7 +5,10 @@ What a function is called with may make it another row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+
+from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
 NUMBERS = frozenset(
     "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
@@ -42,6 +45,43 @@ SEVERAL = frozenset(
 
 GATHERED = frozenset(["shape", "dims", "sizes"])
 """Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
+
+MOST_WRITTEN = 1_000
+"""Times that an operation may be written out: powers, differences, orders of derivatives."""
+
+MOST_PLACES = 10_000
+"""Places that are counted one by one, such as those of a window."""
+
+_DIMENSIONS = "dim dim0 dim1 dim2 dims start_dim end_dim source destination ind".split()
+_PLACES = "kernel_size output_size size padding output_padding dilation pad repeats sections".split()
+_FREE = "start end step diagonal offset shifts key index storage_offset strides ignore_index seed".split()
+_MOST: Mapping[str, int | None] = {
+    **dict.fromkeys(_DIMENSIONS, MAX_DIMENSIONS),
+    **dict.fromkeys(_FREE, None),
+    **dict.fromkeys(
+        "polygamma.n matrix_power.n diff.n combinations.r vander.N mvlgamma.p chunks".split(), MOST_WRITTEN
+    ),
+    **dict.fromkeys(
+        "kernel_size output_size size padding output_padding dilation pad repeats sections".split(), MOST_PLACES
+    ),
+    "tile.dims": MAX_ELEMENTS,
+    "decimals": 308,
+}
+
+
+def excess(operation: str, parameter: str, value: object) -> str:
+    """What to do about whole numbers beyond the meaning of a parameter, a size unless it is another; or nothing.
+
+    >>> excess("sum", "dim", 10**9), excess("zeros", "shape", (2, 2**40)), excess("roll", "shifts", 10**9)
+    ('it may be 16 at most', 'it may be 67,108,864 at most, with all of them together', '')
+    """
+    key = f"{operation}.{parameter}"
+    most = _MOST.get(key, _MOST.get(parameter, None if parameter in NUMBERS else MAX_ELEMENTS))
+    sizes = [abs(one) for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int)]
+    if most is None or not sizes or (max(sizes) <= most and (most < MAX_ELEMENTS or math.prod(sizes) <= most)):
+        return ""
+    return f"it may be {most:,} at most" + ", with all of them together" * (len(sizes) > 1)
+
 
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "axis": ("dim", "dims"),

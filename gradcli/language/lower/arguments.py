@@ -222,6 +222,7 @@ class Binder:
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
+        self.constants.require_bounded(bound.op, "dim", int(value), span)
         if not bound.is_method:
             larger = "larger" if name == "max" else "smaller"
             self.scope.warnings.append(

@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
 from gradcli.language import ops
-from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS
+from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
 from gradcli.language.lower.scope import Array, Evaluation, Lines, Listed, Lower, Nothing, Operand, Text
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
@@ -73,6 +73,8 @@ class Constants:
             LanguageError: it is not of the kind that the parameter takes.
         """
         value = self._static(op, parameter, arguments)
+        span = arguments[0].value.span.to(arguments[-1].value.span)
+        self.require_bounded(op, parameter, value, span)
         is_flag = isinstance(op.statics[parameter], bool)
         if is_flag and value in (0, 1):
             return bool(value)
@@ -84,9 +86,13 @@ class Constants:
         is_fit &= not isinstance(value, tuple) or is_several
         is_fit &= not is_flag or isinstance(value, bool)
         if (value is None and op.statics[parameter] is not None) or not is_fit:
-            span = arguments[0].value.span.to(arguments[-1].value.span)
             raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
         return value
+
+    def require_bounded(self, op: Op, parameter: str, value: Default, span: Span) -> None:
+        """Refuse whole numbers beyond their meaning, before they take memory or time."""
+        if op.kind is not Kind.SOURCE and (hint := excess(op.name, parameter, value)):
+            raise self.source.error(f"this {parameter} is too large", span, hint=hint, kind=TooLargeError)
 
     def is_known(self, node: nodes.Node) -> bool:
         """Whether it is the name of a constant of a meaning."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import sympy
+
 from gradcli.errors import Span
 from gradcli.language.lower.arguments import EXTREMES, Binder
 from gradcli.language.lower.constants import Constants
@@ -41,7 +43,9 @@ class Folds:
         return self._folded(op, [a for a, _ in terms], span), span
 
     def _folded(self, op: Op, terms: Sequence[Atom], span: Span) -> Atom:
-        result = terms[0]
+        if not terms and op.name in EXTREMES:
+            raise self.source.error(f"{op.name} of an empty list has no value", span)
+        result = terms[0] if terms else sympy.Integer(op.name == "prod")
         for term in terms[1:]:
             result = self.lines.emit(_FOLDS[op.name], [result, term], span)[0]
         return result

@@ -23,7 +23,7 @@ def _by_channels(_: Constants, shapes: Shapes) -> str:
         return ""
     x, weight = shapes
     if weight in ((), (1,)):
-        return "where(x > 0, x, weight*x)"
+        return "where(x > 0, x, weight*x)" if x or not weight else "where(x > 0, x, weight[0]*x)"
     if len(x) < 2 or weight != x[1:2]:
         raise ShapeError(
             f"prelu takes one weight, or one for each of the channels, and the shapes are {x} and {weight}"

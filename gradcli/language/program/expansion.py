@@ -173,7 +173,10 @@ def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
     if op.written is not None and not text:
-        found = op.written(constants, constants.get(SHAPES) or ())
+        shapes = constants.get(SHAPES) or ()
+        if shapes and op.needs is not None and (needed := op.needs(shapes)):
+            raise ShapeError(f"{op.name} needs {needed}")
+        found = op.written(constants, shapes)
         if not found:
             hint = "give values, or shapes in numbers, such as --shape x=4,3"
             raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)

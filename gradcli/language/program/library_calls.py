@@ -193,7 +193,8 @@ class TorchCalls:
                 continue
             given = statics.get(name, given)
             default = op.statics.get(name, op.defaults.get(name, REQUIRED))
-            if given is default or (not is_tensor(given) and given == default and not isinstance(given, bool)):
+            is_plain = default is not REQUIRED and not is_tensor(given) and not isinstance(given, bool)
+            if given is default or (is_plain and given == default):
                 is_by_name = True
                 continue
             is_by_name |= name in op.numbers or op.statics.get(name, REQUIRED) is not REQUIRED

@@ -17,7 +17,7 @@ from functools import cached_property
 import sympy
 from sympy import Expr
 
-from gradcli.errors import GradcliError, InputError, ShapeError
+from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import Slice
@@ -29,6 +29,9 @@ NamedShape = tuple[Size, ...]
 
 MOST_DIMENSIONS = 6
 """Unknown sizes up to which all ways are tried in which some of them may be the same."""
+
+MOST_ELEMENTS = 2**24
+"""Elements that a formula is tried with where an index needs so many."""
 
 _NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
 """What stands for the names, and for them again where two sizes happened to be one number."""
@@ -211,6 +214,8 @@ def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape
     fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
     names = {*program.names, *program.assigned, *fixed}
     unknown = [name for name in program.names if name not in given]
+    if max(needs.elements.values(), default=0) > MOST_ELEMENTS:
+        raise TooLargeError(f"an index needs a vector of more than {MOST_ELEMENTS:,} elements", hint="use smaller ones")
     exact = {name: needs.elements[name] for name in unknown if name in needs.elements}
     places = [(name, axis) for name in unknown if name not in exact for axis in range(needs.dimensions.get(name, 0))]
     numbers = {size for shape in given.values() for size in shape if isinstance(size, int)}
@@ -266,7 +271,7 @@ def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: se
     last = dict(places)
     members = {(name, one) for (name, axis), one in zip(places, classes, strict=True) if axis == last[name]}
     free = {
-        letters: iter([*(c for c in letters if c not in taken), *_numbered_names(letters[0], taken)])
+        letters: itertools.chain((c for c in letters if c not in taken), _numbered_names(letters[0], taken))
         for letters in (_OF_COLUMNS, _OF_ROWS)
     }
     names: dict[int, str] = {}
@@ -276,8 +281,8 @@ def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: se
     return [names[one] for one in classes]
 
 
-def _numbered_names(letter: str, taken: set[str]) -> list[str]:
-    return [name for name in (f"{letter}{number}" for number in range(1, 100)) if name not in taken]
+def _numbered_names(letter: str, taken: set[str]) -> Iterator[str]:
+    return (name for number in itertools.count(1) if (name := f"{letter}{number}") not in taken)
 
 
 def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[str, Size]]:

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy, operand_shape
-from gradcli.language.program.shapes import MAX_ELEMENTS, require_work, shape_of
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, number
+from gradcli.language.program.shapes import require_work, shape_of
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
         ShapeError, TooLargeError: shapes that do not fit, more than `MAX_ELEMENTS` elements.
     """
     values: dict[Atom, Any] = dict(known)
-    fitting = program.fitting
+    fitting, total = program.fitting, 0
     for line in program.lines:
         operands = [values[a] if a in values else number(a) for a in line.call.operands]
         try:
@@ -56,6 +56,8 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
         except GradcliError as error:
             error.place = error.place or program.place(line)
             raise
+        total += 0 if isinstance(value, int | list) else np.size(value)
+        require_room(total)
         values[line.symbol] = value if isinstance(value, int | list) else np.asarray(value, dtype=np.float64)
     output = program.output
     return np.asarray(values[output] if output in values else number(output), dtype=np.float64)

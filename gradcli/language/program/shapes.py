@@ -15,16 +15,10 @@ import sympy
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.movement import axes_of, axis_of, broadcast, shape_after
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, show
+from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Atom, Call, Program, Shape, show
 
-MAX_ELEMENTS = 2**26
-"""Elements of one tensor: 512 MiB in float64."""
-
-MAX_DIMENSIONS = 16
-"""Dimensions of one tensor, so that a Jacobian has at most 32, the limit of NumPy before version 2."""
-
-MAX_TOTAL_ELEMENTS = 2**28
-"""Elements of all lines together: 2 GiB in float64, of which autograd keeps a copy or two."""
+MAX_TOTAL_ELEMENTS = 2**26
+"""Elements of the variables and the lines together, y four times: 512 MiB in float64; its check takes three more."""
 
 MAX_PRODUCTS = 2**34
 """Multiplications of one matrix product: a few seconds."""
@@ -46,7 +40,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     (3,)
     """
     shapes: dict[Atom, Shape] = dict(inputs)
-    total = 0
+    total = sum(map(math.prod, inputs.values()))
     for line in program.lines:
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
@@ -57,7 +51,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
             error.place = program.place(line)
             raise
         size = math.prod(shape)
-        total += size
+        total += size * (4 if line.symbol == program.output else 1)
         if bounded and (size > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
             message = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
             if size > MAX_ELEMENTS:

@@ -23,6 +23,12 @@ from gradcli.language.ops import Op
 MAX_LINES = 200_000
 """Operations of one Program."""
 
+MAX_ELEMENTS = 2**26
+"""Elements of one tensor: 512 MiB in float64."""
+
+MAX_DIMENSIONS = 16
+"""Dimensions of one tensor, so that a Jacobian has at most 32, the limit of NumPy before version 2."""
+
 MAX_BITS = 1_024
 """Bits of an exact constant, as many as float64 reaches."""
 

@@ -323,7 +323,7 @@ class Statements(BehindPasses):
             message = f"'{name.text}' is no leaf: torch leaves its .grad empty"
             raise self.source.error(message, span, hint="write requires_grad_() at the end of the line")
         is_changed = name.text in self.changed or self.looping > 0
-        is_definition = self.is_made and not is_changed and value not in self.scope.objects
+        is_definition = self.is_made and not is_changed and value not in {**self.scope.objects, **self.scope.several}
         is_definition &= value not in self.lowering.lines.conditions  # a mask stays one
         is_definition = self.is_required or (is_definition and not self.passes.function_of(value).variables)
         self.sharing.own(name.text, value, line.value)

@@ -23,8 +23,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Listed, Nothing, Operand
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import Numbers
-from gradcli.language.program.shapes import MAX_ELEMENTS
-from gradcli.language.program.wengert import Atom, Shape
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.snippets.generators import OWN_SEED, Generator
 from gradcli.language.snippets.python_branches import Branches

@@ -16,8 +16,7 @@ import numpy as np
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Array, Listed, Text
-from gradcli.language.program.shapes import MAX_ELEMENTS
-from gradcli.language.program.wengert import Shape
+from gradcli.language.program.wengert import MAX_ELEMENTS, Shape
 from gradcli.language.snippets.generators import Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token

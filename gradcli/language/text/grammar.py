@@ -406,8 +406,8 @@ class Grammar(Cursor):
 
     def _position(self) -> nodes.Member | None:
         """The `.0` of `net.0.weight`; None where no name follows, and the number is one beside an operand."""
-        position = self.position
-        while position and is_position(self.tokens[position - 1], self.tokens[position]):
+        position, most = self.position, self.position + self.max_depth
+        while 0 < position < most and is_position(self.tokens[position - 1], self.tokens[position]):
             position += 1
         if position == self.position or [t.kind for t in self.tokens[position : position + 2]] != ["operator", "name"]:
             return None

@@ -38,7 +38,7 @@ class Source:
         self.text, self.name = plain(text), name
         self.hint = hint  # of what cannot stand where it does, if there is no other
         self.tokens = tokenize(self.text, name, has_braces=has_braces)
-        self.tokens += [self.tokens[-1]] * 3
+        self.tokens += [self.tokens[-1]] * 5
 
     def error(
         self, message: str, span: Span, *, hint: str | None = None, kind: type[GradcliError] = LanguageError
@@ -212,7 +212,8 @@ class Cursor:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.tokens = [*source.tokens, _STOP]
+        self.tokens = [*source.tokens]
+        self.tokens[-2] = _STOP  # in the source the end, and so is the next
         self.position = self.depth = self.indices = 0
         self.expected = ""
         self.broken: Broken  # what could not be read, where there is such
@@ -257,7 +258,7 @@ class Cursor:
         """Read nothing from here on."""
         if not self.has_failed:
             self.broken = Broken(self.token.span, error)
-            self.position = len(self.tokens) - 1
+            self.position = len(self.tokens) - 2
         return self.broken
 
     def unexpected(self, where: str = "") -> GradcliError:

@@ -173,7 +173,7 @@ def several(answer: Products) -> Iterator[doc.Node]:
     what = ", and .grad after each pass" if accumulates else " for each v"
     yield title(f"vᵀJ, the vector-Jacobian product{what}")
     yield _each_product(answer, accumulates=accumulates)
-    if accumulates:
+    if first.accumulated:
         yield note(accumulating(answer))
     yield from intermediates(answer.answers)
     yield from _shared(answer)

@@ -135,7 +135,7 @@ class _Screen:
         yield from map(note, answer.remarks)
         if isinstance(answer, Differentiation) and not is_small(answer) and (words := diagonal(answer)):
             yield note(words)
-        if isinstance(answer, Products) and answer.answers[0].accumulated is not None:
+        if isinstance(answer, Products) and answer.answers[0].accumulated:
             yield note(accumulating(answer))
         if isinstance(answer, Checking):
             yield doc.Note(line(doc.Span(conclusion(answer), "good" if answer.passed else "bad")))

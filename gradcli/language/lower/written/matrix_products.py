@@ -23,7 +23,9 @@ def _tensordot(g: Given) -> Text:
     a, b = g.shape("a"), g.shape("b")
     dims = g.constant("dims", "dimensions")
     if dims.shape == ():
-        count = int(dims)
+        count = int(dims) if abs(dims) <= min(len(a), len(b)) else -1
+        if count < 0:
+            raise g.refuse(f"{g.op.name} is over as many dimensions as both have: {show(a)} and {show(b)}", None)
         first, second = [*range(len(a) - count, len(a))], [*range(count)]
     else:
         first, second = ([axis_of(s, int(n)) for n in np.ravel(one)] for s, one in ((a, dims[0]), (b, dims[1])))
@@ -147,7 +149,7 @@ def _qr(g: Given) -> Text:
     rows, columns = _of_matrix(g)
     text = ["r0 = A", f"q0 = eye({rows})"]
     count = min(rows, columns)
-    last = count - (rows <= columns)
+    last = max(0, count - (rows <= columns))
     for k in range(last):
         below = f"r{k}[{k}:, {k}]"
         length = f"b{k} = where({below}[0] < 0, norm({below}), -norm({below}))"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 
+from gradcli.errors import TooLargeError
 from gradcli.language.lower.written.given import Given, Text, key, sizes
 from gradcli.language.program.movement import broadcast
 
 Rule = Callable[[Given], Text]
 
+MOST_CHOICES = 10_000
+"""Combinations and pieces that are written out."""
+
 
 def _cut(x: str, axis: int, widths: Sequence[int]) -> list[str]:
     """The pieces of these widths along a dimension."""
+    if len(widths) > MOST_CHOICES:
+        raise TooLargeError(f"{len(widths):,} pieces; at most {MOST_CHOICES:,} are read", hint="take fewer")
     ends = list(itertools.accumulate(widths, initial=0))
     return [x + key(axis, f"{first}:{last}") for first, last in itertools.pairwise(ends)]
 
@@ -219,7 +226,10 @@ def _combinations(g: Given) -> Text:
     if g.rank("x") != 1:
         raise g.refuse("combinations takes a vector", None)
     chosen = itertools.combinations_with_replacement if g["with_replacement"] else itertools.combinations
-    found = list(chosen(range(g.shape("x")[0]), g["r"]))
+    size, r = g.shape("x")[0], g["r"]
+    if math.comb(size + max(0, r - 1) * g["with_replacement"], max(0, r)) > MOST_CHOICES:
+        raise TooLargeError(f"combinations gives more than {MOST_CHOICES:,} choices", hint="take fewer elements")
+    found = list(chosen(range(size), r))
     if not found:
         return f"zeros((0, {g['r']}))"
     places = g.hold(tuple(at for choice in found for at in choice))
