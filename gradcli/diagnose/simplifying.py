@@ -57,7 +57,9 @@ def _is_quotient_or_sum(call: Call) -> bool:
 
 
 def _is_small(whole: Expr) -> bool:
-    return not whole.has(sympy.Float, sympy.zoo, sympy.nan, sympy.oo) and whole.count_ops() <= MOST_OPERATIONS
+    is_low = all(abs(power.exp) <= MOST_OPERATIONS for power in whole.atoms(sympy.Pow) if power.exp.is_Rational)
+    is_exact = not whole.has(sympy.Float, sympy.zoo, sympy.nan, sympy.oo)
+    return is_exact and is_low and whole.count_ops() <= MOST_OPERATIONS
 
 
 def _edits(reading: Reading, atom: Atom, template: str, unknowns: dict[Atom, sympy.Symbol]) -> dict[Span, str]:

@@ -251,9 +251,6 @@ def _documented() -> list[list[str]]:
 
 DOCUMENTED = _documented()
 
-SNIPPED = [block for page in guide.PAGES for block in re.findall(r"```python\n(.*?)```", guide.text(page), re.DOTALL)]
-"""What the guide has of Python."""
-
 
 class Spliced(Fuzz):
     """The request of one seed in words: of two command lines of the documents, in numbers of all magnitudes."""
@@ -263,11 +260,8 @@ class Spliced(Fuzz):
         pick, chance = self.random.choice, self.random.random
         words, (_, other, *values) = list(pick(DOCUMENTED)), pick(DOCUMENTED)
         words[0] = pick(QUESTIONS) if chance() < 0.3 else words[0]
-        words[1] = self.spliced(words[1], pick(SNIPPED) if chance() < 0.1 else other)
-        if chance() < 0.2:
-            words[2:] = values
-        if chance() < 0.3:
-            words[2:] = []
+        words[1] = self.spliced(words[1], other)
+        words[2:] = pick([words[2:], words[2:], values, []])
         return shlex.join([words[0], *(self.resized(word) for word in words[1:])])
 
     def spliced(self, text: str, other: str) -> str:
@@ -289,11 +283,6 @@ class Spliced(Fuzz):
             return text
         put = lambda found: self.random.choice(MAGNITUDES) if self.random.random() < 0.3 else found[0]  # noqa: E731
         return re.sub(r"(?<![\w.-])\d+(?![\w.])", put, text)
-
-
-def request_of(seed: int) -> dict[str, Any] | str:
-    """Every other one is spliced."""
-    return Rim(seed).request() if seed % 2 else Spliced(seed).request()
 
 
 def complaint(request: dict[str, Any] | str) -> str:
@@ -329,7 +318,7 @@ def run(count: int, seed: int | None = None) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (6 * MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     found, most, slowest = 0, 0, (0.0, first)
     for number in range(first, first + count):
-        request, began = request_of(number), time.process_time()
+        request, began = (Rim if number % 2 else Spliced)(number).request(), time.process_time()
         faulthandler.dump_traceback_later(2 * SECONDS, exit=True)  # what no signal interrupts
         reason = complaint(request)
         took, before, most = time.process_time() - began, most, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -46,27 +46,19 @@ SEVERAL = frozenset(
 GATHERED = frozenset(["shape", "dims", "sizes"])
 """Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
 
-MOST_WRITTEN = 1_000
-"""Times that an operation may be written out: powers, differences, orders of derivatives."""
-
-MOST_PLACES = 10_000
-"""Places that are counted one by one, such as those of a window."""
-
-_DIMENSIONS = "dim dim0 dim1 dim2 dims start_dim end_dim source destination ind".split()
-_PLACES = "kernel_size output_size size padding output_padding dilation pad repeats sections".split()
-_FREE = "start end step diagonal offset shifts key index storage_offset strides ignore_index seed".split()
 _MOST: Mapping[str, int | None] = {
-    **dict.fromkeys(_DIMENSIONS, MAX_DIMENSIONS),
-    **dict.fromkeys(_FREE, None),
-    **dict.fromkeys(
-        "polygamma.n matrix_power.n diff.n combinations.r vander.N mvlgamma.p chunks".split(), MOST_WRITTEN
-    ),
-    **dict.fromkeys(
-        "kernel_size output_size size padding output_padding dilation pad repeats sections".split(), MOST_PLACES
-    ),
-    "tile.dims": MAX_ELEMENTS,
-    "decimals": 308,
+    name: most
+    for names, most in (
+        ("dim dim0 dim1 dim2 dims start_dim end_dim source destination ind", MAX_DIMENSIONS),
+        ("start end step diagonal offset shifts key index storage_offset strides ignore_index seed", None),
+        ("polygamma.n matrix_power.n diff.n combinations.r vander.N mvlgamma.p chunks", 1_000),  # written out
+        ("kernel_size output_size size padding output_padding dilation pad repeats sections", 10_000),  # counted singly
+        ("tile.dims", MAX_ELEMENTS),
+        ("decimals", 308),
+    )
+    for name in names.split()
 }
+"""The largest whole number that a parameter takes, of one operation alone behind its name; None for any."""
 
 
 def excess(operation: str, parameter: str, value: object) -> str:
@@ -75,8 +67,8 @@ def excess(operation: str, parameter: str, value: object) -> str:
     >>> excess("sum", "dim", 10**9), excess("zeros", "shape", (2, 2**40)), excess("roll", "shifts", 10**9)
     ('it may be 16 at most', 'it may be 67,108,864 at most, with all of them together', '')
     """
-    key = f"{operation}.{parameter}"
-    most = _MOST.get(key, _MOST.get(parameter, None if parameter in NUMBERS else MAX_ELEMENTS))
+    most = _MOST.get(parameter, None if parameter in NUMBERS else MAX_ELEMENTS)
+    most = _MOST.get(f"{operation}.{parameter}", most)
     sizes = [abs(one) for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int)]
     if most is None or not sizes or (max(sizes) <= most and (most < MAX_ELEMENTS or math.prod(sizes) <= most)):
         return ""

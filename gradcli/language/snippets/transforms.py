@@ -86,7 +86,7 @@ class Transforms:
     def _path(self, name: Name, trailers: Sequence[Trailer]) -> tuple[str, int, Arguments | None]:
         start = self.source.position(name.span.start)
         path, end = self.imports.path_at(start)
-        used = max(0, end - start - 1) // 2
+        used = min(max(0, end - start - 1) // 2, len(trailers))
         last = trailers[used - 1] if used else name
         return path, used, last.arguments if isinstance(last, Name | Member) else None
 

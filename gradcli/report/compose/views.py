@@ -139,8 +139,7 @@ def _enclosure(opinion: Entry) -> doc.Line:
     if opinion.reference is None:
         return line("none")
     radius = opinion.radius or 0.0
-    with np.errstate(over="ignore"):
-        is_wide = radius > np.spacing(abs(opinion.reference))
+    is_wide = radius > math.ulp(opinion.reference)
     middle = number(digits(opinion.reference))
     return line(middle, " ± ", number(f"{radius:.2g}")) if is_wide else line(middle)
 

@@ -43,6 +43,10 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
     return expression.xreplace({x: meaning.xreplace(dict(zip(name.indices, x.indices, strict=True))) for x in places})
 
 
+MOST_EXPANDED = 32
+"""Exponents up to which a power is written out to compare it."""
+
+
 class _Normal:
     """Expressions as rational functions of opaque parts, and sums as sums of their terms.
 
@@ -59,7 +63,8 @@ class _Normal:
         return sympy.cancel(self._rational(tidied(expression)))
 
     def _rational(self, part: Expr) -> Expr:
-        if isinstance(part, sympy.Add | sympy.Mul) or (isinstance(part, sympy.Pow) and part.exp.is_Integer):
+        is_power = isinstance(part, sympy.Pow) and part.exp.is_Integer and abs(part.exp) <= MOST_EXPANDED
+        if isinstance(part, sympy.Add | sympy.Mul) or is_power:
             return part.func(*map(self._rational, part.args))
         if isinstance(part, sympy.Rational | sympy.Symbol):
             return part

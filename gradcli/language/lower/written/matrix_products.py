@@ -23,9 +23,7 @@ def _tensordot(g: Given) -> Text:
     a, b = g.shape("a"), g.shape("b")
     dims = g.constant("dims", "dimensions")
     if dims.shape == ():
-        count = int(dims) if abs(dims) <= min(len(a), len(b)) else -1
-        if count < 0:
-            raise g.refuse(f"{g.op.name} is over as many dimensions as both have: {show(a)} and {show(b)}", None)
+        count = int(min(dims, len(a) + len(b)))
         first, second = [*range(len(a) - count, len(a))], [*range(count)]
     else:
         first, second = ([axis_of(s, int(n)) for n in np.ravel(one)] for s, one in ((a, dims[0]), (b, dims[1])))
