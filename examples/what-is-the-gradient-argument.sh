@@ -26,4 +26,4 @@ echo "several losses, weighted:"
 gradcli vjp "[x**2, 3*x, exp(x)]" --at 0 --v -0.1,1,0.0001 --format plain
 
 echo "autograd, the formula, an enclosure of the truth and finite differences, side by side:"
-gradcli check "$f" --at a=1,2 --at b=3,4 --at c=6,7 --v 0.1,1
+gradcli check "$f" --at a=1,2 --at b=3,4 --at c=6,7 --v 0.1,1 --differences

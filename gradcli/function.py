@@ -293,8 +293,8 @@ class Function(ParsedText):
         Raises:
             UsageError: It asks for a gradient.
 
-        >>> Function("H = torch.autograd.functional.hessian(lambda x: x**3, torch.tensor(2.))").answer().hessian
-        {'x': {'x': array(12.)}}
+        >>> Function("H = torch.autograd.functional.hessian(lambda x: x**3, torch.tensor(2.))").answer().hessian["x"]
+        {'x': array(12., dtype=float32)}
         """
         if not self.asks:
             raise UsageError("this function asks for nothing but its gradient", hint="vjp gives that")
@@ -325,32 +325,24 @@ class Function(ParsedText):
     ) -> Checking:
         """What autograd, the formula and the enclosure say of each entry, and the verdict.
 
-        The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, a
-        usual tolerance of the dtype by default, and `atol` beyond that.  `claim` has derivatives by variable, as
-        formulas that are to be proved or refuted, and `expect` as numbers; one under `""` is for the only variable.
-        `random` points are drawn from the `box` of each variable, `"0..1"`, whose bounds are values.  Verdicts of
-        `allow` pass beside `agree`, and `no-counterexample` lets claims pass that are not proved.  Unless `strict`, an
-        entry passes that lost digits and is small beside the largest of its gradient; with `require_all` a sample of
-        the entries does not.  With `differences` each entry has its finite difference too.
+        The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
+        `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
+        `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
+        `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
+        entry of the gradient, and unless `require_all`, a sample.
 
         Raises:
             GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
                 more than `JACOBIAN_BYTES`, or too many points are asked.
 
-        >>> answer = Function("x**2").check({"x": 3})
-        >>> entry = answer.opinions[0]
+        >>> entry = (answer := Function("x**2").check({"x": 3})).opinions[0]
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
         (True, 6.0, 6.0, 6.0, 0.0)
         """
         from gradcli.questions.check import Demands, check
 
-        demands = Demands(
-            *(rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow)),
-            is_strict=strict,
-            requires_all=require_all,
-            has_differences=differences,
-        )
-        return check(self._asked(at, wrt, dtype), v, demands)
+        own = (rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
+        return check(self._asked(at, wrt, dtype), v, Demands(*own, strict, require_all, differences))
 
     def improve(
         self,

@@ -290,13 +290,6 @@ OPTIONS = (
         help="Verdicts that pass beside agree, separated by commas: kink,removable; "
         "no-counterexample lets claims pass that are neither proved nor refuted.",
     ),
-    Option(
-        "strict",
-        Kind.SWITCH,
-        ("check",),
-        is_setting=True,
-        help="Exit with 1 for lost digits also in an entry that is small beside the largest one of its gradient.",
-    ),
     Option("require_all", Kind.SWITCH, ("check",), is_setting=True, help=_REQUIRE_ALL),
     Option("differences", Kind.SWITCH, ("check",), help="Take finite differences too, as --full does."),
     # -- map
@@ -480,6 +473,13 @@ OPTIONS = (
         help="Do not compare the numbers with the reference.",
     ),
     Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
+    Option(
+        "strict",
+        Kind.SWITCH,
+        ("check",),
+        is_setting=True,
+        help="Exit with 1 for lost digits also in an entry that is small beside the largest one of its gradient.",
+    ),
     Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),

@@ -124,7 +124,7 @@ def test_the_shape_of_the_product_follows_x(at: str, v: str, shape: tuple[int, .
 
 def test_all_readings_stand_side_by_side(gradcli: Command) -> None:
     """A12: autograd, the formula, the enclosure and finite differences of 3a + 2b² + log c, entry by entry."""
-    run = gradcli("check", "3*a+2*b*b+log(c)", *ABC, "--json")
+    run = gradcli("check", "3*a+2*b*b+log(c)", *ABC, "--json", "--differences")
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     truth: dict[str, list[float]] = {"a": [3, 3, 3], "b": [12, 16, 20], "c": [1 / 6, 1 / 7, 1 / 8]}

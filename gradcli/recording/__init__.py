@@ -17,6 +17,7 @@ blaming            the `autograd.Function` that gives wrong gradients, and the l
 python_functions   a `Function` of all this
 scripts            a whole script, and its backward passes
 plain_functions    recording, checking and derivatives as functions
+versus             two implementations, held to the same truth
 
 Nothing else in the package runs code of the user, and nothing leads here but what says so by its form.
 """

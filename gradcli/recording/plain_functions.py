@@ -106,7 +106,7 @@ def check(
     if versus is not None:
         from gradcli.recording.versus import compare
 
-        return compare(function, versus, tensors, named, k)
+        return compare(record, function, versus, tensors, named, k)
     for one in (*tensors, *named.values()):
         if isinstance(one, torch.Tensor) and one.dtype in (torch.bfloat16, torch.float16):
             kind = str(one.dtype).removeprefix("torch.")

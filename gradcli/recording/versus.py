@@ -19,7 +19,6 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, WrongGradientsError
 from gradcli.recording.calling import name_of
-from gradcli.recording.plain_functions import record
 from gradcli.results import Array, Checking
 
 SEED = 0
@@ -27,6 +26,7 @@ SEED = 0
 
 
 def compare(
+    record: Callable[..., Any],
     function: Callable[..., Any],
     baseline: Callable[..., Any],
     tensors: Sequence[Any],
@@ -35,6 +35,14 @@ def compare(
 ) -> Checking:
     """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
 
+    Args:
+        record: What makes a function of the baseline and of tensors, to be checked.
+        function: What is compared.
+        baseline: With what.
+        tensors: The arguments of both, in order.
+        named: And by name.
+        k: How many times its error passes.
+
     Returns:
         The check of the baseline in float64, with a remark for y and for each gradient.
 
@@ -42,7 +50,7 @@ def compare(
         WrongGradientsError: An error is larger than that and one rounding, or no truth is known.
         InputError: They give no tensors of one shape, or the baseline cannot be recorded.
     """
-    exact = copy.deepcopy(baseline).double() if isinstance(baseline, torch.nn.Module) else baseline
+    exact = copy.deepcopy(baseline).double().cpu() if isinstance(baseline, torch.nn.Module) else baseline
     asked = record(exact, *map(_double, tensors), **{name: _double(one) for name, one in named.items()})
     given = dict(zip(asked.parameters, tensors, strict=False)) | dict(named)
     floats = [name for name, one in given.items() if isinstance(one, torch.Tensor) and one.is_floating_point()]

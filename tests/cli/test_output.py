@@ -113,7 +113,6 @@ E01 = ["--v", "e0", "--v", "e1"]
 REFUSED = [
     (["-o", "a.xyz"], 2, "known are .csv, .tsv, .json"),
     (["-o", "a"], 2, "known are .csv, .tsv, .json"),
-    (["-o", "-"], 2, "no suffix"),
     (["-o", ""], 2, "-o '' has no suffix"),
     (["-o", "a.csv", "--format", "json"], 2, "exclude each other"),
     (["-o", "a.npy", "--json"], 2, "exclude each other"),

@@ -198,6 +198,7 @@ def _checking(**changes: Any) -> Checking:
         "opinions": (kink, wide, own),
         "opinions_count": 50,
         "allowed": ("kink",),
+        "failing": ("inaccurate",),
         "passed": False,
         "claims": (
             Claim("x", "2*x", "gradient", "proved", 0),
