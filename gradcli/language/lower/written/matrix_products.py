@@ -23,7 +23,7 @@ def _tensordot(g: Given) -> Text:
     a, b = g.shape("a"), g.shape("b")
     dims = g.constant("dims", "dimensions")
     if dims.shape == ():
-        count = int(min(dims, len(a) + len(b)))
+        count = min(int(dims), len(a) + len(b))
         first, second = [*range(len(a) - count, len(a))], [*range(count)]
     else:
         first, second = ([axis_of(s, int(n)) for n in np.ravel(one)] for s, one in ((a, dims[0]), (b, dims[1])))
