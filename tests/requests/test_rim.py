@@ -22,6 +22,14 @@ from tests.requests.asking import ask
 from tests.requests.fuzz import Rim, Spliced, complaint
 
 
+def test_sizes_that_do_not_go_together_are_refused_without_a_point() -> None:
+    """Where the definition is written by them."""
+    loss = "sum(multilabel_margin_loss(1e308, nan, reduction='sum'))"
+    assert "does not fit" in _refused("hessian", loss, shape={})
+    assert "does not fit" in _refused("jacobian", "sorted(x, dim=(0,))", shape={"x": [1000000]})
+    assert "at most 1,024" in _refused("vjp", "svd(zeros(10**9, 10**9), some=True)", v="ones")
+
+
 def _refused(command: str, expression: str, **request: Any) -> str:
     with pytest.raises(GradcliError) as caught:
         ask(command, expression, **request)

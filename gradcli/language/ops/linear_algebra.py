@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.errors import ShapeError
+from gradcli.errors import ShapeError, TooLargeError
 from gradcli.language.ops.row import Kind, Op, Shapes, known
+
+MOST_VECTORS = 1_024
+"""Rows of a matrix whose eigenvectors are written out."""
 
 
 def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
@@ -88,6 +91,8 @@ def _vectors(shape: Sequence[int], weights: str) -> list[str]:
     The projection P on one of them is the product of (s - l[j])/(l[k] - l[j]) over all other j; v is P @ w, scaled.
     """
     *batch, count, _ = shape
+    if count > MOST_VECTORS:
+        raise TooLargeError(f"eigenvectors of {count:,} rows; at most {MOST_VECTORS:,} are computed")
     text = [f"w = unsqueeze({weights}, -2)", f"r = w*ones({(*batch, count, 1)}); g = unsqueeze(l, -1)"]
     for n in range(1, count):
         text += [f"o = roll(g, {n}, -2)", "r = (r @ s - o*r)/(g - o)"]

@@ -16,7 +16,7 @@ from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
 
 MOST_LETTERS = 12
 """Distinct letters of one einsum."""
@@ -174,9 +174,10 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
     if op.written is not None and not text:
         shapes = constants.get(SHAPES) or ()
-        if shapes and op.needs is not None and (needed := op.needs(shapes)):
-            raise ShapeError(f"{op.name} needs {needed}")
-        found = op.written(constants, shapes)
+        try:
+            found = op.written(constants, shapes)
+        except (IndexError, TypeError, ValueError, ArithmeticError):  # sizes that do not go together
+            raise ShapeError(f"{op.name} does not fit the shapes {' and '.join(map(show, shapes))}") from None
         if not found:
             hint = "give values, or shapes in numbers, such as --shape x=4,3"
             raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
