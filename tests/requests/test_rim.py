@@ -178,6 +178,7 @@ def test_no_row_of_no_columns_is_computed(command: str, expression: str) -> None
 def test_large_values_are_refused_before_their_check_fills_the_memory() -> None:
     """It holds some nine numbers for each element of y."""
     assert "are held" in _refused("eval", "arange(2**25)*x", at={"x": 1})
+    assert "are held" in _refused("eval", "x.view(2**26, -1)", at={"x": "zeros(0)"})
     assert ask("jacobian", "arange(10**9)*x").expression
 
 

@@ -50,7 +50,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         except GradcliError as error:
             error.place = program.place(line)
             raise
-        size = math.prod(shape)
+        size = max(math.prod(shape), *shape, 0)  # a million empty rows are a million lists
         total += size * (4 if line.symbol == program.output else 1)
         if bounded and (size > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
             message = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
