@@ -175,6 +175,13 @@ def test_no_row_of_no_columns_is_computed(command: str, expression: str) -> None
     assert time.process_time() - began < 8
 
 
+@pytest.mark.parametrize("at", ["ones(4), (4,), (1,)", "ones(1000, 9), (1000, 9), (2**40, 2**38)", "x, (2,), (1,), -1"])
+def test_no_memory_beyond_a_tensor_is_read(at: str) -> None:
+    """Whatever the strides are, which once were those of NumPy."""
+    strides = "needs a stride" if "-1" in at else "reaches beyond"
+    assert strides in _refused("eval", f"as_strided_scatter(x, {at})", at={"x": [1, 2]})
+
+
 def test_large_values_are_refused_before_their_check_fills_the_memory() -> None:
     """It holds some nine numbers for each element of y."""
     assert "are held" in _refused("eval", "arange(2**25)*x", at={"x": 1})

@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gradcli.errors import TooLargeError
 from gradcli.language.lower.written.at_positions import listed
 from gradcli.language.lower.written.given import Given, Text, key, sizes
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import show
+
+MOST_STRIDED = 2**20
+"""Positions that strides may name."""
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
@@ -155,16 +160,24 @@ def _unflatten(g: Given) -> Text:
     return f"reshape(x, {sizes([*shape[:axis], *wanted, *shape[axis + 1 :]])})"
 
 
-def _as_strided(g: Given) -> Text:
+def strided_places(g: Given) -> npt.NDArray[np.intp]:
+    """The positions of the elements of x that strides name."""
     shape, strides = _tuple(g["shape"]), _tuple(g["strides"])
-    if len(shape) != len(strides) or min((*shape, *strides, 0)) < 0:
-        raise g.refuse("as_strided needs a stride from 0 on for each size", None)
+    if len(shape) != len(strides) or min((*shape, *strides, g["storage_offset"], 0)) < 0:
+        raise g.refuse(f"{g.op.name} needs a stride from 0 on for each size", None)
+    if math.prod(shape) > MOST_STRIDED:
+        raise TooLargeError(f"{g.op.name} reads at most {MOST_STRIDED:,} positions")
     places = np.full(shape, g["storage_offset"])
     for n, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         places = places + stride * np.arange(size).reshape([-1 if m == n else 1 for m in range(len(shape))])
     if places.size and places.max() >= math.prod(g.shape("x")):
-        raise g.refuse("as_strided reaches beyond the elements of x", None)
-    return f"reshape(reshape(x, -1)[{listed(places.ravel().tolist())}], {sizes(shape)})"
+        raise g.refuse(f"{g.op.name} reaches beyond the elements of x", None)
+    return places
+
+
+def _as_strided(g: Given) -> Text:
+    places = strided_places(g)
+    return f"reshape(reshape(x, -1)[{listed(places.ravel().tolist())}], {sizes(places.shape)})"
 
 
 RULES: Mapping[str, Callable[[Given], Text]] = {

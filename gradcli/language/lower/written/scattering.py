@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import ShapeError
+from gradcli.errors import ShapeError, TooLargeError
 from gradcli.language.lower.scope import Array
 from gradcli.language.lower.written.at_positions import checked, of_mask
 from gradcli.language.lower.written.given import Given, Text, sizes
-from gradcli.language.lower.written.rearranging import moved_axes
+from gradcli.language.lower.written.rearranging import moved_axes, strided_places
 from gradcli.language.program.movement import NEW, Slice, axis_of
-from gradcli.language.program.wengert import Shape, show
+from gradcli.language.program.wengert import MAX_ELEMENTS, Shape, show
 
 Places = npt.NDArray[np.intp]
 
@@ -88,6 +88,8 @@ def places(shape: Shape, items: Sequence[Any]) -> Places:
 
 
 def _numbered(shape: Shape) -> Places:
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise TooLargeError(f"a tensor of shape {show(shape)}; at most {MAX_ELEMENTS:,} elements are held")
     return np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
 
 
@@ -115,12 +117,7 @@ def _diagonal_scatter(g: Given) -> Text:
 
 
 def _as_strided_scatter(g: Given) -> Text:
-    places = np.lib.stride_tricks.as_strided(
-        _numbered((math.prod(g.shape("x")),))[g["storage_offset"] :],
-        g["shape"],
-        [8 * stride for stride in g["strides"]],
-    )
-    return _of_slice(g, np.array(places))
+    return _of_slice(g, strided_places(g))
 
 
 def _positions(g: Given) -> Array:
