@@ -461,8 +461,7 @@ OPTIONS = (
         bounds=(1, 3600),
         is_presentation=True,
         is_setting=True,
-        help="Seconds that checks and searches may take. What is not decided within is counted. "
-        "Default: 5 of processor time.",
+        help="Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
     ),
     Option(
         "check",
@@ -473,13 +472,7 @@ OPTIONS = (
         help="Do not compare the numbers with the reference.",
     ),
     Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
-    Option(
-        "strict",
-        Kind.SWITCH,
-        ("check",),
-        is_setting=True,
-        help="Exit with 1 for lost digits also in an entry that is small beside the largest one of its gradient.",
-    ),
+    Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Let no lost digits pass, small as they are."),
     Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
