@@ -472,7 +472,7 @@ OPTIONS = (
         help="Do not compare the numbers with the reference.",
     ),
     Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
-    Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Let no lost digits pass, small as they are."),
+    Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Fail for lost digits in small entries too."),
     Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),

@@ -84,7 +84,7 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def budget(seconds: float | None) -> Iterator[None]:
-    """Run a block, one question, whose checks and searches may take so long together; `SECONDS` if it is None.
+    """Bound the time of all checks and searches within a block that answers one question; by `SECONDS` if None.
 
     >>> with budget(10.0):
     ...     patience()
@@ -99,7 +99,7 @@ def budget(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def each_with_time() -> Iterator[None]:
-    """Run a block, one check of several: it has the usual time for itself, unless a number of seconds is for all."""
+    """Run one check of several with the usual time for itself, unless a budget in seconds covers all of them."""
     own = _BUDGET.get()
     with budget(None) if own is None or own.seconds is None else nullcontext():
         yield

@@ -122,7 +122,7 @@ class _Judge:
         try:
             part, evidence = self._part(survey)
         except OverTimeError as error:
-            part = self._untold(survey, f"the check was {error}")
+            part = self._nothing_decided(survey, f"the check was {error}")
         if not part.is_whole and (proof := proof or self._proof(torch)) is not None:
             with suppress(OverTimeError):
                 part = self._completed(survey, part, proof)
@@ -166,7 +166,7 @@ class _Judge:
         if not of_y.all():
             notes.append(f"of y, {np.count_nonzero(of_y):,} of {of_y.size:,} elements were checked")
         is_whole = not notes
-        is_sample = any(family(entry) == part.of for entry in part.decided)  # whose rest nobody has to decide
+        is_sample = any(family(entry) == part.of for entry in part.decided)  # its other entries need no decision
         return replace(
             part,
             decided=decided,
@@ -254,10 +254,10 @@ class _Judge:
                 left_out=selection.note,
             )
             return part, evidence
-        return self._untold(survey, "even one entry was over the budget of the reference"), None
+        return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
 
-    def _untold(self, survey: Survey, note: str) -> Part:
-        """The part of which nothing was decided."""
+    def _nothing_decided(self, survey: Survey, note: str) -> Part:
+        """Make the part for entries of which none could be decided."""
         return Part(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
 
     def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
@@ -347,12 +347,13 @@ class _Judge:
             from gradcli.crosscheck.singular import classify_singularities
 
             decided += classify_singularities(case, singular)
-        return decided if case.tolerance.is_strict else list(map(self._weighed, decided))
+        return decided if case.tolerance.is_strict else list(map(self._marked_if_minor, decided))
 
-    def _weighed(self, entry: Entry) -> Entry:
-        """An entry that lost digits, which are minor beside the largest one of the gradient that it is part of.
+    def _marked_if_minor(self, entry: Entry) -> Entry:
+        """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
 
-        The gradient of a tensor is vᵀJ, or the row of J; a step along it goes as far wrong by any agreeing entry.
+        The gradient of a tensor is vᵀJ, or one row of J.  Small is the tolerance: an error that passes as agreement in
+        the largest entry moves a step along the gradient as much.
         """
         if entry.verdict != "inaccurate" or entry.variable is None:
             return entry

@@ -69,7 +69,7 @@ def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
         tried[part.of] += part.bounded + part.left
         undecided[part.of] += part.left
     verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
-    # What says nothing of an answer's own numbers: y alone of a gradient, a gradient alone of a Hessian.
+    # A decided y does not make a gradient checked, nor a decided gradient a Hessian.
     if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):
         verdicts.append("unchecked")
     verdict = worst(verdicts or ["unchecked"])

@@ -137,7 +137,7 @@ class _AtPoint:
     judgement: Judgement
 
     def failing(self, check: Check, demands: Demands) -> set[Verdict]:
-        """The verdicts that do not pass: of all entries, of what a check adds to them, and of too few decided ones."""
+        """Collect the verdicts that do not pass: of entries, of findings, and `unchecked` of the check itself."""
         found = {
             entry.verdict
             for entry in (*self.judgement.entries, *check.findings)

@@ -1,7 +1,7 @@
 """How long checks and searches may take: one clock for all that is asked within one question, by whoever asks.
 
-It is of the processor's time for this thread, so that what a check finds does not hang on what else the machine does;
-where somebody says how many seconds, it is the clock on the wall, which no other is ahead of.
+It counts the processor time of this thread, so that findings do not depend on how busy the machine is.  Where a budget
+states seconds, it counts wall time, which bounds the processor time of the thread too.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def part_limit(seconds: float, whole: float | None = None) -> Iterator[_Limit]:
 
     Args:
         seconds: How many.
-        whole: How many it is called, where an earlier block had some of them.
+        whole: The number that a message says, where earlier blocks took part of it.
     """
     around = _LIMIT.get()
     clock = time.thread_time if around is None else around.clock

@@ -66,7 +66,7 @@ class Entry:
         difference: The central finite difference in float64, if it was asked for and there are values around the point.
         difference_error: How far that may be off, by its own estimate.
         ulps: The error of torch in units in the last place of the dtype.
-        is_minor: Whether the digits that rounding cost are beyond those of the largest entry of the same gradient.
+        is_minor: Whether rounding lost digits, but the error is small next to the largest entry of the same gradient.
         is_crossing: Whether branches or poles meet here: a formula takes one of them, and is held to nothing.
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
@@ -125,7 +125,7 @@ class Check(Comparable):
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry was not looked at, of the answer or of what is judged beside it.
         zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
-        undecided: Entries that were tried and could not be decided; of more than one in a hundred `unchecked` is said.
+        undecided: Entries that were tried and not decided; above one in a hundred the verdict is `unchecked`.
         rewrite: How to write the function so that the worst finding goes away, if that is known.
     """
 
