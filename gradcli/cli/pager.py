@@ -1,7 +1,7 @@
 """What is longer than the screen of a terminal, through the pager, as git does it.
 
 GRADCLI_PAGER names it, or else the file of settings, or else PAGER; without any it is less.  An empty name and `cat`
-are none.  A pager that is not there, or that its reader ends early, is no error.
+are none, and so is a program that is not there.  A pager that its reader ends early is no error.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator
-from typing import IO
+from collections.abc import Iterable
 
 from gradcli.cli.console import columns, rows, send
 from gradcli.options import PAGER_VARIABLE
@@ -24,12 +23,6 @@ LESS = "FRX"
 
 USUAL = ("less", "more")
 """What is taken where no pager is named; on a terminal that is `dumb` it would only complain."""
-
-NOT_RUN = (126, 127)
-"""Exit codes of a shell that cannot run a command."""
-
-_KEPT = 2**20
-"""Characters that a pager is given before it is known to be there: a pipe holds far less that nobody reads."""
 
 _ESCAPE = re.compile(r"\x1b\[[\d;]*m")
 
@@ -45,7 +38,7 @@ def program(configured: str | None = None) -> str:
     if named is None:
         is_dumb = os.environ.get("TERM", "dumb") == "dumb"
         named = "" if is_dumb else next(filter(shutil.which, USUAL), "")
-    return "" if named == "cat" else named
+    return "" if named == "cat" or not shutil.which(named.partition(" ")[0]) else named
 
 
 def show(pieces: Iterable[str], pager: str) -> None:
@@ -78,30 +71,18 @@ def _fits(text: str, width: int, height: int) -> bool:
     return sum(max(1, -(-line // width)) for line in lines) <= height
 
 
-def _page(pieces: Iterator[str], pager: str) -> None:
+def _page(pieces: Iterable[str], pager: str) -> None:
     """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
     import subprocess  # only where there is a terminal
 
-    sent: list[str] = []
-    size = 0
+    encoding, environment = sys.stdout.encoding or "ascii", {"LESS": LESS, **os.environ}
     kept = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         # The pager is what its user would type: POSIX has man run it by `sh -c`
         process = subprocess.Popen(  # noqa: S602
-            pager, shell=True, stdin=subprocess.PIPE, env={"LESS": LESS, **os.environ}
+            pager, shell=True, stdin=subprocess.PIPE, env=environment, encoding=encoding, errors="backslashreplace"
         )
         with contextlib.suppress(BrokenPipeError), process:
-            for piece in pieces:
-                if size <= _KEPT:
-                    sent.append(piece)
-                    size += len(piece)
-                _feed(process.stdin, piece)
+            process.stdin.writelines(pieces)  # type: ignore[union-attr]
     finally:
         signal.signal(signal.SIGINT, kept)
-    if process.returncode in NOT_RUN:  # which the shell has said
-        send(itertools.chain(sent, pieces))
-
-
-def _feed(pipe: IO[bytes] | None, text: str) -> None:
-    if pipe is not None:
-        pipe.write(text.encode(sys.stdout.encoding or "ascii", "backslashreplace"))

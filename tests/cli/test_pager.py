@@ -93,12 +93,10 @@ def test_less_ends_on_one_screen_and_shows_colours() -> None:
 
 @pytest.mark.parametrize("words", [LONG, ["functions", "--json"]])
 def test_a_pager_that_is_not_there_loses_nothing(words: list[str]) -> None:
-    """The shell says that it is not; and it is no error."""
+    """It is no error."""
     printed = on_a_terminal(80, *words, PAGER="cat")
     for pager in ("no-such-pager", "/dev/null", "no-such-pager | no-such-pager"):
-        said, _, shown = on_a_terminal(80, *words, PAGER=pager).partition(printed[:20])
-        assert printed[:20] + shown == printed
-        assert pager.partition(" ")[0] in said
+        assert on_a_terminal(80, *words, PAGER=pager) == printed
         assert _code({"PAGER": pager}, *words) == 0
 
 
