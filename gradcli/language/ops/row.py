@@ -6,7 +6,7 @@ A reading that asks for a fact finds it: the test of the table names those that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -412,33 +412,3 @@ def known(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
 
 
 # -- which facts a row needs
-
-NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    Kind.REDUCTION: ("monoid",),
-    Kind.SCAN: ("monoid",),
-    Kind.LIST: ("adds_dimension",),
-    Kind.MOVEMENT: ("keeps_order",),
-    Kind.MATRIX: ("keeps_shape",),
-    Kind.SPECTRAL: ("keeps_shape",),
-}
-
-
-def missing_facts(op: Op) -> tuple[str, ...]:
-    """The facts that a row of its kind needs and does not have.
-
-    >>> missing_facts(Op("cummax", ("x", "dim"), "running maxima", kind=Kind.SCAN, statics={"dim": None}))
-    ('monoid',)
-    """
-    wanted = dict.fromkeys([*NEEDED.get(op.kind, ()), *_by_its_fields(op)])
-    return tuple(name for name in wanted if getattr(op, name) in (None, (), ""))
-
-
-def _by_its_fields(op: Op) -> Iterator[str]:
-    if op.conditions and not op.is_condition:
-        yield "branches"
-    if op.is_condition and op.is_primitive:
-        yield "sense"
-    if op.is_step:
-        yield "kinks"
-    if op.is_primitive and op.kind is Kind.ELEMENTWISE and op.domain and not op.edges:
-        yield "critical"

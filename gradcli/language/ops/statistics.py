@@ -24,10 +24,6 @@ def _scan(signature: str, doc: str, **facts: object) -> Op:
     return known(signature, doc, "", **{"kind": Kind.SCAN, "torch_part": "values", **facts})
 
 
-MOST_SORTED = 1_024
-"""Elements of a dimension up to which it is sorted."""
-
-
 def exchanges(count: int) -> list[list[tuple[int, int]]]:
     """The exchanges that sort so many elements, in stages of which none meets an element twice.
 
