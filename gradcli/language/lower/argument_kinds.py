@@ -51,7 +51,8 @@ _MOST: Mapping[str, int | None] = {
     for names, most in (
         ("dim dim0 dim1 dim2 dims start_dim end_dim source destination ind", MAX_DIMENSIONS),
         ("start end step diagonal offset shifts key index storage_offset strides ignore_index seed", None),
-        ("polygamma.n matrix_power.n diff.n combinations.r vander.N mvlgamma.p chunks", 1_000),  # written out
+        ("polygamma.n diff.n combinations.r vander.N mvlgamma.p chunks", 1_000),  # written out
+        ("matrix_power.n", 64),
         ("kernel_size output_size size padding output_padding dilation pad repeats sections", 10_000),  # counted singly
         ("tile.dims", MAX_ELEMENTS),
         ("decimals", 308),

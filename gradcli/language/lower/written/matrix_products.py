@@ -12,9 +12,6 @@ from gradcli.language.lower.written.given import Given, Text, sizes
 from gradcli.language.program.movement import axis_of
 from gradcli.language.program.wengert import Shape, show
 
-MOST_FACTORS = 64
-"""Products of one power of a matrix."""
-
 MOST_COLUMNS = 16
 """Columns of a matrix that is factored."""
 
@@ -87,8 +84,8 @@ def _multi_dot(g: Given) -> Text:
 
 def _matrix_power(g: Given) -> Text:
     shape, n = g.shape("A"), g["n"]
-    if len(shape) < 2 or shape[-1] != shape[-2] or abs(n) > MOST_FACTORS:
-        raise g.refuse(f"matrix_power takes a square matrix and n up to {MOST_FACTORS}, and A is {show(shape)}", None)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise g.refuse(f"matrix_power takes a square matrix, and A is {show(shape)}", None)
     if n == 0:
         return f"expand(eye({shape[-1]}), {sizes(shape)})"
     return " @ ".join(["A" if n > 0 else "inv(A)"] * abs(n))
