@@ -83,11 +83,10 @@ def in_lists(array: Array) -> Any:
     """
     if array.dtype == np.bool_ or (array.dtype == np.float64 and np.isfinite(array).all()):
         return array.tolist()
-    if array.ndim == 0:
-        return json_number(array[()])
-    if array.ndim == 1:
-        return [json_number(number) for number in (array if array.dtype == np.float32 else array.tolist())]
-    return [in_lists(part) for part in array]
+    # Each number once: zeros and ones, of which large arrays are made, come a million times.
+    bits, places = np.unique(np.ravel(array).view(f"i{array.itemsize}"), return_inverse=True)
+    known = np.array([json_number(number) for number in bits.view(array.dtype)], dtype=object)
+    return known[places].reshape(array.shape).tolist()
 
 
 def json_number(number: Any) -> float | str:

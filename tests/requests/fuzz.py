@@ -300,7 +300,8 @@ def complaint(request: dict[str, Any] | str) -> str:
                 return traceback.format_exc()
             except GradcliError as error:
                 line = render_error(error, found.head, line=1)
-        json.loads(line, parse_constant=_refused)
+        if len(line) < LONG:
+            json.loads(line, parse_constant=_refused)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
