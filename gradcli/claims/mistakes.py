@@ -198,7 +198,6 @@ def _mistakes(evidence: Evidence) -> Iterator[str]:
     yield from _vector(evidence)
     yield from _other_variable(evidence)
     yield from (_factor(evidence, factor) for factor in factors(evidence))
-    yield from _not_differentiated(evidence)
     constant = _constant(evidence)
     if constant:
         yield f"off by the factor {constant}"
@@ -261,37 +260,6 @@ def _other_variable(evidence: Evidence) -> Iterator[str]:
             continue
         if evidence.explains(evidence.as_claimed(evidence.of_program(evidence.subject.program, symbol))):
             yield f"the other variable: the claim is the derivative by {symbol}"
-
-
-def _not_differentiated(evidence: Evidence) -> Iterator[str]:
-    """The function itself, or its antiderivative."""
-    values = evidence.values
-    if values is None:
-        return
-
-    def itself(sample: Sample) -> Numbers | None:
-        value = values[evidence.samples.index(sample)]
-        if evidence.of == "Jacobian":
-            fits = evidence.width == evidence.height
-            return np.diag(value)[sample.rows, sample.columns] if fits else None
-        if len(value) == 1:
-            return np.full(len(sample.columns), value[0])
-        return value[sample.columns] if evidence.subject.y == evidence.subject.x else None
-
-    if evidence.explains(itself):
-        yield "not differentiated: the claim is the function itself"
-    program = evidence.comparison.reading.program
-    if evidence.of == "Jacobian" or program is None:
-        return
-    slopes = evidence.of_program(program, evidence.subject.variable)
-    if slopes is None or any(len(j) not in (1, evidence.width) for j in slopes):
-        return
-    diagonals = [np.diag(j) if len(j) == evidence.width else j[0] for j in slopes]
-    found = [itself(sample) for sample in evidence.samples]
-    if any(a is not None and np.any(a) for a in found) and all(
-        a is not None and same(a, d[s.columns]) for a, d, s in zip(found, diagonals, evidence.samples, strict=True)
-    ):
-        yield "integrated: the function is the derivative of the claim"
 
 
 def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
