@@ -260,9 +260,7 @@ def derivative(line: CommandLine) -> Result:
       gradcli "[x*y, x+y]" --at x=3 --at y=5
     """
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
-    from gradcli.requests import wants_formulas
-
-    if wants_formulas(line.function, "", line.arguments):
+    if line.function.wants_formula(line.arguments):
         return replace(line, command="").answer()
     has_one = "points_of" not in line.arguments and line.function.eval(**given, check=False).value.size == 1
     return replace(line, command="vjp" if has_one else "jacobian").answer()

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from copy import copy
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 
-from gradcli.errors import InputError, brief
+from gradcli.errors import InputError, UsageError, brief
 from gradcli.language.snippets import read_whole
 from gradcli.options import DERIVATIVES
 from gradcli.questions.naming import Inputs, by_name, unnamed
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.results import Allowed, ClosedForm, RowSource
+from gradcli.results import RowSource
 
 if TYPE_CHECKING:
     from gradcli.questions.streaming import Plan
 
 
 def _or_formula(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A derivative by numbers, or where it is asked for at no point, its formula, or what becomes of claims."""
+    """A derivative by numbers, or where it is asked for at no point, its formula."""
 
     @wraps(method)
     def asked(self: Any, at: Any = None, *args: Any, **options: Any) -> Any:
-        if at is None and not args and self.is_at_no_point(options):
-            if method.__name__ in DERIVATIVES:
-                return self.closed_form(method.__name__, wrt=options.get("wrt"))
-            if "claim" in options:
-                return self._proved(**options)
+        if at is None and not args and self.wants_formula(options):
+            return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         return method(self, at, *args, **options)
 
     return asked
@@ -53,7 +50,7 @@ class ParsedText:
         """Let the methods of a class raise errors without our frames, and derivatives be formulas."""
         for name, method in [*vars(cls).items()]:
             if callable(method) and not name.startswith("_"):
-                setattr(cls, name, brief(_or_formula(method) if name in (*DERIVATIVES, "check") else method))
+                setattr(cls, name, brief(_or_formula(method) if name in DERIVATIVES else method))
 
     @brief
     def __init__(self, expression: str) -> None:
@@ -91,9 +88,20 @@ class ParsedText:
         """Whether a snippet has several backward passes that no one product stands for."""
         return self._snippet.starts_anew
 
-    def is_at_no_point(self, given: Container[str]) -> bool:
-        """Whether a derivative, asked for with some options, has no numbers but a formula."""
-        return not (self.asks or self.has_values or any(name in given for name in self.OF_NUMBERS))
+    def wants_formula(self, given: Container[str]) -> bool:
+        """Whether a derivative is asked for at no point: its answer is a formula.
+
+        Args:
+            given: The options it is asked for with.
+
+        Raises:
+            UsageError: A shape stands beside what has numbers.
+        """
+        of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
+        if of_numbers and "shape" in given:
+            hint = "leave out the shape for numbers, and the other for a formula"
+            raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
+        return "shape" in given or not (of_numbers or self.asks or self.has_values)
 
     def unnamed(self) -> Self:
         """This function where its only variable takes a value that does not name it: a remark may say so.
@@ -104,23 +112,6 @@ class ParsedText:
         other = copy(self)
         other._snippet = unnamed(self._snippet)
         return other
-
-    def _proved(
-        self,
-        *,
-        claim: Mapping[str, str],
-        wrt: Sequence[str] | None = None,
-        rtol: float | None = None,
-        atol: float | None = None,
-        seed: int = 0,
-        allow: Sequence[Allowed] = (),
-        **_of_numbers: Any,
-    ) -> ClosedForm:
-        """What became of claims for which there is no point, and the formula."""
-        from gradcli.questions.check import Demands, prove
-
-        demands = Demands(rtol, atol, claim, {}, None, {}, seed, tuple(allow))
-        return prove(self._asked(None, wrt, None), demands)
 
     def _asked(
         self,

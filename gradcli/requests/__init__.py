@@ -10,7 +10,7 @@ no files, and nothing of it stays behind for the next.  Every mistake is an erro
 
 from __future__ import annotations
 
-from gradcli.requests.asking import answer, ask, require_command, wants_formulas, why_not
+from gradcli.requests.asking import answer, ask, require_command, why_not
 from gradcli.requests.json_values import argument
 from gradcli.requests.request_lines import LINE_BYTES, Request, lines, read
 
@@ -23,6 +23,5 @@ __all__ = [
     "lines",
     "read",
     "require_command",
-    "wants_formulas",
     "why_not",
 ]

@@ -89,7 +89,7 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     array(6.)
     """
     method, options = command, {name: value for name, value in given.items() if name != "accumulate" or value}
-    if wants_formulas(function, command, options):
+    if command in ("", *DERIVATIVES) and function.wants_formula(options):
         method = "closed_form"
         options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
     elif function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
@@ -103,24 +103,6 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     with progress.budget(budget):
         found: Result = getattr(function, method)(**options)
     return found
-
-
-def wants_formulas(function: Function, command: str, given: Mapping[str, Any]) -> bool:
-    """Whether a derivative is asked for at no point: its answer is a formula.
-
-    Args:
-        function: The function.
-        command: As for `ask`, or empty where an expression stands alone.
-        given: As for `ask`.
-
-    Raises:
-        UsageError: A shape stands beside what has numbers.
-    """
-    of_numbers = next((name for name in function.OF_NUMBERS if name in given), "")
-    if of_numbers and "shape" in given:
-        hint = "leave out the shape for numbers, and the other for a formula"
-        raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
-    return "shape" in given or (command in ("", *DERIVATIVES) and function.is_at_no_point(given))
 
 
 def _command(given: Mapping[str, Any]) -> str:
