@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from decimal import ROUND_UP, Context
 from functools import partial
 from typing import Literal
@@ -52,7 +51,7 @@ MORE = 1.01
 def claimed(
     subject: Subject,
     text: str,
-    inputs: Mapping[str, Array] | None,
+    inputs: Mapping[str, Array],
     tolerance: Tolerance,
     *,
     points: int = POINTS,
@@ -64,7 +63,7 @@ def claimed(
     Args:
         subject: What it is about.
         text: The claim, a formula in the variables and v; its shape says what it is of (see `subject`).
-        inputs: The point; None for any.
+        inputs: The point.
         tolerance: That a claim with rounded decimals, `0.3333*x`, is held to; others are refuted by any difference.
         points: How many other points to try.
         seed: Of the random ones.
@@ -84,21 +83,18 @@ def claimed(
     """
     reading = read(subject, text)
     comparison = Comparison(subject, reading, tolerance)
-    is_given, inputs = inputs is not None, _somewhere(comparison) if inputs is None else inputs
     search = Search(comparison, inputs, seed, dtype)
     here, notes = _at_the_point(comparison, inputs)
-    here = here if is_given else replace(here, missing={})
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
     if (failing is None or not failing.shows) and comparison.entries:
         # A point that shows the difference in its first digits is a better answer than the given one.
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
-        if is_given and failing is not None and here.seen and here.worst is None:
+        if failing is not None and here.seen and here.worst is None:
             notes += _as_given(search, str(subject.variable))
     if failing is not None:
-        is_number = not (reading.program and reading.program.variables)
-        if is_given and is_number and here.seen and here.worst is None:
+        if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
     if reading.is_transposed:
@@ -226,13 +222,6 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     is_whole = counted and not here.missing and not comparison.chosen
     status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
     return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
-
-
-def _somewhere(comparison: Comparison) -> Mapping[str, Array]:
-    """A random point to begin with: one at which function and claim have values, if it is found."""
-    zeros = {str(symbol): np.zeros(shape) for symbol, shape in comparison.subject.shapes.items()}
-    points = list(itertools.islice(Search(comparison, zeros, 0, "float64").generic(), TRIES))
-    return next((at for at, v in points if not comparison.look(at, v).missing), points[0][0])
 
 
 def _at_the_point(comparison: Comparison, inputs: Mapping[str, Array]) -> tuple[Look, list[str]]:

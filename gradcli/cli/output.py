@@ -183,8 +183,9 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
     if isinstance(answer, ClosedForm) and waits(sys.stdin):
         names = [name for name in answer.shapes if name != answer.output]
         note = f"standard input was not read; --at {names[0] if len(names) == 1 else 'NAME'}=@- reads it"
-    is_good = isinstance(answer, Checking) or passes(answer.check, strict=strict, require_all=require_all)
-    return Output(answer, shown, is_good and getattr(answer, "passed", True), note)
+    if isinstance(answer, Checking):
+        return Output(answer, shown, answer.passed, note)
+    return Output(answer, shown, passes(answer.check, strict=strict, require_all=require_all), note)
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:

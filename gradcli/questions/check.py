@@ -16,9 +16,9 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import shadowed
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Program
 from gradcli.progress import counted, each_with_time
-from gradcli.questions.closed_form import closed_form
+from gradcli.questions.closed_form import somewhere
 from gradcli.questions.judging import (
     advised,
     boundaries,
@@ -37,7 +37,6 @@ from gradcli.results import (
     Check,
     Checking,
     Claim,
-    ClosedForm,
     Entry,
     Rewrite,
     Sampling,
@@ -165,6 +164,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
         GradcliError: A value is missing, surplus or malformed; v has not y's shape, a claim or a range does not fit, or
             there would be too many entries.
     """
+    if demands.claims and not (inquiry.at or inquiry.snippet.values or demands.boxes or demands.expected):
+        inquiry = somewhere(inquiry, demands.seed)
     question = replace(inquiry, at=demands.inputs(inquiry)).question()
     claims = {_variable(_named(name, text), question.wrt, "--claim"): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}
@@ -207,25 +208,6 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
         **shared,
         **worst.question.common,
     )
-
-
-def prove(inquiry: Inquiry, demands: Demands) -> ClosedForm:
-    """The formula, and what became of claims for which no point is given.
-
-    Raises:
-        GradcliError: As for `closed_form`, or a claim does not fit.
-    """
-
-    def judged(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[str]) -> tuple[Claim, ...]:
-        from gradcli.claims import Subject, claimed
-
-        named = {_variable(_named(name, text), wrt, "--claim"): text for name, text in demands.claims.items()}
-        subjects = {name: Subject.of(program, shapes, name, None) for name in named}
-        tolerance = demands.tolerance("float64")
-        return tuple(claimed(subjects[name], text, None, tolerance, seed=demands.seed) for name, text in named.items())
-
-    found = closed_form(inquiry, "", {}, judged)
-    return replace(found, passed=all(_passes(claim, demands.allowed) for claim in found.claims))
 
 
 def _mended_everywhere(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -17,32 +18,34 @@ from gradcli.language.inputs import read_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
-from gradcli.language.program.wengert import Atom, Builder, Program, Shape
+from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet, read
 from gradcli.notation import Notation
 from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import Inquiry, chosen_variables
-from gradcli.results import SEVERITY, Check, Claim, ClosedForm, Formula
+from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
 from gradcli.symbolic.printing import with_names
 
 GivenShape = str | int | Sequence[Size]
 """Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
 
-Judge = Callable[[Program, Mapping[Atom, Shape], Sequence[str]], tuple[Claim, ...]]
+BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
+"""Where values are drawn from if none is given, until the function has a value."""
+
+NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
 
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
 
 
-def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape], claims: Judge | None = None) -> ClosedForm:
+def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
     """The formulas of a derivative, confirmed at random points.
 
     Args:
         inquiry: The function; values in its text only give shapes.
         of: A command, or empty for the gradient of a function with one output and the Jacobian of another.
         given: Shapes by variable, of which the empty name is that of the only one.
-        claims: What judges claims about the Program, with small shapes, by the variables to differentiate by.
 
     Raises:
         GradcliError: A shape is malformed or does not fit, none makes sense, or y has several elements where one is
@@ -76,7 +79,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape], clai
     if command in ("grad", "vjp") and math.prod(shape) == 1:
         matrices = matrix_forms(typed, named, formulas.derivatives)
     return ClosedForm(
-        command="check" if claims else command,
+        command=command,
         expression=program.expression,
         wrt=wrt,
         output=program.output_name,
@@ -86,9 +89,30 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape], clai
         products=products,
         matrices=matrices,
         check=check,
-        claims=claims(typed, named.small(), wrt) if claims else (),
         warnings=(*program.warnings, *(words for name in nameless for words in remarks(name))),
     )
+
+
+def somewhere(inquiry: Inquiry, seed: int) -> Inquiry:
+    """Draw values at which the function has one, of shapes that make sense.
+
+    Raises:
+        GradcliError: None make sense, or none of the values that were tried serve.
+    """
+    typed = inquiry.snippet.program
+    require_named(typed, typed.names, ())
+    snippet, shapes = _shaped(inquiry, {})
+    small = named_shapes(replace(snippet.program, warnings=()), shapes).small()
+    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, NO_POINT)))
+    generator = np.random.default_rng(seed)
+    for low, high in BOXES:
+        # Sixteenths are exact in binary and short to read.
+        values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in snippet.program.variables}
+        drawn = replace(inquiry, snippet=told, at=values)
+        with suppress(GradcliError):
+            if np.all(np.isfinite(drawn.question().value)):
+                return drawn
+    raise InputError("no point was found where the function has a value", hint="give one: --at NAME=VALUE")
 
 
 def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet, dict[str, NamedShape]]:
@@ -122,7 +146,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
             prime = "a derivative needs no ': leave it out; else " * inquiry.expression.rstrip().endswith("'")
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
-                hint=f"{prime}give it in numbers, such as {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
+                hint=f"{prime}give values, or sizes: {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
         snippet = read(inquiry.expression, given=hidden, shapes=numbers)

@@ -187,8 +187,6 @@ class ClosedForm(Reply):
         matrices: Gradients as expressions of whole tensors, by variable, where they are proved to be the same.
         check: What the formulas were compared with.
         remarks: What to know of the answer itself.
-        claims: What became of each claim.
-        passed: Whether every claim passes.
 
     >>> from gradcli import Function
     >>> answer = Function("sin(x)*x").closed_form("grad")
@@ -204,8 +202,6 @@ class ClosedForm(Reply):
     matrices: Mapping[str, Notation] = field(default_factory=dict)
     check: Check
     remarks: tuple[str, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    passed: bool = True
 
     @property
     def symbolic(self) -> Mapping[str, Any]:

@@ -46,11 +46,7 @@ def _nodes(answer: Result) -> Iterator[Node]:
         case Source():
             return iter([Script(answer.source, answer.in_ascii, answer.language)])
         case ClosedForm():
-            from gradcli.report.compose.views import claim
-
-            return cross_check.closed_form(
-                answer, (node for one in answer.claims for node in claim(one, answer.output))
-            )
+            return cross_check.closed_form(answer)
         case Improvement():
             from gradcli.report.compose.improve import improvement
 

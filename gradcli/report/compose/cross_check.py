@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from gradcli.report import document as doc
@@ -22,8 +22,8 @@ MOST_FINDINGS = 3
 """What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
 
 
-def closed_form(answer: ClosedForm, claims: Iterable[doc.Node] = ()) -> Iterator[doc.Node]:
-    """Formulas without numbers, what became of claims, and how to get numbers."""
+def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
+    """Formulas without numbers, and how to get these."""
     yield doc.Note(line(code(statement(answer))))
     sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
     if sizes:
@@ -38,7 +38,6 @@ def closed_form(answer: ClosedForm, claims: Iterable[doc.Node] = ()) -> Iterator
     yield from definitions(all_formulas(answer))
     for finding in answer.check.findings[:MOST_FINDINGS]:
         yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
-    yield from claims
     yield from map(note, answer.remarks)
     names = [name for name in answer.shapes if name != answer.output]
     values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)

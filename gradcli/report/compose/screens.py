@@ -83,7 +83,7 @@ def of(answer: Result, digits: int | None) -> doc.Document | None:
         digits: Significant digits of its numbers; None for all.
     """
     if isinstance(answer, ClosedForm):
-        return tuple(closed_form(answer, map(_Screen(digits)._claim, answer.claims)))
+        return tuple(closed_form(answer))
     if isinstance(answer, Improvement):
         return tuple(improvement(answer, is_compact=True))
     if not isinstance(answer, Answer) or (isinstance(answer, BackwardGraph) and answer.drawing):

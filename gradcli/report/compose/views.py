@@ -91,8 +91,8 @@ def check(answer: Checking) -> Iterator[doc.Node]:
         yield note("the worst of the random points")
     if answer.opinions:
         yield from _opinions(answer)
-    for one in answer.claims:
-        yield from claim(one, answer.output)
+    for claim in answer.claims:
+        yield from _claim(claim, answer.output)
     if answer.sampling is not None:
         yield from _sampling(answer.sampling)
     if answer.wrt:
@@ -178,8 +178,7 @@ def _reasons(opinions: Sequence[Entry], y: str) -> Iterator[doc.Note]:
 # -- claims and random points
 
 
-def claim(claim: Claim, y: str) -> Iterator[doc.Node]:
-    """What became of a claim, and where it is wrong."""
+def _claim(claim: Claim, y: str) -> Iterator[doc.Node]:
     is_product = claim.of == "vector-Jacobian product"
     what = _PRODUCT(Name(claim.variable)) if is_product else RATIO(Name(y), Name(claim.variable))
     yield title("the claim ", doc.Symbol(what), " = ", code(claim.text), f", as a {claim.of}")

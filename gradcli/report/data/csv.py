@@ -74,9 +74,7 @@ def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
         case Functions():
             return _functions(answer)
         case ClosedForm():
-            claims = ([f"claim {one.variable} = {one.text}", status(one)] for one in answer.claims)
-            formulas = ([cell.label.text, cell.text] for cell in cells(answer))
-            return ["derivative", "formula"], itertools.chain(formulas, claims)
+            return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
         case Improvement():
             return ["variable", "place", "bits_lost_before", "bits_lost_after"], _strips(answer)
         case Checking():

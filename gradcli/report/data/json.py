@@ -256,7 +256,6 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("matrix", "matrices"),
         some("structure", lambda one: {name: f.structure for (_, name), f in one.blocks.items() if f.structure}),
         some("symbolic_omitted", lambda one: one.nested(one.omitted)),
-        *(some("claims"), known("passed", lambda one: one.passed if one.claims else None)),
         *_END,
     ),
     Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),

@@ -24,7 +24,6 @@ from gradcli.results import (
     BackwardGraph,
     Cell,
     Checking,
-    Claim,
     ClosedForm,
     Differentiation,
     Evaluation,
@@ -59,7 +58,6 @@ def pieces(answer: Answer | ClosedForm | Functions | Improvement) -> Iterator[st
             yield f"{answer.form}\n"
         case ClosedForm():
             yield from (f"{cell.text}\n" for cell in cells(answer))
-            yield from (f"{line}\n" for line in _claims(answer.claims))
         case Checking():
             yield from (f"{line}\n" for line in _checking(answer))
         case Products(points=None):
@@ -117,11 +115,7 @@ def _checking(answer: Checking) -> Iterator[str]:
     for opinion in answer.opinions:
         truth = "none" if opinion.reference is None else digits(opinion.reference)
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
-    yield from _claims(answer.claims)
-
-
-def _claims(claims: Iterable[Claim]) -> Iterator[str]:
-    for claim in claims:
+    for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
 
 
