@@ -136,14 +136,12 @@ def descriptor(stream: TextIO) -> int | None:
 
 def waits(stream: TextIO) -> bool:
     """Whether a stream is a pipe or a file with bytes that nobody has read; none is taken, and nothing waited for."""
-    number = descriptor(stream)
-    if number is None or os.isatty(number):
-        return False
     with contextlib.suppress(ImportError, OSError):
         import fcntl
         import termios
 
-        return any(fcntl.ioctl(number, termios.FIONREAD, bytes(4)))
+        number = descriptor(stream)
+        return number is not None and not os.isatty(number) and any(fcntl.ioctl(number, termios.FIONREAD, bytes(4)))
     return False
 
 

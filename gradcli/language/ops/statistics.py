@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gradcli.errors import TooLargeError
 from gradcli.language.ops.row import Kind, Monoid, Op, Shapes, known
 
 
@@ -22,6 +23,10 @@ def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
 
 def _scan(signature: str, doc: str, **facts: object) -> Op:
     return known(signature, doc, "", **{"kind": Kind.SCAN, "torch_part": "values", **facts})
+
+
+MOST_SORTED = 512
+"""Elements of a dimension up to which it is sorted."""
 
 
 def exchanges(count: int) -> list[list[tuple[int, int]]]:
@@ -56,6 +61,8 @@ def _sorted(constants: Mapping[str, Any], shapes: Shapes) -> str:
     if not shape or shape[constants["dim"]] <= 1:
         return "1*x"
     count, dim = shape[constants["dim"]], constants["dim"]
+    if count > MOST_SORTED:
+        raise TooLargeError(f"a dimension of {count:,} elements is not sorted", hint=f"at most {MOST_SORTED} are")
     text, name = [f"s = transpose(x, {dim}, -1)"], "s"
     low, high = ("maximum", "minimum") if constants["descending"] else ("minimum", "maximum")
     for stage in exchanges(count):

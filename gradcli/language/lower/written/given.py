@@ -5,12 +5,13 @@ A rule takes it and gives text of the language in the names of the operands: one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.lower.scope import Array
 from gradcli.language.ops import Op
 from gradcli.language.program.movement import axis_of
@@ -18,6 +19,10 @@ from gradcli.language.program.wengert import Shape
 
 Text = str | list[str] | dict[str, str]
 """What a rule gives: one text, those of a list, or several by their names."""
+
+
+MOST_WRITTEN = 2**20
+"""Elements of a tensor: a rule may name each of them."""
 
 
 class UnknownShapeError(Exception):
@@ -65,10 +70,14 @@ class Given:
 
         Raises:
             UnknownShapeError: It is not known yet.
+            TooLargeError: It has more than `MOST_WRITTEN` elements.
         """
         found = self.known(name)
         if found is None:
             raise UnknownShapeError
+        if math.prod(found) > MOST_WRITTEN:
+            message = f"{self.op.name} takes a tensor of {math.prod(found):,} elements"
+            raise TooLargeError(message, hint=f"it takes at most {MOST_WRITTEN:,}")
         return found
 
     def rank(self, name: str) -> int:

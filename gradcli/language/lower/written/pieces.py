@@ -18,10 +18,14 @@ MOST_CHOICES = 10_000
 
 def _cut(x: str, axis: int, widths: Sequence[int]) -> list[str]:
     """The pieces of these widths along a dimension."""
-    if len(widths) > MOST_CHOICES:
-        raise TooLargeError(f"{len(widths):,} pieces; at most {MOST_CHOICES:,} are read", hint="take fewer")
+    _require_few(len(widths))
     ends = list(itertools.accumulate(widths, initial=0))
     return [x + key(axis, f"{first}:{last}") for first, last in itertools.pairwise(ends)]
+
+
+def _require_few(pieces: int) -> None:
+    if pieces > MOST_CHOICES:
+        raise TooLargeError(f"{pieces:,} pieces; at most {MOST_CHOICES:,} are read", hint="take fewer")
 
 
 def _require_axis(g: Given, least: int) -> None:
@@ -74,6 +78,7 @@ def _tensor_split(g: Given) -> Text:
 def _unbind(g: Given) -> Text:
     _require_axis(g, 1)
     axis = g.axis("x")
+    _require_few(g.shape("x")[axis])
     return ["x" + key(axis, n) for n in range(g.shape("x")[axis])]
 
 
@@ -99,11 +104,7 @@ def _at_least(x: str, rank: int, least: int) -> str:
     before, after = {(0, 1): (1, 0), (0, 2): (2, 0), (0, 3): (3, 0), (1, 2): (1, 0), (1, 3): (1, 1), (2, 3): (0, 1)}[
         rank, least
     ]
-    return (
-        f"{x}[{', '.join(['None'] * before + [':'] * rank + ['None'] * after)}]"
-        if rank
-        else f"reshape({x}, {sizes([1] * least)})"
-    )
+    return f"{x}[{', '.join(['None'] * before + [':'] * rank + ['None'] * after)}]"
 
 
 def _hstack(g: Given) -> Text:
