@@ -148,6 +148,7 @@ _GRADIENT_VECTOR = (
     "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at."
 )
 _IMPLICIT = "Default: 1, if y has one element."
+_NO_CHECK = "Do not compare the numbers with the reference."
 _STRICT = "Exit with 1 unless the verdict of the check is agree."
 _REQUIRE_ALL = "Exit with 1 unless every entry was checked, and not a sample of them."
 
@@ -353,7 +354,7 @@ OPTIONS = (
     Option(
         "wrt",
         Kind.VARIABLES,
-        (*(name for name in QUESTIONS if name != "eval"), "map"),
+        (*(name for name in QUESTIONS if name != "eval"), "map", "run"),
         help="The variables to differentiate by, separated by commas. All by default.",
     ),
     Option(
@@ -463,17 +464,12 @@ OPTIONS = (
         is_setting=True,
         help="Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
     ),
-    Option(
-        "check",
-        Kind.SWITCH,
-        (*JUDGED, "run"),
-        default=True,
-        is_setting=True,
-        help="Do not compare the numbers with the reference.",
-    ),
+    Option("check", Kind.SWITCH, (*JUDGED, "run"), default=True, is_setting=True, help=_NO_CHECK),
     Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
     Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Fail for lost digits in small entries too."),
     Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
+    Option("only", Kind.WHOLE, ("run",), spelling="pass", bounds=(1, 10**9), help="Show only the Nth pass."),
+    Option("command", Kind.TEXT, ("run",), short="-c", help="The text of the script, in place of a file."),
     Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
     Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it

@@ -1,4 +1,4 @@
-"""The commands for many: map, rows in and rows out; batch, requests and answers; run, the passes of a script."""
+"""The commands for many: map, rows in and rows out; batch, requests and answers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from gradcli import options
 from gradcli.cli.commands import CommandLine, add, require_none
-from gradcli.cli.console import complain, descriptor, remark, require_stdout, send
-from gradcli.cli.expression import OnceCommand
-from gradcli.cli.output import NOT_PASSED, Stream, manner, out_of_memory, output, passes, write
-from gradcli.cli.parameters import signed
+from gradcli.cli.console import descriptor, remark, require_stdout, send
+from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.signals import undone
 
@@ -35,21 +32,10 @@ Requests = Annotated[
 ]
 
 
-Script = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SCRIPT [-- ARGS...]",
-        show_default=False,
-        help="A file of Python, which is run as python runs it, with what follows -- as its arguments.",
-    ),
-]
-
-
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command("batch")(batch)
     add(app, map_)
-    app.command("run", cls=OnceCommand)(signed(run, tuple(options.typed("run")), "script", Script))
 
 
 # -- map
@@ -157,51 +143,6 @@ def _clear() -> None:
     terminal = os.dup(number)
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     os.write(terminal, b"\r\x1b[2K\x1b[?25h")
-
-
-# -- run
-
-
-def run(script: list[str], **given: Any) -> Stream:
-    """A script of PyTorch, run, and each of its backward passes.
-
-    The script is run as python runs it, with its output on stderr. Each y.backward() and torch.autograd.grad() is
-    answered: which v, by which leaves, what came out, whether it is right, and the formula. A training loop has a pass
-    for each step; up to 100 are answered. Of an autograd.Function the numbers are those of its backward, and the truth
-    is the derivative of its forward.
-
-    \b
-    Examples:
-      gradcli run train.py
-      gradcli run train.py --strict --json -- --epochs 1
-    """
-    is_checked = not given["check"]  # the switch is --no-check
-    demands = {name: bool(given[name]) for name in ("strict", "require_all")}
-    if not is_checked:
-        require_none(demands, "and --no-check exclude each other")
-    shown = manner(given)
-
-    def answer() -> int:
-        from gradcli.recording.scripts import MOST_PASSES, passes
-
-        path, *arguments = script
-        found, ended = passes(path, arguments, check=is_checked, seconds=given["budget"])
-        code = 0
-        for one in found:
-            if one.answer is not None:
-                code = max(code, write(output(one.answer, shown, **demands)))
-            elif one.refusal is not None:
-                complain(one.refusal, shown.color)
-                code = one.refusal.exit_code
-        if ended is not None:
-            raise ended
-        if not found:
-            raise InputError(f"{path} makes no backward pass", hint="name a function in it: " + f"{path}::NAME")
-        if len(found) == MOST_PASSES:
-            remark(f"note: the first {MOST_PASSES} passes are answered\n")
-        return code
-
-    return answer
 
 
 # -- batch

@@ -120,7 +120,8 @@ class _Signs:
 
     def __init__(self, recorded: Recorded, text: Written, conditions: Sequence[Ref]) -> None:
         self.values = recorded.recorder.values
-        self.text, self.rounding = text, torch.finfo(recorded.recorder.dtype).eps / torch.finfo(torch.float64).eps
+        dtype = getattr(torch, recorded.call.dtype)
+        self.text, self.rounding = text, torch.finfo(dtype).eps / torch.finfo(torch.float64).eps
         leaves = {leaf.name: numbers_of(leaf.value) for _, leaf in recorded.recorder.leaves()}
         self._leaves, self._found = leaves, dict[int, Tensor]()
         compared = list(dict.fromkeys(number for one in conditions for number in self._compared(one)))

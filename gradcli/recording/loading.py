@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from gradcli.errors import InputError, did_you_mean
 from gradcli.recording.targets import Target
@@ -49,7 +49,7 @@ def guarded(what: str) -> Iterator[None]:
     """
     folder, before = os.getcwd(), set(threading.enumerate())
     try:
-        with _away_from_output():
+        with away_from_output():
             yield
     except InputError:
         raise
@@ -81,23 +81,37 @@ def end(code: int) -> None:
 
 
 @contextlib.contextmanager
-def _away_from_output() -> Iterator[None]:
-    """Standard output is standard error for a while, for programs that are started too."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
+def away_from_output() -> Iterator[TextIO | None]:
+    """Run a block whose standard output is standard error, for programs that it starts too.
+
+    Yields:
+        What was the standard output, to be written to meanwhile.
+    """
+    output = sys.stdout
+    if output is not None:
+        output.flush()
     try:
         kept = os.dup(1)
     except OSError:
         kept = -1
+    if kept >= 0 and output is not None and _descriptor(output) == 1:
+        output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
     try:
-        with contextlib.suppress(OSError), contextlib.redirect_stdout(sys.stderr):
-            if kept >= 0:
+        with contextlib.redirect_stdout(sys.stderr):
+            with contextlib.suppress(OSError):  # standard error is closed
                 os.dup2(2, 1)
-            yield
+            yield output
     finally:
         if kept >= 0:
             os.dup2(kept, 1)
             os.close(kept)
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError, AttributeError):  # one of a test, or of a notebook
+        return None
 
 
 def _where(error: BaseException) -> str:

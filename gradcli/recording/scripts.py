@@ -2,90 +2,171 @@
 
 from __future__ import annotations
 
+import linecache
+import math
+import os
 import runpy
 import sys
+import threading
+import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
+from types import CodeType
 from typing import Any, cast
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
-from gradcli.errors import GradcliError, InputError
+from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.snippets.asked import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording import call_kinds
 from gradcli.recording.branches import remarks
 from gradcli.recording.calling import Signature
-from gradcli.recording.loading import guarded
 from gradcli.recording.recorded import Call, Recorded, parsed, require_same
 from gradcli.recording.recorder import Recorder
+from gradcli.recording.spelling import path_of
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Leaf, Where, numbers_of
 from gradcli.recording.writing import written
-from gradcli.results import VJP, Array
+from gradcli.results import VJP, Array, Pass
 
 MOST_PASSES = 100
 """Passes that are answered; the script goes on without being recorded."""
 
 
+Tell = Callable[[Pass], None]
+"""Takes each pass when it is over."""
+
+
 @dataclass(frozen=True)
-class Pass:
-    """A backward pass of a script.
+class Script:
+    """A script as Python is given it.
 
     Attributes:
-        called: Its number, what it calls, and the line.
-        answer: What came out, whether it is right, and the formula.
-        refusal: Why there is no answer.
+        name: The path of the file; `-c` or `-` of a text.
+        arguments: Of its command line.
+        text: None for that of the file.
     """
 
-    called: str
-    answer: VJP | None = None
-    refusal: GradcliError | None = None
+    name: str
+    arguments: Sequence[str] = ()
+    text: str | None = None
+
+    def run(self) -> None:
+        """Run it as the main module, with its own command line and import path."""
+        before, folder, main = sys.argv, sys.path[0], sys.modules["__main__"]
+        sys.argv = [self.name, *self.arguments]
+        sys.path[0] = "" if self.text is not None else str(Path(self.name).resolve().parent)
+        try:
+            if self.text is None:
+                runpy.run_path(self.name, run_name="__main__")
+            else:
+                loader = _TextLoader(self.name, self.text)
+                module = module_from_spec(ModuleSpec("__main__", loader))
+                sys.modules["__main__"] = module
+                loader.exec_module(module)
+        finally:
+            sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
 
 
-def passes(
-    path: str, arguments: Sequence[str], *, check: bool = True, seconds: float | None = None
-) -> tuple[list[Pass], GradcliError | None]:
-    """Run a script as Python does, and answer its backward passes.
+class _TextLoader(InspectLoader):
+    """Loads a module from a text, whose lines tracebacks then show."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+
+    def get_source(self, fullname: str) -> str:
+        """The text."""
+        return self.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Its code."""
+        linecache.cache[self.name] = (len(self.text), None, self.text.splitlines(keepends=True), self.name)
+        return self.source_to_code(self.text, self.name)
+
+
+def answer_passes(
+    script: Script,
+    tell: Tell,
+    *,
+    check: bool = True,
+    seconds: float | None = None,
+    wrt: Sequence[str] = (),
+) -> BaseException | None:
+    """Run a script as Python does, and answer its backward passes as they happen.
 
     Args:
-        path: Of the file.
-        arguments: Of its command line.
+        script: What to run.
+        tell: Takes each pass when it is over.
         check: Whether to compare with the reference.
         seconds: That the check of each pass may take; None for as many as usual.
+        wrt: The leaves to differentiate by; all if there is none.
 
     Returns:
-        The passes, in order, and what ended the script early, if anything did.
-
-    Raises:
-        InputError: There is no such file.
+        The error or the `SystemExit` that ended it early; None if it came to its end.
     """
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path}")
-    seen = _Script(path, check=check, seconds=seconds)
-    before, folder = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [path, *arguments], str(Path(path).resolve().parent)
-    try:
-        with guarded(f"{path} is run"), seen:
-            runpy.run_path(path, run_name="__main__")
-    except InputError as error:
-        return seen.passes, error
-    finally:
-        sys.argv, sys.path[0] = before, folder
-    return seen.passes, None
+    with torch.enable_grad(), _Recording(tell, check=check, seconds=seconds, wrt=wrt):
+        try:
+            script.run()
+        except (Exception, SystemExit) as error:
+            return error
+        finally:
+            for thread in threading.enumerate():
+                if not thread.daemon and thread is not threading.main_thread():
+                    thread.join()
+    return None
 
 
-class _Script(Recorder):
+def own_traceback(error: BaseException) -> str:
+    """The traceback that Python would show of a script, without the frames of what runs it."""
+    told = traceback.TracebackException.from_exception(error)
+    waiting = [told]
+    for one in waiting:
+        one.stack[:] = [frame for frame in one.stack if not frame.filename.startswith(_RUNNING)]
+        waiting += [other for other in (one.__cause__, one.__context__) if other is not None and other not in waiting]
+    return "".join(told.format())
+
+
+_RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__)
+"""Where the frames are of what runs and records a script."""
+
+
+class _Call:
+    """A call of torch, and what came of it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.recorded = function
+        self.found: list[Any] = []
+        self.error: BaseException | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            found = self.recorded(*args, **kwargs)
+        except BaseException as error:
+            self.error = error
+            raise
+        self.found.append(found)
+        return found
+
+
+class _Recording(Recorder):
     """Records a script, pass after pass: what a pass frees is forgotten."""
 
-    def __init__(self, path: str, *, check: bool, seconds: float | None) -> None:
+    def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
         super().__init__(Names(runpy.run_path, ()), None)
-        self.path, self.check, self.seconds = path, check, seconds
-        self.passes: list[Pass] = []
+        self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
+        self.count = 0
+        self._process, self._depth = os.getpid(), 0
+        self._lost: Exception | None = None
 
     def __torch_function__(
         self,
@@ -94,46 +175,77 @@ class _Script(Recorder):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Run a call, and record it while there may be answers."""
-        if len(self.passes) >= MOST_PASSES:
-            return function(*args, **(kwargs or {}))
-        return super().__torch_function__(function, types, args, kwargs)
+        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
+        call, kwargs = _Call(function), kwargs or {}
+        if self.count >= MOST_PASSES or os.getpid() != self._process or self._is_aside(path_of(function)):
+            return function(*args, **kwargs)
+        try:
+            return super().__torch_function__(call, types, args, kwargs)
+        except Exception as error:
+            if error is call.error:
+                raise
+            self._lost = self._lost or error
+            return call.found[0] if call.found else function(*args, **kwargs)
+
+    def _is_aside(self, path: str) -> bool:
+        """Whether a call is of what autograd does not follow, such as the arithmetic of an optimizer."""
+        if torch.is_grad_enabled() or path in call_kinds.PASSES or path.endswith("__set__"):
+            return False
+        return self._frame()[2] is None
+
+    def forget(self) -> None:
+        """Begin anew, but for which tensors were there before the script: those made later are no leaves."""
+        node = self._first_node
+        super().forget()
+        self._first_node, self._lost = node, None
 
     def _passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Answer a pass before it frees its graph, and let it go on."""
+        """Answer a pass before it frees its graph, let it go on, and tell of it."""
         names = ("outputs", "inputs", "grad_outputs") if path.endswith(".grad") else ("self", "gradient")
         if path == "torch.autograd.backward":
             names = ("tensors", "grad_tensors")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         frame, where, _ = self._frame()
         self._learn_names(frame)
+        for _, leaf in reversed([*self.leaves()]):  # the last of a tensor is what the pass is of
+            leaf.name = self.names.again(leaf.name, leaf.tensor, frame)
         is_outside = self._depth == 0
-        if is_outside and not kwargs.get("create_graph"):
-            self._answer(given, names, where)
+        told = self._answer(given, names, where) if is_outside and not kwargs.get("create_graph") else None
         self._depth += 1
         try:
             found = super()._passed(path, function, args, kwargs)
+        except RuntimeError as error:
+            if told is not None:
+                reason = " ".join(str(error).split()).partition(". ")[0]
+                told = replace(told, answer=None, refusal=InputError(f"torch refuses this pass: {reason}"))
+            raise
         finally:
             self._depth -= 1
+            if told is not None:
+                self.count = told.number
+                self.tell(told)
         if is_outside and not (given.get("retain_graph") or given.get("create_graph")):
             self.forget()
         return found
 
-    _depth = 0
-
-    def _answer(self, given: Mapping[str, Any], names: Sequence[str], where: Where | None) -> None:
-        number = len(self.passes) + 1
+    def _answer(self, given: Mapping[str, Any], names: Sequence[str], where: Where | None) -> Pass:
+        began = time.perf_counter()
         outputs, v = (_only(given.get(name)) for name in (names[0], names[-1]))
-        called = f"pass {number}" + ("" if where is None else f" ({where})")
+        told = Pass(self.count + 1, "" if where is None else str(where), 0.0)
         try:
             if isinstance(outputs, tuple):
                 raise InputError("a pass of several outputs at once is not answered")
             inputs = given.get("inputs")
             wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             with budget(self.seconds):
-                self.passes.append(Pass(called, self._answered(outputs, v, wanted, called)))
+                answer = self._answered(outputs, v, wanted, _called(told))
+            norm = math.hypot(*(float(np.linalg.norm(array)) for array in answer.vjp.values()))
+            told = replace(told, answer=answer, norm=norm)
         except GradcliError as error:
-            self.passes.append(Pass(called, refusal=error))
+            told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
+        except Exception as error:
+            told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
+        return replace(told, seconds=time.perf_counter() - began)
 
     def _answered(self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str) -> VJP:
         dtype = str(y.dtype).removeprefix("torch.")
@@ -144,6 +256,10 @@ class _Script(Recorder):
         program = parsed(text, self, called)
         leaves = {leaf.name: leaf for _, leaf in self.leaves() if leaf.name in program.names}
         wrt = [name for name, leaf in leaves.items() if leaf.tensor.requires_grad and _is_wanted(leaf, wanted)]
+        unknown = next((name for name in self.wrt if name not in wrt), "")
+        if unknown:
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
+        wrt = [*self.wrt] or wrt
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
         said = (*remarks(self, text), *self.remarks)
@@ -178,3 +294,7 @@ def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
 def _only(value: Any) -> Any:
     """The only one of several."""
     return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value
+
+
+def _called(one: Pass) -> str:
+    return f"pass {one.number}" + (f" ({one.where})" if one.where else "")

@@ -62,6 +62,7 @@ Named = Callable[[Ref, bool], str]
 
 def path_of(function: Callable[..., Any]) -> str:
     """A function of torch as it is typed: `torch.Tensor.sum`, `torch.nn.functional.relu`; empty if it has no name."""
+    function = getattr(function, "recorded", function)
     if getattr(function, "__module__", "") == "torch.autograd":
         return f"torch.autograd.{function.__name__}"
     return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))

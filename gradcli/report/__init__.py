@@ -15,9 +15,9 @@ from gradcli import keywords
 from gradcli.report.compose import compose, screens
 from gradcli.report.document import Document, Line, Note, Screen, Script, Span
 from gradcli.report.numbers import printable, rounded
-from gradcli.results import BackwardGraph, Result, Source
+from gradcli.results import BackwardGraph, Pass, Result, Source
 
-__all__ = ["Screen", "in_python", "pieces", "rendered"]
+__all__ = ["Screen", "in_python", "of_pass", "pieces", "rendered"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of what Python shows: those of a terminal."""
@@ -90,6 +90,14 @@ def _page(answer: Result, form: str, screen: Screen) -> str:
     from gradcli.report.render import terminal
 
     return terminal.render(document, screen)
+
+
+def of_pass(one: Pass, screen: Screen) -> str:
+    """A backward pass of a script in a line."""
+    from gradcli.report.compose.passes import passed
+    from gradcli.report.render import terminal
+
+    return terminal.render((passed(one),), screen)
 
 
 def in_python(answer: Result, form: str) -> str:

@@ -70,6 +70,16 @@ def ends(size: int) -> list[int]:
     return [*range(EDGE), -1, *range(size - EDGE, size)]
 
 
+def in_a_line(array: Array) -> str:
+    """The elements as they can be typed; of many, the ends."""
+    if array.ndim == 0:
+        return digits(array[()])
+    if array.size <= LONG:
+        return f"[{', '.join(map(in_a_line, array))}]"
+    flat = array.reshape(-1)
+    return f"[{', '.join([*map(digits, flat[:EDGE]), '…', digits(flat[-1])])}]"
+
+
 def as_json(array: Array) -> Any:
     """What JSON can hold of an array: `in_lists`; one of more than `MANY` elements stays itself until it is written."""
     return array if array.size > MANY else in_lists(array)

@@ -26,6 +26,7 @@ from gradcli.results.answers import (
     Jacobian,
     Judged,
     Loss,
+    Pass,
     Products,
     Reply,
 )
@@ -125,6 +126,7 @@ __all__ = [
     "OnError",
     "Outcome",
     "Parameter",
+    "Pass",
     "Products",
     "Quantity",
     "Reply",

@@ -428,3 +428,24 @@ class HVP(Judged):
     hvp: Mapping[str, Array]
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A backward pass of a script.
+
+    Attributes:
+        number: Its number, from 1 on.
+        where: The line of the script, `train.py, line 7`.
+        seconds: How long its answer took.
+        norm: The Euclidean norm of all gradients together.
+        answer: What came out, whether it is right, and the formula.
+        refusal: Why there is no answer.
+    """
+
+    number: int
+    where: str
+    seconds: float
+    norm: float | None = None
+    answer: VJP | None = None
+    refusal: Exception | None = None

@@ -1,9 +1,8 @@
-"""Functions of files and modules, and whole scripts: what runs code of the user, through the command line."""
+"""Functions of files and modules, through the command line."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,27 +12,6 @@ import pytest
 from tests.conftest import Command
 
 MODEL = Path(__file__).parent.parent / "recording" / "model.py"
-
-SCRIPT = """
-import sys
-import torch
-
-print("arguments", sys.argv[1:])
-x = torch.tensor([1.0, 2.0])
-w = torch.zeros(2, requires_grad=True)
-optimizer = torch.optim.SGD([w], lr=0.1)
-for step in range(2):
-    optimizer.zero_grad()
-    loss = ((x * w - 1) ** 2).sum()
-    loss.backward()
-    optimizer.step()
-(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
-(g**2).sum().backward()
-y = w * x
-y.backward(torch.tensor([1.0, 10.0]))
-if __name__ == "__main__":
-    print("at the end")
-"""
 
 
 @pytest.fixture
@@ -165,67 +143,3 @@ def test_torch_is_not_imported_for_an_error_of_the_name() -> None:
     code = "import sys\nfrom gradcli.cli import main\nprint(main(['grad', 'missing.py::f']), 'torch' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (run.stdout, run.stderr) == ("2 False\n", "error: there is no file missing.py\n")
-
-
-# -- scripts
-
-
-def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> None:
-    """In a loop with an optimizer, with derivatives that are differentiated again, with a gradient vector."""
-    (folder / "train.py").write_text(SCRIPT)
-    run = gradcli("run", "train.py", "--json", "--strict", "--", "--epochs", "2")
-    assert run.code == 0
-    answers = [json.loads(line) for line in run.out.splitlines()]
-    assert [answer["expression"] for answer in answers] == [
-        f"pass {n} (train.py, line {line})" for n, line in ((1, 12), (2, 12), (3, 15), (4, 17))
-    ]
-    assert [answer["check"]["verdict"] for answer in answers] == ["agree"] * 4
-    assert answers[0]["vjp"] == {"w": [-2, -4]}
-    assert answers[0]["symbolic"] == {"w": "(2*w[j]*x[j] - 2)*x[j]"}
-    assert answers[3]["v"] == [1, 10]
-    assert answers[3]["vjp"] == {"w": [1, 20]}
-    assert "arguments ['--epochs', '2']" in run.err
-    assert "at the end" in run.err
-
-
-def test_run_may_be_written_as_an_option(folder: Path, gradcli: Command) -> None:
-    """As other tools have it."""
-    (folder / "one.py").write_text("import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x**2).backward()\n")
-    assert gradcli("--run", "one.py", "--format", "plain").out == "6\n"
-
-
-def test_what_a_script_did_before_it_failed_is_answered(folder: Path, gradcli: Command) -> None:
-    """And the error said."""
-    (folder / "half.py").write_text("import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x**2).backward()\n1/0\n")
-    run = gradcli("run", "half.py", "--format", "plain")
-    assert (run.code, run.out) == (2, "6\n")
-    assert "ZeroDivisionError: division by zero, raised while half.py is run (half.py, line 4)" in run.err
-
-
-def test_a_script_without_a_pass_says_so(folder: Path, gradcli: Command) -> None:
-    """With what to do."""
-    (folder / "empty.py").write_text("import torch\n")
-    run = gradcli("run", "empty.py")
-    assert run.code == 2
-    assert run.err == "error: empty.py makes no backward pass\nhint: name a function in it: empty.py::NAME\n"
-
-
-def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
-    """With the exit code of `--strict`."""
-    os.environ.pop("PYTHONPATH", None)
-    (folder / "wrong.py").write_text(
-        "import torch\n"
-        "class Half(torch.autograd.Function):\n"
-        "    @staticmethod\n"
-        "    def forward(ctx, x):\n"
-        "        ctx.save_for_backward(x)\n"
-        "        return x**2\n"
-        "    @staticmethod\n"
-        "    def backward(ctx, g):\n"
-        "        return g * ctx.saved_tensors[0]\n"
-        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
-        "Half.apply(x).sum().backward()\n"
-    )
-    run = gradcli("run", "wrong.py", "--strict")
-    assert run.code == 1
-    assert "Half.backward (wrong.py, line 7) gives 0.5 times the gradient" in run.out

@@ -1,0 +1,171 @@
+"""The command run: a script of PyTorch, and each of its backward passes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gradcli import options
+from gradcli.cli.commands import require_none
+from gradcli.cli.console import complain, remark, screen, send
+from gradcli.cli.expression import OnceCommand
+from gradcli.cli.output import OutputOptions, Stream, manner, output, write
+from gradcli.cli.parameters import signed
+from gradcli.errors import GradcliError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from gradcli.recording.scripts import Script
+    from gradcli.results import Pass
+
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SCRIPT] [-- ARGS...]",
+        show_default=False,
+        help="A file of Python, or - for standard input; what follows -- are its arguments.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("run", cls=OnceCommand)(signed(run, tuple(options.typed("run")), "words", Words, None))
+
+
+def run(words: list[str] | None, **given: Any) -> Stream:
+    """A script of PyTorch, run, and each of its backward passes.
+
+    The script is run as python runs it; its output is on stderr, its errors are its own. Each y.backward() and
+    torch.autograd.grad() is answered as it happens: a line says which v, by which leaves, how large the gradient is,
+    and whether it is right. The first pass that is not right, or the only one, follows with its numbers and formula;
+    --pass shows another, --full all. Of an autograd.Function the numbers are those of its backward, and the truth is
+    the derivative of its forward. Up to 100 passes are answered.
+
+    \b
+    Examples:
+      gradcli run train.py
+      gradcli run train.py --strict --json -- --epochs 1
+      gradcli run -c "import torch; x = torch.tensor(3., requires_grad=True); (x**2).backward()"
+    """
+    is_checked = not given["check"]  # the switch is --no-check
+    demands = {name: bool(given[name]) for name in ("strict", "require_all")}
+    if not is_checked:
+        require_none(demands, "and --no-check exclude each other")
+    shown = manner(given)
+    wrt = [name.strip() for name in (given["wrt"] or "").split(",") if name.strip()]
+
+    def answer() -> int:
+        script = _script(words or [], given["command"])
+        from gradcli.recording.loading import away_from_output
+        from gradcli.recording.scripts import MOST_PASSES, answer_passes, own_traceback
+
+        with away_from_output() as stdout:
+            told = _Told(shown, demands, given["only"], stdout)
+            ended = answer_passes(script, told, check=is_checked, seconds=given["budget"], wrt=wrt)
+        told.end()
+        code = told.code
+        if isinstance(ended, SystemExit):
+            if isinstance(ended.code, str):
+                remark(f"{ended.code}\n")
+            code = (ended.code if isinstance(ended.code, int) else int(ended.code is not None)) or code
+        elif ended is not None:
+            remark(own_traceback(ended))
+            code = 1
+        elif not told.count:
+            raise InputError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
+        elif given["only"] is not None and given["only"] > told.count:
+            raise InputError(f"there is no pass {given['only']}: {script.name} makes {told.count}")
+        if told.count == MOST_PASSES:
+            remark(f"note: the first {MOST_PASSES} passes are answered\n")
+        return code
+
+    return answer
+
+
+_NAMED = "gradcli vjp FILE.py::NAME --at VALUE"
+
+
+def _script(words: list[str], text: str | None) -> Script:
+    """What is to be run.
+
+    Raises:
+        GradcliError: There is nothing, or no such file.
+    """
+    from pathlib import Path
+
+    from gradcli.recording.scripts import Script
+
+    if text is not None:
+        return Script("-c", words, text)
+    if not words:
+        raise UsageError("there is no script", hint="name a file, - for standard input, or give a text by -c")
+    name, *arguments = words
+    if name == "-":
+        return Script("-", arguments, sys.stdin.read() if sys.stdin is not None else "")
+    if not Path(name).exists():
+        raise InputError(f"there is no file {name}")
+    return Script(name, arguments)
+
+
+class _Told:
+    """Shows each pass when it is over; in tables a line, and at the end one pass in full."""
+
+    def __init__(self, shown: OutputOptions, demands: dict[str, bool], only: int | None, stdout: Any) -> None:
+        self.shown, self.demands, self.only, self.stdout = shown, demands, only, stdout
+        self.count = self.code = 0
+        self._process = os.getpid()  # a child that the script forks shows nothing
+        self._in_full: Pass | None = None
+        self._failed: OSError | None = None
+
+    def __call__(self, one: Pass) -> None:
+        self.count += 1
+        if self._failed is not None or self.only not in (None, one.number):
+            return
+        try:
+            with contextlib.redirect_stdout(self.stdout):
+                self._show(one)
+                if self.stdout is not None:
+                    self.stdout.flush()
+        except OSError as error:  # no news for the script
+            self._failed = error
+
+    def _show(self, one: Pass) -> None:
+        if self.shown.form != "table" or self.only is not None:
+            self._show_in_full(one)
+            return
+        from gradcli.report import of_pass
+
+        send([of_pass(one, screen(self.shown.color))])
+        if one.refusal is not None:
+            self.code = max(self.code, getattr(one.refusal, "exit_code", 2))
+        elif one.answer is not None:
+            passed = output(one.answer, self.shown, **self.demands).passed
+            self.code = max(self.code, int(not passed))
+            is_right = one.answer.check is None or one.answer.check.verdict == "agree"
+            is_first = self._in_full is None or (not is_right and self._is_right)
+            self._in_full, self._is_right = (one, is_right) if is_first else (self._in_full, self._is_right)
+
+    _is_right = True
+
+    def _show_in_full(self, one: Pass) -> None:
+        if one.answer is not None:
+            self.code = max(self.code, write(output(one.answer, self.shown, **self.demands)))
+        elif isinstance(one.refusal, GradcliError):
+            complain(one.refusal, self.shown.color)
+            self.code = max(self.code, one.refusal.exit_code)
+
+    def end(self) -> None:
+        """Show the first pass that is not right, or the only one.
+
+        Raises:
+            OSError: Writing failed before.
+        """
+        if self._failed is not None:
+            raise self._failed
+        if self._in_full is not None and self._process == os.getpid() and (self.count == 1 or not self._is_right):
+            send(["\n"])
+            self._show_in_full(self._in_full)

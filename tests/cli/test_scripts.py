@@ -1,0 +1,181 @@
+"""Scripts that are run, and their backward passes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+SCRIPT = """
+import sys
+import torch
+
+print("arguments", sys.argv[1:])
+x = torch.tensor([1.0, 2.0])
+w = torch.zeros(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+for step in range(2):
+    optimizer.zero_grad()
+    loss = ((x * w - 1) ** 2).sum()
+    loss.backward()
+    optimizer.step()
+(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
+(g**2).sum().backward()
+y = w * x
+y.backward(torch.tensor([1.0, 10.0]))
+if __name__ == "__main__":
+    print("at the end")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the files of the user are."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> None:
+    """In a loop with an optimizer, with derivatives that are differentiated again, with a gradient vector."""
+    (folder / "train.py").write_text(SCRIPT)
+    run = gradcli("run", "train.py", "--json", "--strict", "--", "--epochs", "2")
+    assert run.code == 0
+    answers = [json.loads(line) for line in run.out.splitlines()]
+    assert [answer["expression"] for answer in answers] == [
+        f"pass {n} (train.py, line {line})" for n, line in ((1, 12), (2, 12), (3, 15), (4, 17))
+    ]
+    assert [answer["check"]["verdict"] for answer in answers] == ["agree"] * 4
+    assert answers[0]["vjp"] == {"w": [-2, -4]}
+    assert answers[0]["symbolic"] == {"w": "(2*w[j]*x[j] - 2)*x[j]"}
+    assert answers[3]["v"] == [1, 10]
+    assert answers[3]["vjp"] == {"w": [1, 20]}
+    assert "arguments ['--epochs', '2']" in run.err
+    assert "at the end" in run.err
+
+
+def test_run_may_be_written_as_an_option(folder: Path, gradcli: Command) -> None:
+    """As other tools have it."""
+    (folder / "one.py").write_text("import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x**2).backward()\n")
+    assert gradcli("--run", "one.py", "--format", "plain").out == "6\n"
+
+
+def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
+    """With the exit code of `--strict`."""
+    (folder / "wrong.py").write_text(
+        "import torch\n"
+        "class Half(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x)\n"
+        "        return x**2\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return g * ctx.saved_tensors[0]\n"
+        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
+        "Half.apply(x).sum().backward()\n"
+    )
+    run = gradcli("run", "wrong.py", "--strict")
+    assert run.code == 1
+    assert "Half.backward (wrong.py, line 7) gives 0.5 times the gradient" in run.out
+
+
+START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
+ONE = START + "(x**2).sum().backward()\n"
+LINE = "pass 1   own.py, line 3   by x   |grad| 10   ✓ agree (proven)"
+
+SCRIPTS = [
+    (ONE, 0, [LINE, "2·x[j]"], []),
+    (ONE + "print('mine')\n", 0, [LINE], ["mine"]),
+    (ONE + "1/0\n", 1, [LINE], ['File "own.py", line 4, in <module>', "ZeroDivisionError: division by zero"]),
+    (ONE + "open('no/such/file')\n", 1, [LINE], ["FileNotFoundError: [Errno 2] No such file"]),
+    (ONE + "import sys\nsys.exit()\n", 0, [LINE], []),
+    (ONE + "import sys\nsys.exit(3)\n", 3, [LINE], []),
+    (ONE + "import sys\nsys.exit('why')\n", 1, [LINE], ["why\n"]),
+    ("x = = 1\n", 1, [], ['File "own.py", line 1', "SyntaxError: invalid syntax"]),
+    ("import torch\n", 2, [], ["error: own.py makes no backward pass", "gradcli vjp FILE.py::NAME --at VALUE"]),
+    (
+        START + "y = x\nwhile y.data.norm() < 1000:\n    y = y*2\ny.backward(torch.tensor([0.5, 1.0]))\n",
+        *(0, ["own.py, line 6   by x   v = [0.5, 1]   |grad| 286.2   ✓ agree (proven)", "256·δ[i,j]"], []),
+    ),
+    (
+        START + "y = (x**2).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    print('caught')\n",
+        2,
+        ["line 4   by x", "pass 2   own.py, line 6   not answered: torch refuses this pass: Trying to backward"],
+        ["caught"],
+    ),
+    (
+        START + "y = x**2\ny.sum().backward(retain_graph=True)\n(y*2).sum().backward()\n",
+        *(0, ["pass 1   own.py, line 4   by x   |grad| 10", "pass 2   own.py, line 5   by x   |grad| 20"], []),
+    ),
+    (
+        START + "y = x.clone()\ny.sum().backward()\n(y*2).sum().backward()\n",  # torch keeps nothing of a clone
+        *(2, ["pass 1   own.py, line 4   by x", "pass 2   own.py, line 5   not answered: a tensor is used"], []),
+    ),
+    (
+        "import torch\nnet = torch.nn.Linear(2, 1)\noptimizer = torch.optim.Adam(net.parameters())\n"
+        "for _ in range(2):\n    net.zero_grad()\n    net(torch.ones(3, 2)).sum().backward()\n    optimizer.step()\n",
+        *(0, [f"pass {n}   own.py, line 6   by net.weight, net.bias" for n in (1, 2)], []),
+    ),
+    (
+        ONE + "x.detach().numpy()[0] = 1\n(x**3).sum().backward()\n",
+        2,
+        [LINE, "not answered: the recording of pass 2"],
+        [],
+    ),
+    ("import torch\ntorch.set_grad_enabled(False)\n", 2, [], ["no backward"]),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "out", "err"), SCRIPTS)
+def test_a_script_is_its_own(
+    text: str, code: int, out: list[str], err: list[str], folder: Path, gradcli: Command
+) -> None:
+    """Its output, errors and exits are those that it has under Python, and each pass is a line."""
+    (folder / "own.py").write_text(text)
+    run = gradcli("run", "own.py")
+    assert (run.code, [word for word in out if word not in run.out]) == (code, [])
+    assert [word for word in err if word not in run.err] == []
+    assert "gradcli/recording" not in run.err
+    assert out or not run.out
+
+
+def test_a_script_may_be_a_text(folder: Path, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As python has it, by -c or from standard input, with its arguments and its lines in a traceback."""
+    run = gradcli("run", "-c", "import sys; print(sys.argv)\n" + ONE + "1/0", "--format", "plain", "--", "a", "b")
+    assert (run.code, run.out) == (1, "6 8\n")
+    assert "['-c', 'a', 'b']" in run.err
+    assert '  File "-c", line 5, in <module>\n    1/0\n' in run.err
+    (folder / "in").write_text(ONE)
+    with open("in", encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert gradcli("run", "-", "--format", "plain").out == "6 8\n"
+    assert "there is no script" in gradcli("run").err
+
+
+def test_one_pass_and_some_leaves_may_be_wanted(folder: Path, gradcli: Command) -> None:
+    """What there is not is said."""
+    (folder / "own.py").write_text(ONE + "w = torch.ones(2, requires_grad=True)\n(w*x).sum().backward()\n")
+    assert gradcli("run", "own.py", "--pass", "2", "--format", "plain").out == "3 4\n1 1\n"
+    assert "\n".join(gradcli("run", "own.py", "--pass", "2").out.splitlines()[:1]) == "y = pass 2 (own.py, line 5)"
+    run = gradcli("run", "own.py", "--wrt", "w", "--format", "plain")
+    assert (run.code, run.out) == (2, "3 4\n")
+    assert "--wrt names 'w', and the leaves are x" in run.err
+    assert "there is no pass 3: own.py makes 2" in gradcli("run", "own.py", "--pass", "3").err
+
+
+def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Command) -> None:
+    """A child answers nothing, and threads come to their end."""
+    (folder / "own.py").write_text(
+        "import os, sys, threading, time\n"
+        "if os.fork() == 0:\n    import torch\n    torch.ones(1, requires_grad=True).sum().backward()\n"
+        "    sys.exit(5)\n"
+        "print('child', os.waitstatus_to_exitcode(os.wait()[1]))\n" + ONE + "def late():\n    time.sleep(0.5)\n"
+        "    print('late')\nthreading.Thread(target=late).start()\n"
+    )
+    run = forked("run", f"{folder}/own.py", "--format", "plain")
+    assert (run.code, run.out) == (0, "6 8\n")
+    assert "child 5" in run.err
+    assert run.err.endswith("late\n")
