@@ -242,6 +242,16 @@ class LanguageError(GradcliError):
     kind = "syntax"
 
 
+class CodeError(LanguageError):
+    """The text is code, which is run where a file or a script is named, and never read."""
+
+    kind = "code"
+
+    def __init__(self, what: str, place: Place) -> None:
+        way = "gradcli run -c TEXT runs it as it is, gradcli vjp FILE.py::NAME --at VALUE a function of a file"
+        super().__init__(f"{what} is code, which is run and not read", place=place, hint=way)
+
+
 class UnknownFunctionError(GradcliError):
     """A function that the op table does not have."""
 

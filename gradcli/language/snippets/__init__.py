@@ -15,8 +15,6 @@ builtins         Python's own functions
 module_parts     what modules are made of: parameters by name, modules inside of modules
 network_modules  layers, functions and losses of torch.nn as values
 layers           layers with parameters: what they are made with, draw and compute
-distributions    distributions of torch.distributions as values
-distribution_families  what each of their methods gives
 drawing          what code draws at random, by torch and by NumPy
 generators       torch's generator of random numbers
 cells            cells and layers of recurrent networks, and attention of several heads

@@ -340,23 +340,6 @@ class Drawing:
                 return self._joined("add", [self._joined("mul", [drawn[0], std], span), mean], span), span
         return drawn
 
-    def numbers(self, kind: str, shape: Shape, atoms: Sequence[Atom], span: Span) -> Atom:
-        """The random numbers of a sample of torch.distributions, in the type that its parameters have.
-
-        Args:
-            kind: `normal`, `uniform` from 0 to 1, or `signed`, from -1 to 1.
-            shape: As many are drawn.
-            atoms: The parameters.
-            span: Of the sample.
-        """
-        self._require_in_order([*atoms], span)
-        self._fitting(shape, span)
-        generator = self.generator(span, *atoms)
-        if kind == "normal":
-            return self._held(kind, generator.normal(shape), span)[0]
-        start = 0.0 if kind == "uniform" else (2.0**-52 if generator.is_double else 2.0**-23) - 1.0
-        return self._held(kind, generator.uniform(shape, 1.0, start), span)[0]
-
     def _joined(self, op: str, atoms: list[Atom], span: Span) -> Atom:
         return self.lines.emit(op, atoms, span)[0]
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import sympy
 
-from gradcli.errors import Span
+from gradcli.errors import CodeError, Place, Span
 from gradcli.language.lower.scope import Array, Dictionary, Operand, Scope, Text
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, Shape, show
 from gradcli.language.snippets.changing import Change
 from gradcli.language.snippets.definitions import Callee
-from gradcli.language.snippets.distributions import Distribution, Distributions
 from gradcli.language.snippets.drawing import FILLS, Drawing, OfNumpy
 from gradcli.language.snippets.dtypes import TYPES, Dtypes
 from gradcli.language.snippets.generators import Generator
@@ -58,7 +57,6 @@ class ModuleStatements(Interpreter):
         self.drawing = Drawing(self.lowering, self.objects, self.branches, self.dtypes)
         self.modules = Modules(self.lowering, self.objects, self.drawing, self.add_parameter)
         self.inside = ModuleParts(self.modules)
-        self.distributions = Distributions(self.lowering, self.objects, self.functions, self.drawing, self.values)
         self.classes = Classes(source, self.objects, self.functions)
         self.changes.set_numbers = self.set_numbers
 
@@ -141,8 +139,8 @@ class ModuleStatements(Interpreter):
             changed = self.changes.function(called, arguments, span) if is_torch else None
             if changed is not None:
                 return changed, used
-            if (made := self.distributions.named(path, arguments, span)) is not None:
-                return made, used
+            if room.startswith("torch.distributions"):
+                raise CodeError(path, Place(self.source.text, span, self.source.name))
         if arguments is not None and path == "torch.device":
             return (self.objects.new(Opaque("torch.device(...)")), name.span.to(arguments.span)), used
         if arguments is not None and path in _ACCELERATORS:
@@ -248,8 +246,6 @@ class ModuleStatements(Interpreter):
         """What a module has behind its dot, or another value."""
         if isinstance(module := self.scope.objects.get(operand[0]), Module):
             return self._of_module(module, member, operand[1].to(member.span))
-        if isinstance(module, Distribution):
-            return self.distributions.member(module, member, operand[1].to(member.span))
         if isinstance(module, Generator | OfNumpy):
             return self.drawing.member(module, member, operand[1].to(member.span))
         if member.name.text in FILLS and member.arguments is not None:
