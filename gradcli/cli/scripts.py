@@ -119,7 +119,7 @@ class _Told:
         self.count = self.code = 0
         self._process = os.getpid()  # a child that the script forks shows nothing
         self._in_full: Pass | None = None
-        self._failed: OSError | None = None
+        self._failed: Exception | None = None
 
     def __call__(self, one: Pass) -> None:
         self.count += 1
@@ -130,7 +130,7 @@ class _Told:
                 self._show(one)
                 if self.stdout is not None:
                     self.stdout.flush()
-        except OSError as error:  # no news for the script
+        except Exception as error:  # no news for the script, which goes on
             self._failed = error
 
     def _show(self, one: Pass) -> None:
@@ -162,7 +162,7 @@ class _Told:
         """Show the first pass that is not right, or the only one.
 
         Raises:
-            OSError: Writing failed before.
+            Exception: What showing a pass failed with, such as an `OSError`.
         """
         if self._failed is not None:
             raise self._failed

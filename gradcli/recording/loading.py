@@ -98,8 +98,9 @@ def away_from_output() -> Iterator[TextIO | None]:
         output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            with contextlib.suppress(OSError):  # standard error is closed
-                os.dup2(2, 1)
+            if kept >= 0:
+                with contextlib.suppress(OSError):  # standard error is closed
+                    os.dup2(2, 1)
             yield output
     finally:
         if kept >= 0:
