@@ -110,9 +110,12 @@ def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
     generator = np.random.default_rng(SEED)
     given = {name: array.astype(np.float64) for name, array in inputs.items()}
     yield given
-    yield {
-        name: x + NEARNESS * (np.abs(x) + (x == 0)) * generator.uniform(0.5, 1, x.shape) for name, x in given.items()
-    }
+    with np.errstate(over="ignore"):  # next to the largest number
+        near = {
+            name: x + NEARNESS * (np.abs(x) + (x == 0)) * generator.uniform(0.5, 1, x.shape)
+            for name, x in given.items()
+        }
+    yield near
     for low, high in BOXES:
         yield {name: np.asarray(generator.uniform(low, high, x.shape)) for name, x in given.items()}
 
