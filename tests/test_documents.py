@@ -245,7 +245,7 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
 
 @pytest.mark.parametrize(
     "example",
-    sorted(path for path in (ROOT / "examples").iterdir() if not path.name.startswith(("notebook", "test_"))),
+    sorted(path for path in (ROOT / "examples").iterdir() if not path.name.startswith(("notebook", "test_", "__"))),
     ids=lambda path: path.name,
 )
 def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:

@@ -18,7 +18,6 @@ from gradcli.cli.parameters import signed
 from gradcli.errors import GradcliError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from gradcli.recording.scripts import Script
     from gradcli.results import Pass
 
 Words = Annotated[
@@ -59,10 +58,11 @@ def run(words: list[str] | None, **given: Any) -> Stream:
     wrt = [name.strip() for name in (given["wrt"] or "").split(",") if name.strip()]
 
     def answer() -> int:
-        script = _script(words or [], given["command"])
+        given_script = _script(words or [], given["command"])
         from gradcli.recording.loading import away_from_output
-        from gradcli.recording.scripts import MOST_PASSES, answer_passes, own_traceback
+        from gradcli.recording.scripts import MOST_PASSES, Script, answer_passes, own_traceback
 
+        script = Script(*given_script)
         with away_from_output() as stdout:
             told = _Told(shown, demands, given["only"], stdout)
             ended = answer_passes(script, told, check=is_checked, seconds=given["budget"], wrt=wrt)
@@ -89,26 +89,22 @@ def run(words: list[str] | None, **given: Any) -> Stream:
 _NAMED = "gradcli vjp FILE.py::NAME --at VALUE"
 
 
-def _script(words: list[str], text: str | None) -> Script:
-    """What is to be run.
+def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | None]:
+    """Find what is to be run: a name, arguments, and the text if it is no file.
 
     Raises:
         GradcliError: There is nothing, or no such file.
     """
-    from pathlib import Path
-
-    from gradcli.recording.scripts import Script
-
     if text is not None:
-        return Script("-c", words, text)
+        return "-c", words, text
     if not words:
         raise UsageError("there is no script", hint="name a file, - for standard input, or give a text by -c")
     name, *arguments = words
     if name == "-":
-        return Script("-", arguments, sys.stdin.read() if sys.stdin is not None else "")
-    if not Path(name).exists():
+        return "-", arguments, sys.stdin.read() if sys.stdin is not None else ""
+    if not os.path.exists(name):
         raise InputError(f"there is no file {name}")
-    return Script(name, arguments)
+    return name, arguments, None
 
 
 class _Told:

@@ -27,4 +27,5 @@ def passed(one: Pass) -> doc.Note:
         if one.answer.check is not None:
             parts.append(standing(one.answer.check.verdict, proven=one.answer.check.proven))
     parts.append(doc.Span(f"{one.seconds:.2g} s", "aside"))
-    return doc.Note(line(*(piece for part in parts for piece in (part, "   "))))
+    first, *rest = parts
+    return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part))))
