@@ -6,7 +6,7 @@ app                              the application: its commands, its errors, its 
 groups                           the groups of commands in its help
 commands                         the commands on a function at a point, whose docstrings are their helps
 streams                          the commands for many: map, batch
-scripts                          the command run
+script_passes                    the command run
 request_words                    a request of batch in words
 in_force                         the command config
 warming                          the command warm

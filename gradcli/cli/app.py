@@ -19,7 +19,7 @@ import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import about, commands, completion, pager, scripts, settings, streams
+from gradcli.cli import about, commands, completion, pager, script_passes, settings, streams
 from gradcli.cli.console import complain, remark
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import with_command
@@ -51,7 +51,7 @@ app = typer.Typer(
 )
 commands.register(app)
 streams.register(app)
-scripts.register(app)
+script_passes.register(app)
 about.register(app)
 for _command in app.registered_commands:
     _command.epilog = EXIT_CODES

@@ -146,12 +146,12 @@ class _Call:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.recorded = function
         self.found: list[Any] = []
-        self.error: BaseException | None = None
+        self.error: Exception | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             found = self.recorded(*args, **kwargs)
-        except BaseException as error:
+        except Exception as error:
             self.error = error
             raise
         self.found.append(found)

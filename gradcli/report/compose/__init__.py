@@ -6,6 +6,7 @@ cross_check                      formulas beside their verdict, and formulas alo
 derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
 explain                          the chain rule step by step
 improve                          the best form of a function, and what it loses
+passes                           a backward pass of a script in a line
 views                            check; the backward graph; the functions of the language
 parts                            what many of them have
 marks                            which numbers are not to be trusted

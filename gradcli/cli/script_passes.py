@@ -115,7 +115,7 @@ class _Told:
         self.count = self.code = 0
         self._process = os.getpid()  # a child that the script forks shows nothing
         self._in_full: Pass | None = None
-        self._failed: Exception | None = None
+        self._failed: OSError | GradcliError | None = None
 
     def __call__(self, one: Pass) -> None:
         self.count += 1
@@ -126,7 +126,7 @@ class _Told:
                 self._show(one)
                 if self.stdout is not None:
                     self.stdout.flush()
-        except Exception as error:  # no news for the script, which goes on
+        except (OSError, GradcliError) as error:  # no news for the script, which goes on
             self._failed = error
 
     def _show(self, one: Pass) -> None:
@@ -158,7 +158,8 @@ class _Told:
         """Show the first pass that is not right, or the only one.
 
         Raises:
-            Exception: What showing a pass failed with, such as an `OSError`.
+            OSError: Writing a pass failed.
+            OutputError: There is no standard output.
         """
         if self._failed is not None:
             raise self._failed
