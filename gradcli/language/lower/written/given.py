@@ -76,8 +76,8 @@ class Given:
         if found is None:
             raise UnknownShapeError
         if math.prod(found) > MOST_WRITTEN:
-            message = f"{self.op.name} takes a tensor of {math.prod(found):,} elements"
-            raise TooLargeError(message, hint=f"it takes at most {MOST_WRITTEN:,}")
+            message = f"{self.op.name} takes a tensor of at most {MOST_WRITTEN:,} elements"
+            raise TooLargeError(message, hint=f"this one has {math.prod(found):,}")
         return found
 
     def rank(self, name: str) -> int:
