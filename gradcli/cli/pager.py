@@ -1,7 +1,7 @@
 """What is longer than the screen of a terminal, through the pager, as git does it.
 
 GRADCLI_PAGER names it, or else the file of settings, or else PAGER; without any it is less.  An empty name and `cat`
-are none, and so is a program that is not there.  A pager that its reader ends early is no error.
+are none.  A pager that is not there, or that its reader ends early, is no error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-from gradcli.cli.console import columns, rows, send
+from gradcli.cli.console import columns, remark, rows, send
 from gradcli.options import PAGER_VARIABLE
 
 LESS = "FRX"
@@ -38,7 +38,7 @@ def program(configured: str | None = None) -> str:
     if named is None:
         is_dumb = os.environ.get("TERM", "dumb") == "dumb"
         named = "" if is_dumb else next(filter(shutil.which, USUAL), "")
-    return "" if named == "cat" or not shutil.which(named.partition(" ")[0]) else named
+    return "" if named == "cat" else named
 
 
 def show(pieces: Iterable[str], pager: str) -> None:
@@ -75,6 +75,11 @@ def _page(pieces: Iterable[str], pager: str) -> None:
     """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
     import subprocess  # only where there is a terminal
 
+    name = next((word for word in pager.split() if "=" not in word), "")  # behind LESS=R
+    if not shutil.which(name):
+        remark(f"note: there is no pager {name}\n")
+        send(pieces)
+        return
     encoding, environment = sys.stdout.encoding or "ascii", {"LESS": LESS, **os.environ}
     kept = signal.signal(signal.SIGINT, lambda *_: None)
     try:

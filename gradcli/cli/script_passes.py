@@ -64,10 +64,10 @@ def run(words: list[str] | None, **given: Any) -> Stream:
 
         script = Script(*given_script)
         with away_from_output() as stdout:
-            told = _Told(shown, demands, given["only"], stdout)
-            ended = answer_passes(script, told, check=is_checked, seconds=given["budget"], wrt=wrt)
-        told.end()
-        code = told.code
+            printer = PassPrinter(shown, demands, given["only"], stdout)
+            ended = answer_passes(script, printer, check=is_checked, seconds=given["budget"], wrt=wrt)
+        printer.end()
+        code = printer.code
         if isinstance(ended, SystemExit):
             if isinstance(ended.code, str):
                 remark(f"{ended.code}\n")
@@ -75,11 +75,11 @@ def run(words: list[str] | None, **given: Any) -> Stream:
         elif ended is not None:
             remark(own_traceback(ended))
             code = 1
-        elif not told.count:
+        elif not printer.count:
             raise InputError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
-        elif given["only"] is not None and given["only"] > told.count:
-            raise InputError(f"there is no pass {given['only']}: {script.name} makes {told.count}")
-        if told.count == MOST_PASSES:
+        elif given["only"] is not None and given["only"] > printer.count:
+            raise InputError(f"there is no pass {given['only']}: {script.name} makes {printer.count}")
+        if printer.count == MOST_PASSES:
             remark(f"note: the first {MOST_PASSES} passes are answered\n")
         return code
 
@@ -107,17 +107,19 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
     return name, arguments, None
 
 
-class _Told:
-    """Shows each pass when it is over; in tables a line, and at the end one pass in full."""
+class PassPrinter:
+    """Print each pass when it is over: in tables a line, and at the end one pass in full."""
 
     def __init__(self, shown: OutputOptions, demands: dict[str, bool], only: int | None, stdout: Any) -> None:
         self.shown, self.demands, self.only, self.stdout = shown, demands, only, stdout
         self.count = self.code = 0
         self._process = os.getpid()  # a child that the script forks shows nothing
-        self._in_full: Pass | None = None
+        self._first: Pass | None = None
+        self._first_wrong: Pass | None = None
         self._failed: OSError | GradcliError | None = None
 
     def __call__(self, one: Pass) -> None:
+        """Print a pass that is asked for."""
         self.count += 1
         if self._failed is not None or self.only not in (None, one.number):
             return
@@ -126,26 +128,24 @@ class _Told:
                 self._show(one)
                 if self.stdout is not None:
                     self.stdout.flush()
-        except (OSError, GradcliError) as error:  # no news for the script, which goes on
+        except (OSError, GradcliError) as error:  # is raised at the end: the script goes on
             self._failed = error
 
     def _show(self, one: Pass) -> None:
         if self.shown.form != "table" or self.only is not None:
             self._show_in_full(one)
             return
-        from gradcli.report import of_pass
+        from gradcli.report import pass_line
 
-        send([of_pass(one, screen(self.shown.color))])
+        send([pass_line(one, screen(self.shown.color))])
         if one.refusal is not None:
             self.code = max(self.code, getattr(one.refusal, "exit_code", 2))
         elif one.answer is not None:
             passed = output(one.answer, self.shown, **self.demands).passed
             self.code = max(self.code, int(not passed))
-            is_right = one.answer.check is None or one.answer.check.verdict == "agree"
-            is_first = self._in_full is None or (not is_right and self._is_right)
-            self._in_full, self._is_right = (one, is_right) if is_first else (self._in_full, self._is_right)
-
-    _is_right = True
+            self._first = self._first or one
+            if one.answer.check is not None and one.answer.check.verdict != "agree":
+                self._first_wrong = self._first_wrong or one
 
     def _show_in_full(self, one: Pass) -> None:
         if one.answer is not None:
@@ -155,7 +155,7 @@ class _Told:
             self.code = max(self.code, one.refusal.exit_code)
 
     def end(self) -> None:
-        """Show the first pass that is not right, or the only one.
+        """Print the first pass that is not right, or the only one, in full.
 
         Raises:
             OSError: Writing a pass failed.
@@ -163,6 +163,7 @@ class _Told:
         """
         if self._failed is not None:
             raise self._failed
-        if self._in_full is not None and self._process == os.getpid() and (self.count == 1 or not self._is_right):
+        one = self._first_wrong or (self._first if self.count == 1 else None)
+        if one is not None and self._process == os.getpid():
             send(["\n"])
-            self._show_in_full(self._in_full)
+            self._show_in_full(one)

@@ -18,7 +18,7 @@ from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted, each_with_time
-from gradcli.questions.closed_form import somewhere
+from gradcli.questions.closed_form import at_random_values
 from gradcli.questions.judging import (
     advised,
     boundaries,
@@ -165,7 +165,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
             there would be too many entries.
     """
     if demands.claims and not (inquiry.at or inquiry.snippet.values or demands.boxes or demands.expected):
-        inquiry = somewhere(inquiry, demands.seed)
+        inquiry = at_random_values(inquiry, demands.seed)
     question = replace(inquiry, at=demands.inputs(inquiry)).question()
     claims = {_variable(_named(name, text), question.wrt, "--claim"): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}

@@ -32,7 +32,7 @@ GivenShape = str | int | Sequence[Size]
 """Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
-"""Where values are drawn from if none is given, until the function has a value."""
+"""Ranges to draw random values from, one after the other, until the function has a value."""
 
 NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
 
@@ -93,8 +93,8 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     )
 
 
-def somewhere(inquiry: Inquiry, seed: int) -> Inquiry:
-    """Draw values at which the function has one, of shapes that make sense.
+def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
+    """Give a question without values random ones, of shapes that make sense, at which the function has a value.
 
     Raises:
         GradcliError: None make sense, or none of the values that were tried serve.
@@ -109,7 +109,7 @@ def somewhere(inquiry: Inquiry, seed: int) -> Inquiry:
         # Sixteenths are exact in binary and short to read.
         values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in snippet.program.variables}
         drawn = replace(inquiry, snippet=told, at=values)
-        with suppress(GradcliError):
+        with suppress(InputError):
             if np.all(np.isfinite(drawn.question().value)):
                 return drawn
     raise InputError("no point was found where the function has a value", hint="give one: --at NAME=VALUE")

@@ -82,10 +82,10 @@ def end(code: int) -> None:
 
 @contextlib.contextmanager
 def away_from_output() -> Iterator[TextIO | None]:
-    """Run a block whose standard output is standard error, for programs that it starts too.
+    """Send standard output to standard error within a block, that of programs too which the block starts.
 
     Yields:
-        What was the standard output, to be written to meanwhile.
+        The standard output of before, to write answers to.
     """
     output = sys.stdout
     if output is not None:
@@ -94,7 +94,8 @@ def away_from_output() -> Iterator[TextIO | None]:
         kept = os.dup(1)
     except OSError:
         kept = -1
-    if kept >= 0 and output is not None and _descriptor(output) == 1:
+    is_own = output is sys.__stdout__  # and no stream of a test
+    if kept >= 0 and output is not None and is_own:
         output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -106,13 +107,6 @@ def away_from_output() -> Iterator[TextIO | None]:
         if kept >= 0:
             os.dup2(kept, 1)
             os.close(kept)
-
-
-def _descriptor(stream: TextIO) -> int | None:
-    try:
-        return stream.fileno()
-    except (OSError, ValueError, AttributeError):  # one of a test, or of a notebook
-        return None
 
 
 def _where(error: BaseException) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import os
 import runpy
@@ -79,18 +78,17 @@ class Script:
 
 
 class _TextLoader(InspectLoader):
-    """Loads a module from a text, whose lines tracebacks then show."""
+    """Load a module from a text, whose lines tracebacks then show."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
 
     def get_source(self, fullname: str) -> str:
-        """The text."""
+        """Return the text, which tracebacks quote."""
         return self.text
 
     def get_code(self, fullname: str) -> CodeType:
-        """Its code."""
-        linecache.cache[self.name] = (len(self.text), None, self.text.splitlines(keepends=True), self.name)
+        """Compile the text."""
         return self.source_to_code(self.text, self.name)
 
 
@@ -127,7 +125,7 @@ def answer_passes(
 
 
 def own_traceback(error: BaseException) -> str:
-    """The traceback that Python would show of a script, without the frames of what runs it."""
+    """Format an error of a script as Python would, without the frames of what runs the script."""
     told = traceback.TracebackException.from_exception(error)
     waiting = [told]
     for one in waiting:
@@ -137,11 +135,11 @@ def own_traceback(error: BaseException) -> str:
 
 
 _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__)
-"""Where the frames are of what runs and records a script."""
+"""Prefixes of the files whose frames run and record a script."""
 
 
-class _Call:
-    """A call of torch, and what came of it."""
+class _Observed:
+    """A function of torch that keeps its result or its error, to tell them from those of recording."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.recorded = function
@@ -176,8 +174,8 @@ class _Recording(Recorder):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
-        call, kwargs = _Call(function), kwargs or {}
-        if self.count >= MOST_PASSES or os.getpid() != self._process or self._is_aside(path_of(function)):
+        call, kwargs = _Observed(function), kwargs or {}
+        if self.count >= MOST_PASSES or os.getpid() != self._process or self._is_untracked(path_of(function)):
             return function(*args, **kwargs)
         try:
             return super().__torch_function__(call, types, args, kwargs)
@@ -187,8 +185,8 @@ class _Recording(Recorder):
             self._lost = self._lost or error
             return call.found[0] if call.found else function(*args, **kwargs)
 
-    def _is_aside(self, path: str) -> bool:
-        """Whether a call is of what autograd does not follow, such as the arithmetic of an optimizer."""
+    def _is_untracked(self, path: str) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         if torch.is_grad_enabled() or path in call_kinds.PASSES or path.endswith("__set__"):
             return False
         return self._frame()[2] is None
@@ -208,7 +206,7 @@ class _Recording(Recorder):
         frame, where, _ = self._frame()
         self._learn_names(frame)
         for _, leaf in reversed([*self.leaves()]):  # the last of a tensor is what the pass is of
-            leaf.name = self.names.again(leaf.name, leaf.tensor, frame)
+            leaf.name = self.names.updated(leaf.name, leaf.tensor, frame)
         is_outside = self._depth == 0
         told = self._answer(given, names, where) if is_outside and not kwargs.get("create_graph") else None
         self._depth += 1

@@ -35,7 +35,7 @@ class Names:
         found = self._of_owner.get(id(tensor)) or next(_around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
 
-    def again(self, name: str, tensor: Tensor, frame: FrameType | None) -> str:
+    def updated(self, name: str, tensor: Tensor, frame: FrameType | None) -> str:
         """A better name of a tensor that had none where it was seen first, such as a parameter that is filled."""
         found = next(_around(tensor, frame), "") if name.startswith(UNNAMED) else ""
         return self.free(found) if found else name

@@ -17,7 +17,7 @@ from gradcli.report.document import Document, Line, Note, Screen, Script, Span
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import BackwardGraph, Pass, Result, Source
 
-__all__ = ["Screen", "in_python", "of_pass", "pieces", "rendered"]
+__all__ = ["Screen", "in_python", "pass_line", "pieces", "rendered"]
 
 WIDTH, DIGITS = 100, 6
 """Columns and significant digits of what Python shows: those of a terminal."""
@@ -92,12 +92,12 @@ def _page(answer: Result, form: str, screen: Screen) -> str:
     return terminal.render(document, screen)
 
 
-def of_pass(one: Pass, screen: Screen) -> str:
+def pass_line(one: Pass, screen: Screen) -> str:
     """A backward pass of a script in a line."""
-    from gradcli.report.compose.passes import passed
+    from gradcli.report.compose import passes
     from gradcli.report.render import terminal
 
-    return terminal.render((passed(one),), screen)
+    return terminal.render((passes.pass_line(one),), screen)
 
 
 def in_python(answer: Result, form: str) -> str:

@@ -70,14 +70,14 @@ def ends(size: int) -> list[int]:
     return [*range(EDGE), -1, *range(size - EDGE, size)]
 
 
-def in_a_line(array: Array) -> str:
-    """The elements as they can be typed; of many, the ends."""
+def in_a_line(array: Array, number: Callable[[Any], str] = digits) -> str:
+    """Write the elements as they can be typed; of many, the ends."""
     if array.ndim == 0:
-        return digits(array[()])
+        return number(array[()])
     if array.size <= LONG:
-        return f"[{', '.join(map(in_a_line, array))}]"
+        return f"[{', '.join(in_a_line(part, number) for part in array)}]"
     flat = array.reshape(-1)
-    return f"[{', '.join([*map(digits, flat[:EDGE]), '…', digits(flat[-1])])}]"
+    return f"[{', '.join([*map(number, flat[:EDGE]), '…', number(flat[-1])])}]"
 
 
 def as_json(array: Array) -> Any:

@@ -287,6 +287,21 @@ class Spliced(Fuzz):
 
 def complaint(request: dict[str, Any] | str) -> str:
     """What is wrong with how a request was answered; empty if nothing is."""
+    line, reason = answered(request)
+    return reason or unreadable(line)
+
+
+def unreadable(line: str) -> str:
+    """What keeps a line from being JSON; empty if it is."""
+    try:
+        json.loads(line, parse_constant=_refused)
+    except (ValueError, RecursionError, MemoryError):
+        return traceback.format_exc()
+    return ""
+
+
+def answered(request: dict[str, Any] | str) -> tuple[str, str]:
+    """The line that answers a request, and what was wrong meanwhile."""
     try:
         with limited(SECONDS), warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -297,16 +312,14 @@ def complaint(request: dict[str, Any] | str) -> str:
                 if len(line) < LONG:  # the page of a large answer is as much longer
                     rendered(told, FORMATS[len(line) % len(FORMATS)], Screen(80, encoding="utf-8"))
             except InternalError:
-                return traceback.format_exc()
+                return "", traceback.format_exc()
             except GradcliError as error:
                 line = render_error(error, found.head, line=1)
-        if len(line) < LONG:
-            json.loads(line, parse_constant=_refused)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return traceback.format_exc()
-    return ""
+        return "", traceback.format_exc()
+    return line, ""
 
 
 def _refused(name: str) -> None:
@@ -321,10 +334,10 @@ def run(count: int, seed: int | None = None) -> int:
     for number in range(first, first + count):
         request, began = (Rim if number % 2 else Spliced)(number).request(), time.process_time()
         faulthandler.dump_traceback_later(2 * SECONDS, exit=True)  # what no signal interrupts
-        reason = complaint(request)
+        line, reason = answered(request)
         took, before, most = time.process_time() - began, most, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         slowest = max(slowest, (took, number))
-        reason = reason or f"took {took:.1f} s" * (took > SLOW)
+        reason = reason or unreadable(line) or f"took {took:.1f} s" * (took > SLOW)
         reason = reason or f"took {most / 2**20:.1f} GiB" * (before < MEMORY // 2**10 < most)
         if reason:
             found += 1

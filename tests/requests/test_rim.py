@@ -28,6 +28,7 @@ def test_sizes_that_do_not_go_together_are_refused_without_a_point() -> None:
     assert "does not fit" in _refused("hessian", loss, shape={})
     assert "does not fit" in _refused("jacobian", "sorted(x, dim=(0,))", shape={"x": [1000000]})
     assert "at most 1,048,576" in _refused("vjp", "svd(zeros(10**9, 10**9), some=True)", v="ones")
+    assert "at most 1,024" in _refused("vjp", "svd(zeros(1025, 1000), some=True)", v="ones")
 
 
 def _refused(command: str, expression: str, **request: Any) -> str:

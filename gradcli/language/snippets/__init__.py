@@ -52,7 +52,7 @@ _SIGNS = re.compile(
     r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
     r"\bnn\s*\.\s*[A-Z]\w*\s*[(:)]|^class\b|"
     r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|manual_seed|Generator)\b|"
-    r"\bdistributions\s*\.\s*[A-Z]|\.\s*(?:log_prob|rsample|icdf)\b|\bkl_divergence\s*\(|"
+    r"\bdistributions\s*\.\s*[A-Z]|"
     r"\.\s*(?:uniform|normal|random)_\s*\(|"
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,

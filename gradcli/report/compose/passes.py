@@ -12,8 +12,8 @@ MOST_LEAVES = 4
 """Names of leaves in the line."""
 
 
-def passed(one: Pass) -> doc.Note:
-    """Compose the line: where, by which leaves, v, the norm of the gradient, the verdict, the seconds."""
+def pass_line(one: Pass) -> doc.Note:
+    """Compose the line of a pass: where, by which leaves, v, the norm of the gradient, the verdict, the seconds."""
     parts: list[str | doc.Inline] = [f"pass {one.number}", *([one.where] if one.where else [])]
     if one.answer is None:
         parts.append(doc.Span(f"not answered: {getattr(one.refusal, 'message', one.refusal)}", "bad"))

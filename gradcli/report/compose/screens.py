@@ -24,8 +24,8 @@ from gradcli.report.compose.marks import wrong as wrong_of
 from gradcli.report.compose.parts import all_formulas, code, formula_notes, intermediates, note
 from gradcli.report.compose.views import STATUS_TONES, difference
 from gradcli.report.document import TONES, line, lines
+from gradcli.report.numbers import LONG, ends, in_a_line, rounded
 from gradcli.report.numbers import digits as all_digits
-from gradcli.report.numbers import ends, rounded
 from gradcli.report.wording import (
     NO_VARIABLE,
     accumulating,
@@ -62,9 +62,6 @@ from gradcli.results import (
     Result,
     Verdict,
 )
-
-MOST_LISTED = 12
-"""Elements of an array that are written in a line."""
 
 MOST_BELOW = 2
 """Notes that stand below the answer; more of them stand above."""
@@ -147,12 +144,7 @@ class _Screen:
 
     def _listed(self, array: Array) -> str:
         """An array as it can be typed; of a long one, its ends."""
-        if array.ndim == 0:
-            return self._number(array[()])
-        if array.size <= MOST_LISTED:
-            return f"[{', '.join(map(self._listed, array))}]"
-        flat = array.reshape(-1)
-        return f"[{', '.join([*map(self._number, flat[:3]), '…', self._number(flat[-1])])}]"
+        return in_a_line(array, self._number)
 
     def _cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
         """A number; one that is not the truth stands out, with the truth beside it."""
@@ -186,7 +178,7 @@ class _Screen:
                 is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
                 arrays |= {"u" if is_one else f"u_{name}": array for name, array in u.items()}
         for name, array in arrays.items():
-            shape = "" if array.size <= MOST_LISTED else f" {array.shape}"
+            shape = "" if array.size <= LONG else f" {array.shape}"
             yield line(f"{name}{shape} = {self._listed(array)}")
         first = answer.answers[0] if isinstance(answer, Products) else answer
         if isinstance(first, VJP | Explanation) and first.loss is not None:
@@ -359,7 +351,7 @@ class _Screen:
 
     def _marked(self, array: Array, doubts: Mapping[Index, Verdict]) -> doc.Line:
         """An array as it is listed, in which elements stand out that are not to be trusted, or how many do."""
-        shown = set(np.ndindex(array.shape)) if array.size <= MOST_LISTED else set()
+        shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
         parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Span(self._listed(array), "strong")]
         hidden = [verdict for place, verdict in doubts.items() if place not in shown]
         if hidden:
