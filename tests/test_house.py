@@ -74,7 +74,6 @@ ALLOWED = {
         "progress",
         "questions",
         "recording",
-        "reference",
         "results",
     },
     "report": {"errors", "keywords", "notation", "results", "report"},

@@ -4,15 +4,19 @@ targets            what names one: `model.py::loss`, `package.module:name`
 loading            the file or module that it is in, run as an import runs it
 calling            its parameters, and what it gives back
 tensor_names       names of the tensors that it finds elsewhere
-recorder, values   every call of torch while it runs, and what becomes of its tensors
+recorder, values   every call of ATen while it runs, as lines of a Program
+aten_lowering      calls of ATen as lines
+aten_rules         those whose row has another name or other arguments
+decisions          what values decide while it runs
+places             where in the user's code a call comes from
+schemas            what the schema of an operation of ATen says
+memory             values by the memory that holds them
+surface            what has to be seen above autograd: backward passes, and numbers that Python takes
 positions          what decides which elements are the largest, or the first
 items              numbers that Python took from tensors, and decides by
-call_kinds         what kind of call each is
-memory             which tensors share memory
+program_text       a recorded Program as text of the language
 repeating          what a second run has in common with the first
-spelling, writing  a call, and a whole recording, as text of the language
 recorded           what was recorded, replayed before it is believed, and run again for numbers
-branches           the conditions that Python decided by
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
 scripts            a whole script, and its backward passes

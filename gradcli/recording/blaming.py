@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import value, vjp
 from gradcli.autodiff.run import Tensor, array_of, run
 from gradcli.errors import GradcliError
 from gradcli.recording.calling import Signature, signature
-from gradcli.recording.values import Application, Ref
+from gradcli.recording.values import Application
 from gradcli.results import Array
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class _Look:
 def faults(recorded: Recorded) -> list[Fault]:
     """The custom functions of a recording whose gradients are wrong, each class once."""
     found: dict[type, Fault] = {}
-    applications = recorded.recorder.applications
+    applications = recorded.recorder.places.applications
     first = {application.function: application for application in reversed(applications)}
     for application in [*first.values(), *applications][:MOST_APPLICATIONS]:
         if application.function not in found:
@@ -115,12 +116,11 @@ def _alone(recorded: Recorded, application: Application) -> tuple[Call, frozense
     """The function with the arguments that it was applied to; those that are no tensors stay as they were."""
     custom: Any = application.function
     names = list(signature(custom.apply, custom.__name__).order)
-    values = recorded.recorder.values
     tensors: dict[str, Tensor] = {}
     fixed: dict[str, Any] = {}
     for name, given in zip(names, application.arguments, strict=False):
-        if isinstance(given, Ref):
-            tensors[name] = values[given.number].value
+        if isinstance(given, torch.Tensor):
+            tensors[name] = given
         else:
             fixed[name] = given
 

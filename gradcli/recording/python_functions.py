@@ -20,8 +20,7 @@ from gradcli.language.snippets.asked import Snippet
 from gradcli.questions.naming import Inputs
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
-from gradcli.recording.call_kinds import WrongDtypeError
-from gradcli.recording.calling import require_constants, require_names, signature
+from gradcli.recording.calling import WrongDtypeError, require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded
 from gradcli.recording.repeating import Borrowed
@@ -182,7 +181,7 @@ class PythonFunction(Function):
         program = made.program
         snippet = Snippet(program, values=constants, wrt=None)
         return Inquiry(
-            made.written.text,
+            made.program.text,
             snippet,
             own,
             chosen if wrt is None else wrt,

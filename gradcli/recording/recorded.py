@@ -17,25 +17,18 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, evaluate, leaves_of, prepared, run, tensor_of
-from gradcli.crosscheck.boundaries import Boundary, with_boundaries
-from gradcli.errors import GradcliError, InputError
-from gradcli.language.program.library_calls import is_in_torch
+from gradcli.autodiff.run import Forward, Tensor, array_of, run, tensor_of
+from gradcli.crosscheck.boundaries import Boundary, at_boundaries, with_boundaries
+from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
-from gradcli.language.snippets import read
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
-from gradcli.recording.branches import boundaries
-from gradcli.recording.branches import remarks as branches
-from gradcli.recording.call_kinds import WrongDtypeError
-from gradcli.recording.calling import Signature, argument, as_tensor, one_tensor
+from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
 from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
-from gradcli.recording.spelling import is_composed
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Step, numbers_of
-from gradcli.recording.writing import Written, written
+from gradcli.recording.values import numbers_of
 from gradcli.results import Array, Check
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
@@ -52,7 +45,6 @@ class Recorded:
         arrays: The value of every variable: of the arguments, and of the tensors that were found elsewhere.
         constants: The names of the latter.
         remarks: What to know of the recording.
-        written: The text, and where each of its calls stands in the user's code.
         recorder: All that was recorded.
         value: What the function gave.
     """
@@ -62,7 +54,6 @@ class Recorded:
     arrays: Mapping[str, Array]
     constants: tuple[str, ...]
     remarks: tuple[str, ...]
-    written: Written
     recorder: Recorder
     value: Array
 
@@ -77,15 +68,15 @@ class Recorded:
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """As `forward`, and the tensors that the text has names for, which are made in the same order."""
-        recorder = Recorder(self.recorder.names, self.recorder.dtype)
+        recorder = Recorder(self.call.names(arrays), self.recorder.dtype, self.called)
         forward = self._again(arrays, wrt, recorder)
-        made = recorder.tensors()
-        return forward, {**forward.leaves, **{name: made[n] for n, name in self.written.names.items() if n in made}}
+        made = {name: tensor for name, (_, tensor) in recorder.named.items() if name in self.program.named}
+        return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
 
     def _again(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], seen_by: Recorder | contextlib.nullcontext[None]
     ) -> Forward:
-        found = {leaf.name: leaf for _, leaf in self.recorder.leaves()}
+        found = self.recorder.leaves
         for name in wrt:
             if name in self.constants and found[name].is_made:
                 message = f"{name} is made anew by each call of {self.called}, and no derivative is by it"
@@ -124,17 +115,20 @@ class Recorded:
     @property
     def is_of_point(self) -> bool:
         """Whether Python decided by values, or computed with them: elsewhere the text may be of another function."""
-        has_left = any("numbers leave torch" in remark for remark in self.recorder.remarks)
-        return has_left or bool(self.recorder.guards or self.recorder.masks)
+        has_left = any("numbers leave torch" in remark for remark in self.recorder.decisions.remarks)
+        return has_left or bool(self.recorder.decisions.guards)
 
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """What decides otherwise beside the point."""
-        return boundaries(self, wrt)
+        guards = self.recorder.decisions.conditions(self.program)
+        shapes = {symbol: tuple(self.recorder.leaves[symbol.name].value.shape) for symbol in guards.program.variables}
+        inputs = {symbol.name: numbers_of(self.recorder.leaves[symbol.name].value) for symbol in shapes}
+        return at_boundaries(guards, shapes, inputs, wrt)
 
     @property
     def customs(self) -> tuple[str, ...]:
         """The custom functions that it applies."""
-        return tuple(dict.fromkeys(one.function.__name__ for one in self.recorder.applications))
+        return tuple(dict.fromkeys(one.function.__name__ for one in self.recorder.places.applications))
 
     def elsewhere(self) -> tuple[str, ...]:
         """The custom functions whose gradients are wrong at other points only."""
@@ -142,11 +136,11 @@ class Recorded:
 
     @cached_property
     def _faults(self) -> list[Fault]:
-        return faults(self) if self.recorder.applications else []
+        return faults(self) if self.recorder.places.applications else []
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
         """The same with other numbers in tensors that the function finds elsewhere."""
-        tensors = {leaf.name: leaf.tensor for _, leaf in self.recorder.leaves() if leaf.name in given}
+        tensors = {name: leaf.tensor for name, leaf in self.recorder.leaves.items() if name in given}
         return self.call.recorded(tensors, given)
 
     def at(self, arrays: Mapping[str, Array]) -> Recorded:
@@ -214,28 +208,28 @@ class Call:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
         tensors = self._tensors(self.given, [*self.given])
-        recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype))
+        recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype), self.called)
         recorder.give(tensors)
         try:
             self._give(constants, numbers, ())
             with self._running(), recorder:
-                found = self._run(tensors)
-                y = one_tensor(found, self.called)
+                y = one_tensor(self._run(tensors), self.called)
         finally:
             recorder.restore(but=constants)
-        output = recorder.ref(y)
+        output = recorder.atom(y)
         if output is None or (y.dtype is not getattr(torch, self.dtype)):
-            self._refuse(y, recorder, known=output is not None)
-        assert output is not None  # noqa: S101
-        text = written(recorder, output)
-        leaves = {leaf.name: leaf for _, leaf in recorder.leaves()}
-        program = parsed(text, recorder, self.called)
-        arrays = {name: numbers_of(leaves[name].value) for name in program.names}
-        found_elsewhere = tuple(name for name in program.names if not leaves[name].is_argument)
-        remarks = (*branches(recorder, text), *recorder.remarks)
-        made = Recorded(self, program, arrays, found_elsewhere, remarks, text, recorder, array_of(y))
+            self._refuse(y, known=output is not None)
+        program = recorder.program(output)
+        arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
+        found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
+        remarks = (*recorder.decisions.branches(program), *recorder.decisions.remarks)
+        made = Recorded(self, program, arrays, found_elsewhere, remarks, recorder, array_of(y))
         require_same(made, y)
         return made
+
+    def names(self, arrays: Mapping[str, Array]) -> Names:
+        """What names the tensors of a run."""
+        return Names(self.function, [name for name in self.taken.tensors if name in arrays])
 
     def forward(
         self,
@@ -287,10 +281,9 @@ class Call:
 
     @contextlib.contextmanager
     def _running(self) -> Iterator[None]:
-        """With the random numbers of the first run, and new tensors in the dtype of the question."""
-        before, default = Random.now(), torch.get_default_dtype()
+        """With the random numbers of the first run."""
+        before = Random.now()
         self._random.set()
-        torch.set_default_dtype(getattr(torch, self.dtype))
         try:
             with (
                 guarded(f"{self.called} is called"),
@@ -303,7 +296,6 @@ class Call:
                 yield
         finally:
             before.set()
-            torch.set_default_dtype(default)
 
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.
@@ -320,36 +312,13 @@ class Call:
 
     # -- what was recorded
 
-    def _refuse(self, y: Tensor, recorder: Recorder, *, known: bool) -> None:
+    def _refuse(self, y: Tensor, *, known: bool) -> None:
         if known:
             raise WrongDtypeError(str(y.dtype).removeprefix("torch."))
-        recorder.require_seen(y)
         raise InputError(
             f"the value of {self.called} is made by no call of torch that was seen",
             hint="what NumPy or another library computes has no derivative in torch",
         )
-
-
-def parsed(text: Written, recorder: Recorder, called: str) -> Program:
-    """The Program of a recording.
-
-    Raises:
-        InputError: The language does not read a call of it; the message has the line of the user's that made it.
-    """
-    shapes = {leaf.name: tuple(leaf.value.shape) for _, leaf in recorder.leaves()}
-    try:
-        program = read(text.text, given=frozenset(shapes), shapes=shapes).program
-    except GradcliError as error:
-        at = -1 if error.place is None else error.place.span.start
-        inside = [number for span, number in text.places if span.start <= at < span.stop]
-        step = recorder.values[inside[0]] if inside else None
-        where = f" ({step.where})" if isinstance(step, Step) and step.where is not None else ""
-        message = f"{called} is recorded, and a call of it is not read{where}: {error.in_shell.message}"
-        raise InputError(message, place=error.place, hint=error.in_shell.hint) from None
-    # A condition that Python alone asked for is used by nothing else.
-    return replace(
-        program, warnings=tuple(said for said in program.warnings if "is assigned but never used" not in said)
-    )
 
 
 def require_same(made: Recorded, y: Tensor) -> None:
@@ -362,26 +331,11 @@ def require_same(made: Recorded, y: Tensor) -> None:
     # With the graph that the function had: torch takes other digits of singular values where it keeps one.
     wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
     found, own = array_of(run(program, made.arrays, wrt, dtype).output), array_of(y)
-    # What is written as several operations, or run by its meaning, has other roundings.
-    names = {line.call.op.name for line in program.lines}
-    paths = {value.path for value in made.recorder.values if isinstance(value, Step)}
-    is_same = all(is_in_torch(line.call) for line in program.lines) and not any(is_composed(p, names) for p in paths)
-    slack = 0.0 if is_same else SLACK[dtype]
-    if found.shape == own.shape and _is_close(found, own, slack):
+    if found.shape == own.shape and _is_close(found, own, SLACK[dtype]):
         return
-    parts = ""
-    if not program.takes_derivatives:
-        ran = prepared(program)
-        values = evaluate(ran, leaves_of(ran, made.arrays, wrt, dtype), dtype)
-        numbers = {name: n for n, name in made.written.names.items()}
-        for name, atom in program.named.items():
-            step = made.recorder.values[numbers[name]] if name in numbers else None
-            if isinstance(step, Step) and atom in values and not _is_same(values[atom], step.value):
-                parts = f"; they part at {step.where}" if step.where is not None else ""
-                break
     raise InputError(
         f"the recording of {made.call.called} is not the function: replayed, it gives {_short(found)}, "
-        f"and the function {_short(own)}{parts}"
+        f"and the function {_short(own)}"
     )
 
 
@@ -390,10 +344,6 @@ def _is_close(found: Array, own: Array, slack: float) -> bool:
     with np.errstate(all="ignore"):
         room = slack * float(np.max(np.abs(own[np.isfinite(own)]), initial=0.0))
         return bool(np.all((found == own) | (np.isnan(found) & np.isnan(own)) | (np.abs(found - own) <= room)))
-
-
-def _is_same(tensor: Tensor, other: Tensor) -> bool:
-    return bool(np.array_equal(array_of(tensor), array_of(other), equal_nan=True))
 
 
 def _short(array: Array) -> str:

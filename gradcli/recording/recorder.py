@@ -1,500 +1,491 @@
-"""Every call of torch while a function runs, and what becomes of its tensors.
+"""Every call of ATen while a function runs, below autograd, as lines of a Program.
 
-A tensor is known by its identity.  What no recorded call made was there before (weights, data), or came from outside
-of torch: it is a constant of the recording.  A call that changes a tensor in place makes a new value of it, and of each
-view that shares its memory; what autograd does not know to share it is out of date from then on, and may not be used.
+A value is known by the memory that holds it.  What no call made was there before (weights, data) and is a variable
+with a name; what was drawn, or made of nothing, is a constant.  Where autograd does not follow a tensor that the lines
+do, as behind `detach()`, `.data` and `no_grad`, the lines hold it constant too.
 """
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+import sympy
+
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.errors import InputError
-from gradcli.recording import call_kinds
-from gradcli.recording.items import Item
-from gradcli.recording.loading import is_of_user
-from gradcli.recording.memory import NOWHERE, are_followed, is_own, memory, merged, places_in, version
-from gradcli.recording.positions import distinct
-from gradcli.recording.spelling import last, path_of
-from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Application, Guard, Leaf, Ref, Step, Where, copied, replaced, tensors_in, within
+from gradcli.errors import GradcliError, InputError
+from gradcli.language.lower.arguments import exact_number
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
+from gradcli.recording.aten_rules import INDEXED, RULES
+from gradcli.recording.calling import WrongDtypeError
+from gradcli.recording.decisions import Decisions
+from gradcli.recording.memory import Memory, alias, geometry, memory
+from gradcli.recording.places import Place, Places, next_node
+from gradcli.recording.positions import ORDERED
+from gradcli.recording.program_text import OUTPUTS, written
+from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
+from gradcli.recording.surface import Surface
+from gradcli.recording.tensor_names import UNNAMED, Names
+from gradcli.recording.values import Leaf, copied, replaced, tensors_in
 
-MOST_STEPS = 100_000
+MOST_CALLS = 100_000
 """Calls of one recording."""
 
+_ASSIGNED = frozenset("copy fill zero".split())
+"""Operations in place whose result does not depend on what was there."""
 
-@dataclass
-class _Known:
-    """What is known of a tensor: its value, its version then, and where it became out of date."""
+_SHAPED = frozenset(
+    "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like".split()
+)
+"""Operations that take of a tensor its shape alone."""
 
-    tensor: Tensor  # held, so that no other tensor has its identity
-    ref: Ref
-    version: int
-    changed: Where | None = None
+_NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
+"""Operations whose result is followed, and random."""
 
 
-class Recorder(torch.overrides.TorchFunctionMode):
+class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     """Records while it is entered.
 
     Args:
         names: What names the tensors that it is not given.
         dtype: Of its floating-point arguments; None of a script, which has none.
+        called: What is recorded, for messages.
 
     Attributes:
-        values: Leaves and steps, by their numbers.
-        guards: What Python decided by.
-        masks: What decided which elements were taken or counted.
-        applications: Of `autograd.Function`.
-        remarks: What to know of the recording.
+        leaves: Arguments, and tensors found elsewhere, by name.
+        decisions: What values decided.
+        places: Where calls come from.
+        named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
     """
 
-    def __init__(self, names: Names, dtype: Any) -> None:
+    def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
         super().__init__()
-        self.dtype = dtype
-        self.names = names
-        self.values: list[Leaf | Step] = []
-        self.guards: list[Guard] = []
-        self.masks: list[Guard] = []
-        self.applications: list[Application] = []
-        self.remarks: dict[str, None] = {}
-        self._known: dict[int, _Known] = {}
-        self._new: dict[int, tuple[Tensor, tuple[str, Any, Any] | None]] = {}
-        self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
-        self._of_arguments: set[int] = set()
+        self.names, self.dtype, self.called = names, dtype, called
+        self._surface = Surface(self)
+        self._pauses = self._inside = self._count = 0
+        self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
-        self._positions: dict[int, tuple[Tensor, str, Sequence[Any], Mapping[str, Any]]] = {}
-        self._first_node = call_kinds.next_node()
         self.changed: list[Tensor] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew: every tensor is a constant from here on."""
+        self.lines = AtenLowering(self.called, RULES)
+        self.leaves: dict[str, Leaf] = {}
+        self.decisions = Decisions(self)
+        self.named: dict[str, tuple[Atom, Tensor]] = {}
+        self._values = Memory(self._picked, self._merged)
+        self._made: dict[int, Tensor] = {}
+        self._called, self._count = set[Atom](), 0
+        self._followed, self._of_arguments = set[Atom](), set[Atom]()
+        self._detached: dict[Atom, Atom] = {}
+        self._attached: dict[Atom, Atom] = {}
+        self.places = Places(self._copied)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports torch._dynamo, which takes a second
+
+    def __enter__(self) -> Recorder:
+        """Record from here on."""
+        self._surface.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        """Record no more."""
+        super().__exit__(*raised)
+        self._surface.__exit__(*raised)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run a block that is not recorded."""
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """Record the calls of a block that runs within a call."""
+        super().__enter__()
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            super().__exit__(None, None, None)
+
+    # -- what is asked of a recording
 
     def give(self, arguments: Mapping[str, Tensor]) -> None:
-        """The tensors that the function is given, by name."""
+        """Take tensors as the arguments of the function, by name."""
         for name, tensor in arguments.items():
-            self._hold(tensor, Leaf(name, tensor, copied(tensor), is_argument=True))
+            self._of_arguments.add(self._leaf(name, tensor, is_argument=True))
 
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Any,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Run a call, and record it if it made a tensor from tensors."""
-        kwargs = kwargs or {}
-        path = path_of(function)
-        tensors = list(tensors_in((args, kwargs)))
-        if path in call_kinds.PASSES:
-            return self._passed(path, function, args, kwargs)
-        for generator in within((args, dict(kwargs)), torch.Generator):
-            self._generators.setdefault(id(generator), (generator, generator.get_state()))
-        name = last(path)
-        if not tensors or name in call_kinds.OF_SIZES:
-            found = self._made(function(*args, **kwargs), (path, args, kwargs) if path in call_kinds.SOURCES else None)
-            return found.zero_() if name in call_kinds.UNFILLED and isinstance(found, torch.Tensor) else found
-        if path.endswith((".grad.__get__", ".grad.__set__", "._backward_hooks.__set__")):
-            return self._made(function(*args, **kwargs))
-        frame, where, custom = self._frame()
-        self._learn_names(frame)
-        for tensor in tensors:
-            self._decide_by(tensor, where)
-        before = None
-        if path.endswith(("requires_grad.__set__", "requires_grad_")):
-            was_constant, found = not tensors[0].requires_grad, function(*args, **kwargs)
-            if was_constant and custom is None and tensors[0].requires_grad:
-                self._began(tensors[0], frame)
-            return found
-        if path.rpartition(".")[2] in call_kinds.READS or name in ("bool", "is_nonzero"):
-            found = function(*args, **kwargs)
-            for tensor in tensors:
-                if self.ref(tensor) is not None:  # else a constant, wherever it goes
-                    self._read(path.rpartition(".")[2], self._ref(tensor, frame, where, custom), found, where, custom)
-            return Item(found, tensors[0]) if path.endswith(".item") and isinstance(found, float) else found
-        leaves = call_kinds.updated_leaves(path, args)
-        if leaves:
-            for leaf in leaves:
-                self._known.pop(id(leaf), None)
-            return function(*args, **kwargs)
-        changed = call_kinds.changed_by(path, args, kwargs, where)
-        if changed is not None or call_kinds.may_give_tensors(path):
-            for tensor in tensors:
-                self._ref(tensor, frame, where, custom)  # as it is before the call
-            before = {id(tensor): self._known[id(tensor)].ref for tensor in tensors}
-        state = torch.get_rng_state() if name in call_kinds.DROPOUTS and kwargs.get("training", True) else None
-        found = function(*args, **kwargs)
-        if before is None:
-            if any(True for _ in tensors_in(found)):
-                raise AssertionError(f"{path} gives tensors")
-            return found
-        if custom is not None and (name == "detach" or path.endswith(".data.__get__")):
-            self._known[id(found)] = _Known(found, before[id(tensors[0])], version(found))  # nothing is followed here
-            return found
-        if state is not None:
-            self._dropped(function, args, kwargs, state, found, where, custom)
-        else:
-            self._record(path, args, kwargs, found, changed, where, custom, before)
-        return found
+    def atom(self, tensor: Tensor) -> Atom | None:
+        """Find the value that a tensor holds; None of what no recorded call made."""
+        return self.operand(tensor, Place()) if tensor in self._values else None
 
-    def _passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """A backward pass inside of the function: gradients that are differentiated again are recorded, others not."""
-        found = function(*args, **kwargs)
-        if kwargs.get("create_graph") and path.endswith(".grad"):
-            frame, where, custom = self._frame()
-            before = {id(tensor): self._ref(tensor, frame, where, custom) for tensor in tensors_in((args, kwargs))}
-            self._record("torch.autograd.grad", args, kwargs, found, None, where, custom, before)
-            return found
-        return self._made(found)
+    def knows(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor holds a value that follows from what the function was given or found."""
+        return tensor in self._values or tensor.requires_grad
 
-    def _made(self, found: Any, call: tuple[str, Any, Any] | None = None) -> Any:
-        """What a call made from no tensors: a constant where it is used, and made anew in each run."""
-        for tensor in tensors_in(found):
-            self._new[id(tensor)] = tensor, call
-        return found
+    def program(self, output: Atom, frame: FrameType | None = None) -> Program:
+        """Give the Program of what a value is made of, with its text.
 
-    # -- what is asked of the recording
+        Args:
+            output: The value.
+            frame: Where names are looked for of what had none where it was seen first, such as a filled parameter.
+        """
+        for name, leaf in list(self.leaves.items()):
+            better = self.names.updated(name, leaf.tensor, frame)
+            if better != name:
+                self.lines.rename(name, better)
+                self.leaves[better] = replace(self.leaves.pop(name), name=better)
+        program = self.lines.program([self.lines.number(output)])
+        inside = {line.symbol for line in program.lines}
+        named = {name: atom for name, (atom, _) in self.named.items() if atom in inside}
+        last = next((name for name, atom in named.items() if atom == program.output), "")
+        return written(program, named, self.names.free, last or self.names.first(OUTPUTS))
 
-    def ref(self, tensor: Tensor) -> Ref | None:
-        """The value that a tensor holds; None if no recorded call made it."""
-        return self._known[id(tensor)].ref if id(tensor) in self._known else None
-
-    def restore(self, but: Container[str]) -> None:
+    def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
         """Give what the function found elsewhere the numbers that it had, such as running means, and generators too."""
         for generator, state in self._generators.values():
             generator.set_state(state)
-        for value in self.values:
-            is_found = isinstance(value, Leaf) and not value.is_argument and not value.is_made
-            if isinstance(value, Leaf) and is_found and value.name not in but and value.put_back():
-                self.changed.append(value.tensor)
+        for name, leaf in self.leaves.items():
+            if not (leaf.is_argument or leaf.is_made) and name not in but and leaf.put_back():
+                self.changed.append(leaf.tensor)
 
-    def forget(self) -> None:
-        """Begin anew: every tensor is a constant from here on."""
-        self.values, self.guards, self.masks, self.applications, self.remarks = [], [], [], [], {}
-        self._known, self._new, self._frames, self._positions, self._of_arguments = {}, {}, {}, {}, set()
-        self._first_node = call_kinds.next_node()
-        self.names = Names(self.names.function, ())
+    # -- calls
 
-    def tensors(self) -> dict[int, Tensor]:
-        """The tensors that hold values, by the numbers of these."""
-        return {known.ref.number: known.tensor for known in self._known.values()}
+    def run(self, function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call for its numbers."""
+        return function(*args, **kwargs)
 
-    def leaves(self) -> Iterator[tuple[Ref, Leaf]]:
-        """The values that no step made."""
-        return ((Ref(n), value) for n, value in enumerate(self.values) if isinstance(value, Leaf))
+    def __torch_dispatch__(
+        self, function: Overload, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it if a value takes part that follows from what the function was given or found."""
+        kwargs = kwargs or {}
+        if self._pauses or not function._schema.returns:
+            return self.run(function, args, kwargs)
+        name, changed = name_of(function), changed_by(function, args, kwargs)
+        tensors = list(tensors_in((args, dict(kwargs))))
+        for one in (*args, *kwargs.values()):
+            if isinstance(one, torch.Generator):
+                self._generators.setdefault(id(one), (one, one.get_state()))
+        if any(one.is_meta for one in tensors):  # of shapes alone
+            return self.run(function, args, kwargs)
+        is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)
+        is_alone = all(self._is_made(one) for one in tensors)
+        if is_drawn and name in _NOISY and not is_alone:
+            raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
+        if is_drawn or is_alone or name in _SHAPED:
+            found = self._constant(self.run(function, args, kwargs), changed)
+            return found.zero_() if name.startswith(("empty", "new_empty")) else found
+        place = self.places.find()
+        self._learn_names(place.frame)
+        if self._is_untracked(place):
+            return self._constant(self.run(function, args, kwargs), changed)
+        if name == "_local_scalar_dense":
+            if tensors[0] is not self._surface.reading:
+                self.decisions.read(tensors[0], place)
+            return self.run(function, args, kwargs)
+        if name in ("lift_fresh", "detach", "alias"):
+            return self.run(function, args, kwargs)
+        if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
+            tuple(self._value(one, place) for one in tensors)
+        keep = self._changed if changed else self._made_of
+        return keep(function, args, kwargs, changed, place)
 
-    # -- recording
+    def _changed(
+        self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: Place
+    ) -> Any:
+        """Record a call that writes to tensors."""
+        results, inputs = self._lowered(function, bound(function, args, kwargs), changed, place)
+        base = changed[0] if changed[0]._base is None else changed[0]._base
+        if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
+            said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
+            self.decisions.remarks.setdefault(f"{said}: its gradient is that of before")
+        found = self.run(function, args, kwargs)
+        self._require_dtype(changed, inputs)
+        for output, result in zip(changed, results, strict=False):
+            self._keep(output, result, inputs, is_written=True)
+        return found
 
-    def _record(
-        self,
-        path: str,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        found: Any,
-        changed: Tensor | None,
-        where: Where | None,
-        custom: int | None,
-        before: Mapping[int, Ref],
-    ) -> None:
+    def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: Place) -> Any:
+        """Record a call that makes tensors."""
+        found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
+        outputs = list(found) if isinstance(found, tuple | list) else [found]
+        is_other = self._of_other_dtype(outputs) and not self._is_given(given)
+        if is_other or not any(_is_followed(one) for one in outputs):
+            self.decisions.of_whole_numbers(name, given, place)
+            return self._constant(found, ())
+        results, inputs = self._lowered(function, given, (), place)
+        self._require_dtype(outputs, inputs)
+        for output, result in zip(outputs, results, strict=False):
+            if isinstance(output, torch.Tensor):
+                self._keep(output, result, inputs)
+                if not _is_followed(output) and name in ORDERED:
+                    self.decisions.put_off(output, name, given, place)
+        return found
+
+    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
+        """Run a function that is a row as it is written, whatever it is made of.
+
+        Args:
+            name: Of the row.
+            function: What is run.
+            args: What it is given.
+            arguments: Of the row.
+        """
+        tensors = list(tensors_in(args))
+        if self._pauses or any(map(_is_wrapped, tensors)) or all(map(self._is_made, tensors)):
+            return function(*args)
+        place = self.places.find()
+        self._learn_names(place.frame)
+        if self._is_untracked(place):
+            return function(*args)
+        with self.paused():
+            found = function(*args)
+        atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
+        self._require_dtype([found], inputs := list(atoms_in(atoms)))
+        self._keep(found, self.lines.row(name, *atoms), inputs)
+        return found
+
+    def _lowered(
+        self, function: Overload, given: dict[str, Any], changed: Sequence[Tensor], place: Place
+    ) -> tuple[list[Atom | None], list[Atom]]:
+        """The values that a call gives, and those that it is made of."""
+        name, self._count = name_of(function), self._count + 1
+        if self._count > MOST_CALLS:
+            raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
+        if given.get("dropout_p"):
+            raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
+        if name in INDEXED:
+            given["indices"] = self.decisions.positions(given["indices"], place)
+
         def held(value: Any) -> Any:
-            return replaced(value, torch.Tensor, lambda tensor: before[id(tensor)])
+            return replaced(value, torch.Tensor, lambda one: self.operand(one, place))
 
-        result = found if changed is None else changed
-        parts: list[tuple[int | None, Tensor]] = []
-        if isinstance(result, torch.Tensor):
-            parts.append((None, result))
-        elif isinstance(result, tuple | list):
-            parts += [(n, one) for n, one in enumerate(result) if isinstance(one, torch.Tensor)]
-        inputs = [ref.number for ref in before.values()]
-        is_of_arguments = not self._of_arguments.isdisjoint(inputs)
-        made = [one for _, one in parts]
-        masks = [one for one in tensors_in((args, kwargs)) if one.dtype is torch.bool]
-        is_of_arguments &= len(masks) < len(before)  # a mask has the numbers 0 and 1 in any dtype
-        is_alone = all(self._is_made(n) for n in inputs)
-        if not is_alone and call_kinds.is_in_other_dtype(self.dtype, made, is_of_arguments=is_of_arguments):
-            is_alone = True
-            self._decided(masks, where)
-        if last(path) in call_kinds.RANDOM or is_alone:
-            self._made(found)
-            if changed is not None:
-                self._known.pop(id(changed), None)
+        if changed and name.rstrip("_") in _ASSIGNED:
+            other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
+            atom = other if isinstance(other, sympy.Basic) else exact_number(other)
+            return [self.lines.expanded(atom, tuple(changed[0].shape))], [atom]
+        plain = functional(function)
+        atoms = {key: held(value) for key, value in given.items()}
+        try:
+            found = NotImplemented if plain is None else self.lines.call(plain, atoms)
+        except GradcliError as error:
+            message = f"{self.called} is recorded, and a call of it is not read{place}: {error.message}"
+            raise InputError(message, hint=error.hint) from None
+        if found is NotImplemented:
+            found = self._decomposed(plain or function, given, place)
+        return found if isinstance(found, list) else [found], list(atoms_in(atoms))
+
+    def _decomposed(self, function: Overload, given: Mapping[str, Any], place: Place) -> list[Atom | None]:
+        """The values of what torch's tables make of a call, whose calls are recorded in its place."""
+        state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
+        with torch.no_grad(), self.again():
+            parts = torch._decomp.decomposition_table.get(function, function.decompose)(*args, **kwargs)
+        torch.set_rng_state(state)
+        if parts is NotImplemented:
+            raise InputError(f"{self.called} calls {function}{place}, which has no meaning here")
+        parts = parts if isinstance(parts, tuple | list) else [parts]
+        return [
+            self._value(one, place) if isinstance(one, torch.Tensor) and _is_followed(one) else None for one in parts
+        ]
+
+    def _keep(self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], *, is_written: bool = False) -> None:
+        """Note the result of a call; whole numbers are constants, whatever they follow from."""
+        if result is None or not _is_followed(output):
+            self._constant(output, [output] * is_written)
             return
-        if changed is not None and custom is None:
-            call_kinds.require_followed(changed, where)
-        assigned = call_kinds.assignment(path, args, kwargs, found)
-        if assigned is not None:
-            given = assigned.given
-            if is_own(assigned.tensor, assigned.key, given):
-                self._count(assigned.tensor)  # as Python does behind `y[0] += 1`
-            else:
-                before_it = before[id(args[0])]
-                self._assigned(assigned.tensor, assigned.key, held(given), before_it, where, custom)
+        self._derived(result, *inputs)
+        if not is_written:
+            self._values.put(output, result)
             return
-        if last(path) in ("getitem", "masked_select"):
-            path, args = "torch.Tensor.__getitem__", [args[0], self._without_masks(args[1], where)]
-        recorded = torch.is_grad_enabled() or custom is not None
-        before = {**before, **{id(one): self._known[id(one)].ref for one in tensors_in(args)}}
-        arguments, keywords = held(tuple(args)), {key: held(value) for key, value in kwargs.items() if key != "out"}
-        for part, tensor in parts:
-            is_known = id(tensor) in before and changed is None
-            if not (is_known or tensor.dtype.is_floating_point or tensor.dtype is torch.bool):
-                self._decided(masks, where)  # as of (x > 0).sum()
-                self._positions[id(tensor)] = tensor, last(path), args, kwargs
-            if is_known or not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool):
-                continue  # the tensor itself, or whole numbers, which are constants where they are used
-            step = Step(path, arguments, keywords, part, not recorded, where, copied(tensor), custom=custom)
-            self._hold(tensor, step, stale=where if changed is not None else None)
+        base = self._made.pop(memory(output), None)
+        if base is not None and output not in self._values and base.dtype is output.dtype:
+            self._values.put(base, self._made_value(base, Place()))
+        self._values.write(output, result)
 
-    def _is_made(self, number: int) -> bool:
-        """Whether a value is a constant that the function made itself."""
-        value = self.values[number]
-        return value.is_made if isinstance(value, Leaf) else value.path in call_kinds.SOURCES
+    def _is_given(self, given: Mapping[str, Any]) -> bool:
+        """Tell whether an argument of a call follows from those of the function, but for conditions."""
+        known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
+        return any(one is not None and one.atom in self._of_arguments for one in known)
 
-    def _assigned(
-        self, changed: Tensor, key: Any, given: Any, before: Ref, where: Where | None, custom: int | None
-    ) -> None:
-        """`y[key] = given`: the new elements at these places, and those of before elsewhere."""
-        shape = tuple(changed.shape)
-        if isinstance(given, Ref) and self.values[given.number].value.numel() > 1:
-            places = torch.full(shape, NOWHERE, dtype=torch.int64)
-            size = tuple(places[key].shape)
-            places[key] = torch.arange(math.prod(size)).reshape(size)
-            value = self.values[given.number].value.expand(size)
-            step = Step("torch.Tensor.expand", (given, *size), {}, None, False, where, value, custom=custom)
-            is_part = bool((places == NOWHERE).any())
-            wide = given if is_part and self.values[given.number].value.shape == size else self._hold(value, step)
-            ref = self._from_places(wide, places, before, where, custom)
-            self._hold_again(changed, ref, where, custom)
-            return
-        is_new = torch.zeros(shape, dtype=torch.bool)
-        is_new[key] = True
-        path, arguments = "torch.where", (self._constant("is_new", is_new), given, before)
-        if isinstance(given, Ref) and bool(is_new.all()):
-            path, arguments = "torch.Tensor.expand", (given, *shape)
-        step = Step(path, arguments, {}, None, False, where, copied(changed), custom=custom)
-        self._hold(changed, step, stale=where)
+    def _of_other_dtype(self, outputs: Sequence[Any]) -> bool:
+        kinds = {one.dtype for one in tensors_in(outputs) if one.is_floating_point()}
+        return self.dtype is not None and bool(kinds - {self.dtype})
 
-    def _hold_again(self, changed: Tensor, ref: Ref, where: Where | None, custom: int | None) -> None:
-        """A tensor that was changed in place holds a value that there is already."""
-        self._known[id(changed)] = _Known(changed, ref, version(changed))
-        self._spread(changed, ref, where, custom)
+    def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
+        """Refuse another dtype of what follows from the arguments; a condition is 0 and 1 in any of them."""
+        is_given = any(one in self._of_arguments and not self.lines.is_condition(one) for one in inputs)
+        for one in tensors_in(outputs):
+            if is_given and self._of_other_dtype([one]):
+                raise WrongDtypeError(str(one.dtype).removeprefix("torch."))
 
-    def _without_masks(self, key: Any, where: Where | None) -> Any:
-        """An index with the places in place of each mask, which is decided here, and of each tensor of one number."""
-        items = key if isinstance(key, tuple) else (key,)
-        found: list[Any] = []
-        for item in items:
-            if isinstance(item, torch.Tensor) and item.dtype is torch.bool:
-                places = item.nonzero(as_tuple=True)
-                for place in places:
-                    self._constant("place", place)
-                found += places
-                at = "" if where is None else f" ({where})"
-                taken = f"{int(item.sum())} of {item.numel()} elements"
-                self.remarks.setdefault(f"a mask took {taken}{at}; the answer is of these")
-                self._decided([item], where)
-            else:
-                found.append(int(item) if isinstance(item, torch.Tensor) and not item.ndim else item)
-        return tuple(found) if len(found) > 1 or isinstance(key, tuple) else found[0]
+    # -- values
 
-    def _decided(self, masks: Sequence[Tensor], where: Where | None, shown: str = "") -> None:
-        """Masks that something depends on which is a constant of the recording."""
-        self.masks += [Guard(self._known[id(m)].ref, True, where, shown) for m in masks if id(m) in self._known]
+    def is_argument(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is an argument of the function, or a view of all its elements."""
+        known = self._values.find(tensor)
+        leaf = None if known is None else self.leaves.get(str(known.atom))
+        return leaf is not None and leaf.is_argument
 
-    def _decide_by(self, tensor: Tensor, where: Where | None) -> None:
-        """What is used as positions, such as those of argmax, which are others where values tie."""
-        if (chosen := self._positions.pop(id(tensor), None)) is not None:
-            with self:
-                values_differ = distinct(*chosen[1:])
-            self._decided([] if values_differ is None else [values_differ], where, f"what {chosen[1]}() gives")
+    def _is_untracked(self, place: Place) -> bool:
+        """Tell whether a call is passed over where autograd does not track it."""
+        return False
 
-    def _constant(self, name: str, tensor: Tensor) -> Ref:
-        """A tensor that the recording needs beside those of the function."""
-        return self._hold(tensor, Leaf(self.names.free(name), tensor, tensor, is_argument=False, is_made=True))
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether the function made a tensor of nothing that it was given or found."""
+        return memory(tensor) in self._made and tensor not in self._values and not tensor.requires_grad
 
-    def _dropped(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        state: Tensor,
-        found: Tensor,
-        where: Where | None,
-        custom: int | None,
-    ) -> None:
-        """Dropout as a product with what it drew: ones go through it with the same random state."""
-        ref = self._constant("dropped", call_kinds.drawn(function, args, kwargs, state))
-        self.remarks.setdefault("what dropout drew is a constant of the recording")
-        step = Step(
-            "torch.Tensor.mul", (self._known[id(args[0])].ref, ref), {}, None, False, where, copied(found), "", custom
-        )
-        self._hold(found, step)
+    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+        """Note what a call made that follows from no value."""
+        for tensor in (*tensors_in(found), *changed):
+            self._values.forget(tensor)
+            if tensor not in self._values:
+                self._made.setdefault(memory(tensor), alias(tensor))
+        return found
 
-    def _hold(self, tensor: Tensor, value: Leaf | Step, *, stale: Where | None = None) -> Ref:
-        inside = [value.arguments, dict(value.keywords)] if isinstance(value, Step) else []
-        if (isinstance(value, Leaf) and value.is_argument) or any(
-            ref.number in self._of_arguments for ref in within(inside, Ref)
-        ):
-            self._of_arguments.add(len(self.values))
-        if len(self.values) >= MOST_STEPS:
-            raise InputError(f"the function makes more than {MOST_STEPS:,} calls of torch", hint="record a part of it")
-        ref = Ref(len(self.values))
-        self.values.append(value)
-        self._known[id(tensor)] = _Known(tensor, ref, version(tensor))
-        if stale is not None:
-            self._spread(tensor, ref, stale, value.custom if isinstance(value, Step) else None)
-        return ref
+    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
+        if kwargs.get("create_graph"):
+            return function(*args, **kwargs)
+        with self.paused():
+            found = function(*args, **kwargs)
+        return self._constant(found, ())
 
-    def _count(self, changed: Tensor) -> None:
-        """A tensor was changed, and holds what is known of it all the same."""
-        for known in self._known.values():
-            if memory(known.tensor) == memory(changed):
-                known.version = version(known.tensor)
+    def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
+        atom = self.lines.variable(name, tuple(tensor.shape))
+        self.leaves[name] = Leaf(name, tensor, self._copied(tensor), is_argument, is_made)
+        if tensor.requires_grad:
+            self._followed.add(atom)
+        if tensor.dtype is torch.bool:
+            atom = self.lines.emit("ne", [atom, 0])
+        self._values.put(tensor, atom)
+        return atom
 
-    def _spread(self, changed: Tensor, ref: Ref, where: Where | None, custom: int | None) -> None:
-        """Change what shares memory with a tensor that was changed in place."""
-        self._count(changed)
-        for known in list(self._known.values()):
-            other = known.tensor
-            if other is changed or memory(other) != memory(changed):
-                continue
-            places = places_in(changed, other)
-            if places is None and other.dtype is changed.dtype:
-                continue
-            if other.is_leaf and other.requires_grad:
-                del self._known[id(other)]  # a new value from now on, as after the step of an optimizer
-            elif places is None or (custom is None and not are_followed(changed, other)):
-                known.changed = where or Where("", 0)
-            else:
-                known.ref = self._from_places(ref, places, known.ref, where, custom)
+    def _copied(self, tensor: Tensor) -> Tensor:
+        with self.paused():
+            return copied(tensor)
 
-    def _from_places(self, ref: Ref, places: Tensor, before: Ref, where: Where | None, custom: int | None) -> Ref:
-        """The elements of a value at some flat places of it, and those of before where there is no place."""
-
-        def step(path: str, *arguments: Any) -> Ref:
-            given = [self.values[one.number].value if isinstance(one, Ref) else one for one in arguments]
-            value = call_kinds.called(path, given)
-            return self._hold(value, Step(path, arguments, {}, None, False, where, value, custom=custom))
-
-        shape = tuple(self.values[ref.number].value.shape)
-        return merged(ref, shape, places, before, step, self._constant)
-
-    def _began(self, tensor: Tensor, frame: FrameType | None) -> None:
-        """A tensor that autograd follows from here on, as a leaf of its graph: a constant of the recording."""
-        if id(tensor) in self._known:
-            name = self.names.of(tensor, frame)
-            self._hold(tensor, Leaf(name, tensor, copied(tensor), is_argument=False, is_made=True))
-
-    def _ref(self, tensor: Tensor, frame: FrameType | None, where: Where | None, custom: int | None = None) -> Ref:
-        known = self._known.get(id(tensor))
-        if known is not None and known.changed is None and known.version != version(tensor):
-            value = self.values[known.ref.number]  # a call that is not seen changed it, or it was marked dirty
-            if isinstance(value, Step) and value.custom is not None and custom is None:
-                known.version = version(tensor)
-            elif not tensor.is_leaf:
-                raise InputError(f"a tensor is used ({where}) that was changed in place by what is not recorded")
-            else:
-                del self._known[id(tensor)]
-                known = None
-        if known is not None and known.changed is not None:
+    def operand(self, tensor: Tensor, place: Place) -> Atom:
+        """The value that a tensor holds, as autograd follows it."""
+        atom = self._value(tensor, place)
+        if not tensor.is_floating_point() or self._inside or place.custom is not None:
+            return atom
+        if not tensor.requires_grad and atom in self._followed:
+            if atom not in self._detached:
+                held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
+                self._detached[atom], self._attached[held] = held, atom
+            return self._detached[atom]
+        if tensor.requires_grad and atom in self._attached:  # a copy that forward-mode differentiation makes
+            return self._attached[atom]
+        if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
+            self._values.forget(tensor)
+            return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
+        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed:
             raise InputError(
-                f"a tensor is used ({where}) whose memory another one changed in place ({known.changed})",
-                hint="record it with .clone() before what changes it",
+                f"autograd follows a tensor{place} that was changed, or made, by what it does not follow",
+                hint="change a .clone() of it, or outside of no_grad",
             )
-        if known is None:
-            call_kinds.require_outside_of_func(tensor, where)
-            is_new = id(tensor) in self._new
-            if not is_new:
-                self.require_seen(tensor, where)
-            is_made = is_new and (tensor.grad_fn is not None or not tensor.requires_grad)
-            source = self._new[id(tensor)][1] if is_made else None
-            if source is not None and tensor.is_floating_point() and not tensor._version:
-                path, args, kwargs = source
-                return self._hold(tensor, Step(path, tuple(args), kwargs, None, False, where, copied(tensor)))
-            leaf = Leaf(self.names.of(tensor, frame), tensor, copied(tensor), is_argument=False, is_made=is_made)
-            return self._hold(tensor, leaf)
-        return self._as_outside(known, custom)
+        return atom
 
-    def require_seen(self, tensor: Tensor, where: Where | None = None) -> None:
+    def _value(self, tensor: Tensor, place: Place) -> Atom:
+        if tensor.layout is not torch.strided:
+            raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
+        atom = self._values.part(tensor)
+        if atom is not None:
+            return atom
+        base = self._made.get(memory(tensor))
+        base = tensor if base is not None and geometry(base) == geometry(tensor) else base
+        if base is not None and base.dtype is tensor.dtype and tensor not in self._values:
+            self._values.put(base, self._made_value(base, place))
+            return self._value(tensor, place)
+        if base is not None:
+            return self._made_value(tensor, place)
+        self.require_seen(tensor, place)
+        name = self.names.of(tensor, place.frame)
+        if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
+            with self.paused():
+                return exact_number(tensor.item())
+        return self._leaf(name, tensor)
+
+    def require_seen(self, tensor: Tensor, place: Place) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
-        call_kinds.require_made_before(tensor, self._first_node, where)
-
-    def _as_outside(self, known: _Known, custom: int | None) -> Ref:
-        """A value; of what the forward of a custom function marks as non-differentiable, a constant outside of it."""
-        value = self.values[known.ref.number]
-        if (
-            custom is not None
-            or not isinstance(value, Step)
-            or value.custom is None
-            or known.tensor.requires_grad
-            or not known.tensor.is_floating_point()
-            or not torch.is_grad_enabled()
-            or not any(one.requires_grad for one in self.applications[value.custom].tensors)
-        ):
-            return known.ref
-        known.ref = self._hold(known.tensor, replace(value, is_detached=True, name="", custom=None))
-        return known.ref
-
-    def _read(self, name: str, ref: Ref, found: Any, where: Where | None, custom: int | None) -> None:
-        value = self.values[ref.number]
-        if name in ("__bool__", "is_nonzero"):
-            self.guards.append(Guard(ref, bool(found), where))
-        elif isinstance(value, Step) or value.is_argument:
-            at, called = "" if where is None else f" ({where})", name.strip("_")
-            if custom is not None and name not in call_kinds.WHOLE and value.value.is_floating_point():
-                raise InputError(
-                    f"numbers leave torch by {called}(){at} in a forward of an autograd.Function: "
-                    "its derivative is not known",
-                    hint="compute with functions of torch there",
-                )
-            self.remarks.setdefault(
-                f"numbers leave torch by {called}(){at}: what is computed from them is a constant, as for autograd"
+        if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
+            raise InputError(
+                f"a tensor is used{place} that was made by code which cannot be seen",
+                hint="compute it by functions of torch",
             )
 
-    # -- where a call comes from
+    def _made_value(self, tensor: Tensor, place: Place) -> Atom:
+        """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
+        if tensor.requires_grad:
+            return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
+        with self.paused():
+            flat = tensor.detach().reshape(-1)
+            is_same = bool(flat.numel()) and tensor.dtype is not torch.bool and bool((flat == flat[0]).all())
+            if is_same:
+                first = flat[0].item()
+                return exact_number(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
+            if not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL:
+                return self.lines.literal(tensor)
+        return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
 
-    def _frame(self) -> tuple[FrameType | None, Where | None, int | None]:
-        """The line of the user's that makes a call, and the `autograd.Function` in whose forward it is."""
-        frame: FrameType | None = sys._getframe(2)
-        own: FrameType | None = None
-        custom = None
-        while frame is not None:
-            if own is None and is_of_user(frame.f_code.co_filename):
-                own = frame
-            if frame.f_code is _APPLY and custom is None:
-                custom = self._application(frame)
-            frame = frame.f_back
-        return own, _where(own), custom
+    def _picked(self, atom: Atom, places: Tensor) -> Atom:
+        return self._derived(self.lines.picked(atom, places.reshape(-1).tolist(), tuple(places.shape)), atom)
 
-    def _application(self, frame: FrameType) -> int:
-        if id(frame) not in self._frames:
-            outer = frame.f_back
-            while outer is not None and not is_of_user(outer.f_code.co_filename):
-                outer = outer.f_back
-            where = _where(outer)
-            given = frame.f_locals["args"]
-            tensors = tuple(tensors_in(given))
-            arguments = replaced(given, torch.Tensor, lambda tensor: self._ref(tensor, outer, where))
-            self._frames[id(frame)] = frame, len(self.applications)
-            self.applications.append(Application(frame.f_locals["cls"], tuple(arguments), where, tensors))
-        return self._frames[id(frame)][1]
+    def _merged(self, atom: Atom, before: Atom, places: Tensor) -> Atom:
+        found = self.lines.merged(atom, before, places.reshape(-1).tolist(), tuple(places.shape))
+        return self._derived(found, atom, before)
+
+    def _derived(self, found: Atom, *atoms: Atom) -> Atom:
+        """Note that a value follows from others."""
+        if not self._followed.isdisjoint(atoms):
+            self._followed.add(found)
+        return self._derived_but_held(found, *atoms)
+
+    def _derived_but_held(self, found: Atom, *atoms: Atom) -> Atom:
+        if not self._of_arguments.isdisjoint(atoms):
+            self._of_arguments.add(found)
+        return found
 
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            known = self._known.get(id(value)) if isinstance(value, torch.Tensor) else None
-            step = None if known is None else self.values[known.ref.number]
-            if isinstance(step, Step) and not step.name and name.isidentifier():
-                step.name = self.names.free(name)
+            if type(value) not in _PLAIN or not name.isidentifier() or _is_wrapped(value):
+                continue
+            known = self._values.find(value)
+            if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
+                self._called.add(known.atom)
+                self.named[self.names.free(name)] = known.atom, value
 
 
-_APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
-"""What runs while a custom function is applied; a name for it may have been taken before, as `f = F.apply`."""
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-def _where(frame: FrameType | None) -> Where | None:
-    return None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
+def _is_wrapped(tensor: Tensor) -> bool:
+    """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
+    return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def _is_followed(output: Any) -> bool:
+    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
+    return (
+        isinstance(output, torch.Tensor)
+        and not output.is_meta
+        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
+    )

@@ -13,7 +13,6 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.memory import memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,10 @@ def kept(changed: Sequence[Tensor]) -> contextlib.AbstractContextManager[Any]:
     """Keep for the backward pass what tensors hold that a function changes, whose numbers come back before it."""
     if not changed:
         return contextlib.nullcontext()
-    places = {memory(tensor) for tensor in changed}
+    places = {tensor.untyped_storage()._cdata for tensor in changed}
 
     def pack(tensor: Tensor) -> Tensor:
-        return tensor if tensor.requires_grad or memory(tensor) not in places else tensor.clone()
+        return tensor if tensor.requires_grad or tensor.untyped_storage()._cdata not in places else tensor.clone()
 
     return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
 

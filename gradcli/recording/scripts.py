@@ -1,5 +1,6 @@
 """A whole script that is run, and an answer to each of its backward passes."""
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import math
@@ -27,15 +28,12 @@ from gradcli.language.snippets.asked import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording import call_kinds
-from gradcli.recording.branches import remarks
 from gradcli.recording.calling import Signature
-from gradcli.recording.recorded import Call, Recorded, parsed, require_same
+from gradcli.recording.places import Place
+from gradcli.recording.recorded import Call, Recorded, require_same
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.spelling import path_of
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Leaf, Where, numbers_of
-from gradcli.recording.writing import written
+from gradcli.recording.values import Leaf, numbers_of, tensors_in
 from gradcli.results import VJP, Array, Pass
 
 MOST_PASSES = 100
@@ -138,24 +136,6 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 """Prefixes of the files whose frames run and record a script."""
 
 
-class _Observed:
-    """A function of torch that keeps its result or its error, to tell them from those of recording."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.recorded = function
-        self.found: list[Any] = []
-        self.error: Exception | None = None
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            found = self.recorded(*args, **kwargs)
-        except Exception as error:
-            self.error = error
-            raise
-        self.found.append(found)
-        return found
-
-
 class _Recording(Recorder):
     """Records a script, pass after pass: what a pass frees is forgotten."""
 
@@ -165,53 +145,69 @@ class _Recording(Recorder):
         self.count = 0
         self._process, self._depth = os.getpid(), 0
         self._lost: Exception | None = None
+        self._outcome: tuple[Any, Exception | None] | None = None
 
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Any,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call, and keep its result or its error, to tell them from those of recording."""
+        try:
+            self._outcome = function(*args, **kwargs), None
+        except Exception as error:
+            self._outcome = None, error
+            raise
+        return self._outcome[0]
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
-        call, kwargs = _Observed(function), kwargs or {}
-        if self.count >= MOST_PASSES or os.getpid() != self._process or self._is_untracked(path_of(function)):
+        kwargs = kwargs or {}
+        if self.count >= MOST_PASSES or os.getpid() != self._process:
             return function(*args, **kwargs)
+        self._outcome = None
         try:
-            return super().__torch_function__(call, types, args, kwargs)
+            return super().__torch_dispatch__(function, types, args, kwargs)
         except Exception as error:
-            if error is call.error:
+            if self._outcome is None:
+                self._lost = self._lost or error
+                return function(*args, **kwargs)
+            found, raised = self._outcome
+            if raised is not None:
                 raise
             self._lost = self._lost or error
-            return call.found[0] if call.found else function(*args, **kwargs)
-
-    def _is_untracked(self, path: str) -> bool:
-        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
-        if torch.is_grad_enabled() or path in call_kinds.PASSES or path.endswith("__set__"):
-            return False
-        return self._frame()[2] is None
+            return found
 
     def forget(self) -> None:
         """Begin anew, but for which tensors were there before the script: those made later are no leaves."""
-        node = self._first_node
-        super().forget()
-        self._first_node, self._lost = node, None
+        self.clear()
+        self.names = Names(self.names.function, ())
+        self._lost = None
 
-    def _passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
+        return not (tensor.requires_grad or tensor in self._values)
+
+    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+        for tensor in (*tensors_in(found), *changed):
+            self._values.forget(tensor)
+        return found
+
+    def _is_untracked(self, place: Place) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
+        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+
+    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
         names = ("outputs", "inputs", "grad_outputs") if path.endswith(".grad") else ("self", "gradient")
         if path == "torch.autograd.backward":
             names = ("tensors", "grad_tensors")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        frame, where, _ = self._frame()
-        self._learn_names(frame)
-        for _, leaf in reversed([*self.leaves()]):  # the last of a tensor is what the pass is of
-            leaf.name = self.names.updated(leaf.name, leaf.tensor, frame)
+        place = self.places.find()
+        self._learn_names(place.frame)
         is_outside = self._depth == 0
-        told = self._answer(given, names, where) if is_outside and not kwargs.get("create_graph") else None
+        told = self._answer(given, names, place) if is_outside and not kwargs.get("create_graph") else None
         self._depth += 1
         try:
-            found = super()._passed(path, function, args, kwargs)
+            found = super().passed(path, function, args, kwargs)
         except RuntimeError as error:
             if told is not None:
                 reason = " ".join(str(error).split()).partition(". ")[0]
@@ -226,17 +222,17 @@ class _Recording(Recorder):
             self.forget()
         return found
 
-    def _answer(self, given: Mapping[str, Any], names: Sequence[str], where: Where | None) -> Pass:
+    def _answer(self, given: Mapping[str, Any], names: Sequence[str], place: Place) -> Pass:
         began = time.perf_counter()
         outputs, v = (_only(given.get(name)) for name in (names[0], names[-1]))
-        told = Pass(self.count + 1, "" if where is None else str(where), 0.0)
+        told = Pass(self.count + 1, "" if place.where is None else str(place.where), 0.0)
         try:
             if isinstance(outputs, tuple):
                 raise InputError("a pass of several outputs at once is not answered")
             inputs = given.get("inputs")
             wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-            with budget(self.seconds):
-                answer = self._answered(outputs, v, wanted, _called(told))
+            with budget(self.seconds), self.paused():
+                answer = self._answered(outputs, v, wanted, _called(told), place)
             norm = math.hypot(*(float(np.linalg.norm(array)) for array in answer.vjp.values()))
             told = replace(told, answer=answer, norm=norm)
         except GradcliError as error:
@@ -245,14 +241,15 @@ class _Recording(Recorder):
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str) -> VJP:
+    def _answered(self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place) -> VJP:
         dtype = str(y.dtype).removeprefix("torch.")
         if dtype not in ("float64", "float32"):
             raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
-        ref = self._ref(y, None, None)
-        text = written(self, ref)
-        program = parsed(text, self, called)
-        leaves = {leaf.name: leaf for _, leaf in self.leaves() if leaf.name in program.names}
+        output = self.atom(y)
+        if output is None:
+            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
+        program = self.program(output, place.frame)
+        leaves = {name: self.leaves[name] for name in program.names}
         wrt = [name for name, leaf in leaves.items() if leaf.tensor.requires_grad and _is_wanted(leaf, wanted)]
         unknown = next((name for name in self.wrt if name not in wrt), "")
         if unknown:
@@ -260,13 +257,13 @@ class _Recording(Recorder):
         wrt = [*self.wrt] or wrt
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
-        said = (*remarks(self, text), *self.remarks)
-        made = _OfPass(call, program, arrays, tuple(arrays), said, text, self, array_of(y))
+        said = (*self.decisions.branches(program), *self.decisions.remarks)
+        made = _OfPass(call, program, arrays, tuple(arrays), said, self, array_of(y))
         require_same(made, y)
         object.__setattr__(made, "ran", Forward({name: leaf.tensor for name, leaf in leaves.items()}, y))
         values = {name: array.astype(np.float64) for name, array in arrays.items()}
         snippet = Snippet(program, values=values)
-        asked = Inquiry(text.text, snippet, {}, wrt, cast(Dtype, dtype), self.check, live=made)
+        asked = Inquiry(program.text, snippet, {}, wrt, cast(Dtype, dtype), self.check, live=made)
         given: tuple[Array, ...] = () if v is None else (array_of(v),)
         return vjp(asked, ProductOptions(given))
 

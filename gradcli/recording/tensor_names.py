@@ -28,6 +28,7 @@ class Names:
 
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
         self.function, self._taken = function, set(taken)
+        self._numbers: dict[str, int] = {}  # the next one of a name
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
     def of(self, tensor: Tensor, frame: FrameType | None) -> str:
@@ -47,9 +48,10 @@ class Names:
     def free(self, name: str, *, numbered: bool = False) -> str:
         """A name as wished for, with a number behind it if that is taken."""
         name = ".".join(_readable(part) for part in name.split("."))
-        found, number = name, 2 - numbered
+        found = name
         while numbered or found in self._taken:
-            found, number, numbered = f"{name}_{number}", number + 1, False
+            number = self._numbers.setdefault(name, 2 - numbered)
+            found, self._numbers[name], numbered = f"{name}_{number}", number + 1, False
         self._taken.add(found)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -23,40 +23,6 @@ class Where:
 
     def __str__(self) -> str:
         return f"{PurePath(self.file).name}, line {self.line}"
-
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """A value of the recording, by its number: an argument, a constant, or what a step made."""
-
-    number: int
-
-
-@dataclass
-class Step:
-    """One call that made a value.
-
-    Attributes:
-        path: The function, as torch's own path.
-        arguments: Of the call; tensors are `Ref`.
-        keywords: Those given by name.
-        part: Which of several results it is.
-        is_detached: Whether autograd did not record it.
-        where: The line of the user's.
-        value: Its numbers, as they were then.
-        name: What the user's code calls it, if it has a name there.
-        custom: The number of the application of an `autograd.Function` in whose forward it is.
-    """
-
-    path: str
-    arguments: tuple[Any, ...]
-    keywords: Mapping[str, Any]
-    part: int | None
-    is_detached: bool
-    where: Where | None
-    value: Tensor
-    name: str = ""
-    custom: int | None = None
 
 
 @dataclass
@@ -90,16 +56,23 @@ class Guard:
     """A value of a tensor that Python decided by: `if x.sum() > 0:`.
 
     Attributes:
-        ref: The condition.
-        holds: Whether it was true.
+        condition: What is 1 where it holds and 0 where it does not.
+        value: Its numbers.
         where: The line of the user's.
         shown: What is decided, where the user has not written the condition.
+        changes: What is otherwise where it is decided otherwise.
     """
 
-    ref: Ref
-    holds: bool
+    condition: Any
+    value: Tensor
     where: Where | None
-    shown: str = ""
+    shown: str
+    changes: str
+
+    @property
+    def at(self) -> str:
+        """The line, for messages."""
+        return "" if self.where is None else f" ({self.where})"
 
 
 @dataclass
@@ -108,15 +81,13 @@ class Application:
 
     Attributes:
         function: The class.
-        arguments: What it was applied to; tensors are `Ref`.
+        arguments: What it was applied to, with copies of its tensors.
         where: The line of the user's that applied it.
-        tensors: The tensors among the arguments.
     """
 
     function: type
     arguments: tuple[Any, ...]
     where: Where | None
-    tensors: tuple[Tensor, ...]
 
 
 def numbers_of(tensor: Tensor) -> Array:

@@ -57,7 +57,7 @@ def time_limit() -> Iterator[None]:
     end = clock() + seconds if budget is None or budget.end is None else budget.end
     if budget is not None:
         budget.end = end
-    with _limited(_Limit(clock, end, seconds, looks=LOOKS)):
+    with _limited(_Limit(clock, end, seconds, looks=LOOKS * patience())):
         yield
 
 

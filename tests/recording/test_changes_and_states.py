@@ -13,6 +13,7 @@ import torch
 from gradcli.errors import GradcliError
 from gradcli.recording.plain_functions import record
 from tests.recording import model_of_changes as own
+from tests.recording.running import run_by_python
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
@@ -21,7 +22,7 @@ M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torc
 NAMES = """
 elements_added slice_doubled view_doubled base_doubled far_views rows_copied filled put new_ones named_hard cast
 drawn_by_numpy drawn_by_python drawn_by_a_generator largest_place penalty customs
-averaged drawn_by_chance times_numpy
+averaged drawn_by_chance times_numpy transformed of_hidden
 """.split()
 
 
@@ -39,13 +40,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     own.GENERATOR.manual_seed(0)
     torch.set_rng_state(states[0])
     assert not own.AVERAGE.any()
-    x = given.clone().requires_grad_()
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        y = function(x)
-    finally:
-        torch.set_default_dtype(before)
+    y, (x,) = run_by_python(function, given)
     (g,) = torch.autograd.grad(y.sum(), x)
     own.AVERAGE.zero_()
     np.testing.assert_array_equal(answer.value, y.detach().numpy())
@@ -62,11 +57,8 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
             "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]",
         ),
         (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
-        (own.of_hidden, "that was made by code which cannot be seen"),
-        (own.with_data_set, "a tensor's .data is set (model_of_changes.py, line"),
-        (own.transformed, "a transform of torch.func (vmap, grad, jacrev) is applied (model_of_changes.py, line"),
-        (own.hidden, "made by code which cannot be seen"),
-        (lambda x: torch.fft.rfft(x).abs(), "unknown function 'rfft'"),
+        (own.with_data_set, "autograd follows a tensor that was changed, or made, by what it does not follow"),
+        (lambda x: torch.fft.rfft(x).abs(), "calls aten._fft_r2c.default (test_changes_and_states.py, line"),
     ],
 )
 def test_what_is_not_the_function_is_refused(function: Callable[..., Any], message: str) -> None:

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from gradcli.recording.plain_functions import record
+from tests.recording.running import run_by_python
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
@@ -100,7 +101,7 @@ OF_M: dict[str, Callable[[torch.Tensor], Any]] = {
     "svdvals": torch.linalg.svdvals,
     "pinv": torch.linalg.pinv,
     "matrix_exp": torch.linalg.matrix_exp,
-    "lstsq": lambda m: torch.linalg.lstsq(m, torch.eye(3)).solution,
+    "lstsq": lambda m: torch.linalg.lstsq(m, torch.eye(3, dtype=m.dtype)).solution,
     "solve_triangular": lambda m: torch.linalg.solve_triangular(m.tril(), torch.eye(3), upper=False),
     "nuclear": lambda m: torch.linalg.matrix_norm(m, "nuc"),
     "frobenius": lambda m: torch.linalg.matrix_norm(m, "fro"),
@@ -137,14 +138,8 @@ def test_a_call_is_recorded_and_judged(
     name = request.node.callspec.id
     asked = record(function, x)
     answer = asked.vjp(v="ones")
-    leaf = x.clone().requires_grad_()
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        y = function(leaf)
-    finally:
-        torch.set_default_dtype(before)
-    y.backward(torch.ones_like(y))
+    y, (leaf,) = run_by_python(function, x)
+    y.backward(torch.ones_like(y))  # type: ignore[no-untyped-call]
     assert leaf.grad is not None
     np.testing.assert_array_equal(next(iter(answer.vjp.values())), leaf.grad.numpy())
     assert answer.check is not None

@@ -1,0 +1,244 @@
+"""Calls of ATen as lines of a Program: of the row that has their name and arguments, or by a rule.
+
+What has neither is decomposed by torch's own tables, down to calls that have one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+from gradcli.errors import Span
+from gradcli.language import ops
+from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.written.given import sizes
+from gradcli.language.ops import Kind, Op
+from gradcli.language.parsing import EVALUATION
+from gradcli.language.program.numeric import Numbers
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
+from gradcli.language.text.source import Source
+
+Overload = Any
+"""An operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
+
+Value = Any
+"""An argument: an atom where it is a tensor, a number, a word, or a list of these."""
+
+Rule = Callable[..., Any]
+"""Takes what lowers calls and the arguments of one by name; gives what `AtenLowering.call` gives."""
+
+MOST_LITERAL = 2**16
+"""Elements of a constant tensor of whole numbers that is written out."""
+
+_HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
+"""Arguments that say how a tensor is held."""
+
+
+class AtenLowering:
+    """Appends calls to a Program.
+
+    Args:
+        called: What is recorded, for messages.
+        rules: By the name of an operation, or with that of its overload.
+
+    Attributes:
+        lowering: What appends lines.
+    """
+
+    def __init__(self, called: str, rules: Mapping[str, Rule]) -> None:
+        self.rules = rules
+        self.lowering = Lowering(Source("0", called), Scope(values={}), EVALUATION)
+        self._better: dict[Atom, Atom] = {}
+
+    # -- operands
+
+    def variable(self, name: str, shape: Shape) -> Atom:
+        """Add a variable of a shape."""
+        self.lowering.scope.shapes[name] = shape
+        return self.lowering.scope.variable(name)
+
+    def literal(self, tensor: Tensor) -> Atom:
+        """Add a constant tensor by its numbers."""
+        array = tensor.to(torch.float64).numpy()
+        numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
+        builder = self.lowering.lines.builder
+        atom = builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
+        return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
+
+    def shape(self, atom: Atom) -> Shape:
+        """Give the shape of a value."""
+        found = self.lowering.sizes.of(atom)
+        assert found is not None  # noqa: S101
+        return found
+
+    def is_condition(self, atom: Atom) -> bool:
+        """Tell whether a value is true or false."""
+        return atom in self.lowering.lines.conditions
+
+    # -- lines
+
+    @property
+    def written(self) -> list[Line]:
+        """Give the lines so far."""
+        return self.lowering.lines.builder.lines
+
+    def rename(self, name: str, better: str) -> None:
+        """Give a variable another name."""
+        variables = self.lowering.scope.variables
+        symbol = sympy.Symbol(better, real=True)
+        self._better[variables[name]] = variables[name] = symbol
+
+    def program(self, atoms: Sequence[Atom]) -> Program:
+        """Give the lines that some values are made of, the last of which is the output."""
+        lines = needed(self.written, *atoms)
+        if self._better:
+            lines = [replace(line, call=line.call.renamed(self._better)) for line in lines]
+            atoms = [self._better.get(one, one) for one in atoms]
+        used = {one for line in lines for one in line.call.operands}.union(atoms)
+        variables = tuple(one for one in self.lowering.scope.variables.values() if one in used)
+        output = atoms[-1] if atoms else sympy.Integer(0)
+        return Program("", variables, tuple(lines), output, self.lowering.source.name)
+
+    @property
+    def span(self) -> Span:
+        """Give what stands for the place of a line until the text is written."""
+        return Span(0, 0)
+
+    def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
+        """Append a line of a primitive."""
+        return self.lowering.lines.emit(name, [_atom(one) for one in operands], self.span, statics)[0]
+
+    def number(self, atom: Atom) -> Atom:
+        """Give a condition as 1 and 0, anything else as it is."""
+        return self.lowering.lines.as_number(atom, self.span)
+
+    def text(self, text: str, **operands: Atom) -> Atom:
+        """Append the lines of a text of the language in operands of these names."""
+        return self.lowering.writing.inlined(text, {n: _atom(a) for n, a in operands.items()}, self.span)
+
+    def full(self, shape: Shape, value: float) -> Atom:
+        """Append a tensor of one number."""
+        return self.row("full", shape, value)
+
+    def expanded(self, atom: Atom, size: Sequence[int]) -> Atom:
+        """Append a value in a shape that it broadcasts to; -1 is a size of its own."""
+        own = self.shape(atom)
+        lead = len(size) - len(own)
+        wanted = tuple(own[n - lead] if one == -1 else one for n, one in enumerate(size))
+        return atom if own == wanted else self.row("expand", atom, wanted)
+
+    def picked(self, atom: Atom, places: Sequence[int], shape: Shape) -> Atom:
+        """Append the elements of a value at flat places, in a shape."""
+        return self.text(f"reshape(reshape(x, -1)[{places}], {sizes(shape)})", x=self.number(atom))
+
+    def merged(self, atom: Atom, before: Atom, places: Sequence[int], shape: Shape) -> Atom:
+        """Append the elements of a value at flat places, and where the place is -1 those of another one of a shape."""
+        if min(places) >= 0:
+            return self.picked(atom, places, shape)
+        flat = [len(places) + n if n >= 0 else k for k, n in enumerate(places)]
+        text = f"reshape(cat([reshape(x, -1), reshape(v, -1)])[{flat}], {sizes(shape)})"
+        return self.text(text, x=self.number(before), v=self.number(atom))
+
+    def row(self, name: str, *arguments: Value, **keywords: Value) -> Any:
+        """Append a call of a row with arguments in the order of its signature.
+
+        Returns:
+            Its atom; a list of atoms, where it gives several.
+        """
+        row = ops.TABLE[name]
+        given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
+        bound = Bound(row, "", is_method=False, waiting=[])
+        defaults = defaults_in(row, "")
+        for parameter in row.operands:
+            value = given.get(parameter)
+            if parameter in ("tensors", "operands"):
+                bound.extra += [(_atom(one), self.span) for one in value or ()]
+            elif value is not None:
+                bound.operands[parameter] = _atom(value), self.span
+            elif parameter in row.defaults:
+                bound.operands[parameter] = exact_number(defaults[parameter]), self.span
+        for parameter, default in row.statics.items():
+            bound.statics[parameter] = _static(parameter, given.get(parameter, default))
+        calls = self.lowering.calls
+        if row.kind is Kind.WRITTEN:
+            atom = self.lowering.writing.call(bound, self.span)[0]
+        else:
+            atom = calls.made(row, bound.values, bound.constants, self.span)[0]
+        parts = self.lowering.scope.parts_of(atom)
+        return atom if parts is None else [part for part, _ in parts]
+
+    def call(self, function: Overload, arguments: Mapping[str, Value]) -> Any:
+        """Append a call of ATen.
+
+        Args:
+            function: An operation that changes none of its arguments.
+            arguments: By the names of its schema, with atoms in place of tensors.
+
+        Returns:
+            An atom, or a list of atoms; `NotImplemented` of what has no row.
+        """
+        name, _, overload = str(function).removeprefix("aten.").partition(".")
+        rule = self.rules.get(f"{name}.{overload}") or self.rules.get(name)
+        if rule is not None:
+            return rule(self, **arguments)
+        row = row_of(name)
+        if row is None:
+            return NotImplemented
+        plain = {key: value for key, value in arguments.items() if key not in _HELD}
+        values = list(plain.values())
+        count = len(row.signature)
+        schema = {one.name: one for one in function._schema.arguments}
+        for key, value in list(plain.items())[count:]:
+            if not (schema[key].has_default_value() and value == schema[key].default_value):
+                return NotImplemented
+        return self.row(row.name, *values[:count])
+
+
+@functools.lru_cache(maxsize=4096)
+def row_of(name: str) -> Op | None:
+    """Find the row that has the name of an operation of ATen, or is read by it."""
+    for one in (name, name.removeprefix("linalg_"), name.removeprefix("special_"), name.strip("_")):
+        row = ops.find(one, after_dot=True)
+        if row is not None:
+            return row
+    return None
+
+
+def _atom(value: Any) -> Atom:
+    """A tensor's atom, or a number as one."""
+    return value if isinstance(value, sympy.Basic) else _exact(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _exact(value: float) -> Atom:
+    return sympy.nan if isinstance(value, float) and math.isnan(value) else exact_number(value)
+
+
+def _static(parameter: str, value: Any) -> Any:
+    """A constant argument as rows have it."""
+    if parameter == "dims" and value == []:
+        return None
+    if isinstance(value, tuple | list):
+        found = tuple(_static("", one) for one in value)
+        return found[0] if len(found) == 1 and parameter == "dim" else found if found or parameter != "dim" else None
+    return value
+
+
+def atoms_in(value: Any) -> Iterator[Atom]:
+    """List the values in nested lists and dictionaries."""
+    if isinstance(value, sympy.Basic):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from atoms_in(list(value.values()))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from atoms_in(one)

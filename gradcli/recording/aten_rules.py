@@ -1,0 +1,378 @@
+"""Calls of ATen whose row has another name or other arguments, and those that a few rows make up."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.language.lower.written.at_positions import Positions, indexed
+from gradcli.language.lower.written.given import sizes
+from gradcli.language.lower.written.scattering import put
+from gradcli.language.program.movement import Slice
+from gradcli.language.program.wengert import Atom
+from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
+
+RULES: dict[str, Rule] = {}
+"""By the name of an operation, or with that of its overload."""
+
+_ALL = Slice(None, None)
+
+_REDUCTIONS = ("none", "mean", "sum")
+"""Of a loss, by torch's number."""
+
+
+def _rule(names: str) -> Callable[[Rule], Rule]:
+    def register(rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names.split(), rule))
+        return rule
+
+    return register
+
+
+def _is_row(names: str, row: str, parameters: str, *, parts: int = 1) -> None:
+    """Read operations as a row.
+
+    Args:
+        names: Of the operations.
+        row: Its name.
+        parameters: Their arguments in the order of the row's.
+        parts: How many tensors they give, of which the row is the first.
+    """
+
+    def rule(a: AtenLowering, **given: Value) -> Any:
+        found = a.row(row, *(given[one] for one in parameters.split()))
+        return found if parts == 1 else [found, *[None] * (parts - 1)]
+
+    RULES.update(dict.fromkeys(names.split(), rule))
+
+
+_is_row("view.default _unsafe_view _reshape_alias reshape view_copy", "reshape", "self size")
+_is_row("_softmax", "softmax", "self dim")
+_is_row("_log_softmax", "log_softmax", "self dim")
+_is_row("max.dim", "amax", "self dim keepdim", parts=2)
+_is_row("min.dim", "amin", "self dim keepdim", parts=2)
+_is_row("max.default", "amax", "self")
+_is_row("min.default", "amin", "self")
+_is_row("max.other", "maximum", "self other")
+_is_row("min.other", "minimum", "self other")
+_is_row("sum", "sum", "self")
+_is_row("sum.dim_IntList", "sum", "self dim keepdim")
+_is_row("mean", "mean", "self")
+_is_row("mean.dim", "mean", "self dim keepdim")
+_is_row("prod", "prod", "self")
+_is_row("prod.dim_int", "prod", "self dim keepdim")
+_is_row("cumsum", "cumsum", "self dim")
+_is_row("cumprod", "cumprod", "self dim")
+_is_row("cummax", "cummax", "self dim", parts=2)
+_is_row("cummin", "cummin", "self dim", parts=2)
+_is_row("sort", "sorted", "self dim descending", parts=2)
+_is_row("linalg_vector_norm", "norm", "self ord dim keepdim")
+_is_row("mm bmm", "matmul", "self mat2")
+_is_row("mv", "matmul", "self vec")
+_is_row("dot vdot", "matmul", "self tensor")
+_is_row("_linalg_det", "det", "A", parts=3)
+_is_row("linalg_inv_ex", "inv", "A", parts=2)
+_is_row("embedding", "embedding", "indices weight")
+_is_row("native_layer_norm", "layer_norm", "input normalized_shape weight bias eps", parts=3)
+_is_row("native_group_norm", "group_norm", "input group weight bias eps", parts=3)
+_is_row("max_pool2d_with_indices", "max_pool2d", "self kernel_size stride padding dilation ceil_mode", parts=2)
+_is_row("max_pool3d_with_indices", "max_pool3d", "self kernel_size stride padding dilation ceil_mode", parts=2)
+_is_row("stack", "stack", "tensors dim")
+_is_row("_cdist_forward", "cdist", "x1 x2 p")
+_is_row("_pdist_forward", "pdist", "self p")
+
+for _name in ("mse_loss", "binary_cross_entropy", "smooth_l1_loss", "huber_loss"):
+
+    @_rule(_name)
+    def _loss(a: AtenLowering, *, reduction: int, row: str = _name, self: Value, **given: Value) -> Any:
+        return a.row(row, self, **given, reduction=_REDUCTIONS[reduction])
+
+
+@_rule("binary_cross_entropy_with_logits")
+def _bce(
+    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
+) -> Any:
+    given = {"weight": weight, "pos_weight": pos_weight, "reduction": _REDUCTIONS[reduction]}
+    name = "binary_cross_entropy_with_logits"
+    return a.row(name if pos_weight is None else f"weighted_{name}", self, target, **given)
+
+
+@_rule("nll_loss_forward nll_loss2d_forward")
+def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduction: int, ignore_index: int) -> Any:
+    return [a.row("nll_loss", self, target, weight, ignore_index, _REDUCTIONS[reduction]), None]
+
+
+# -- arithmetic
+
+
+def _sum_of(row: str, *, is_reversed: bool = False) -> Rule:
+    def rule(a: AtenLowering, self: Value, other: Value, alpha: Value = 1) -> Any:
+        first, second = (other, self) if is_reversed else (self, other)
+        return a.row(row, first, second if alpha == 1 else a.row("mul", alpha, second))
+
+    return rule
+
+
+RULES |= {"add": _sum_of("add"), "sub": _sum_of("sub"), "rsub": _sum_of("sub", is_reversed=True)}
+
+
+@_rule("div.Tensor_mode div.Scalar_mode")
+def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Any:
+    found = a.row("div", self, other)
+    return found if rounding_mode is None else a.row(rounding_mode, found)
+
+
+@_rule("addmm addmv addbmm baddbmm")
+def _added(a: AtenLowering, self: Value, beta: Value = 1, alpha: Value = 1, **given: Value) -> Any:
+    product = a.row("matmul", *given.values())
+    product = product if alpha == 1 else a.row("mul", alpha, product)
+    return product if beta == 0 else a.row("add", self if beta == 1 else a.row("mul", beta, self), product)
+
+
+@_rule("_trilinear")
+def _trilinear(
+    a: AtenLowering, i1: Value, i2: Value, i3: Value, sumdim: Any, unroll_dim: int = 1, **expanded: Sequence[int]
+) -> Any:
+    factors = []
+    for factor, dims in zip((i1, i2, i3), expanded.values(), strict=True):
+        for dim in sorted(dims):
+            factor = a.row("unsqueeze", factor, dim)  # noqa: PLW2901
+        factors.append(factor)
+    return a.row("sum", functools.reduce(functools.partial(a.row, "mul"), factors), sumdim)
+
+
+@_rule("var std")
+def _spread(
+    a: AtenLowering, *, row: str = "var", self: Value, dim: Any = None, keepdim: bool = False, **how: Any
+) -> Any:
+    correction = how.get("correction", int(how.get("unbiased", True)))
+    return a.row(row, self, dim, 1 if correction is None else correction, keepdim)
+
+
+RULES["std"] = functools.partial(_spread, row="std")
+
+
+@_rule("var_mean")
+def _var_mean(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
+    return [_spread(a, self=self, dim=dim, keepdim=keepdim, **how), a.row("mean", self, dim, keepdim)]
+
+
+@_rule("clamp")
+def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
+    given = {name: value for name, value in bounds.items() if value is not None}
+    return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
+
+
+@_rule("elu")
+def _elu(a: AtenLowering, self: Value, alpha: Value = 1, scale: Value = 1, input_scale: Value = 1) -> Any:
+    return a.row("elu", self, alpha) if (scale, input_scale) == (1, 1) else NotImplemented
+
+
+# -- conditions
+
+
+def _truth(a: AtenLowering, atom: Value) -> Value:
+    return atom if a.is_condition(atom) else a.emit("ne", [atom, 0])
+
+
+for _name in ("and", "or", "not"):
+
+    @_rule(f"bitwise_{_name} logical_{_name}")
+    def _logical(a: AtenLowering, *, row: str = f"logical_{_name}", **given: Value) -> Any:
+        return a.row(row, *(_truth(a, one) for one in given.values()))
+
+
+@_rule("bitwise_xor logical_xor")
+def _xor(a: AtenLowering, self: Value, other: Value) -> Any:
+    return a.emit("ne", [a.number(_truth(a, self)), a.number(_truth(a, other))])
+
+
+@_rule("any _is_any_true")
+def _any(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
+    return _joined(a, "logical_or", self, dim, keepdim)
+
+
+@_rule("all _is_all_true")
+def _all(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
+    return _joined(a, "logical_and", self, dim, keepdim)
+
+
+def _joined(a: AtenLowering, row: str, atom: Value, dim: Any, keepdim: bool) -> Atom:
+    """Join conditions over dimensions, two at a time: where one decides, the others are not asked."""
+    shape, found = a.shape(atom), _truth(a, atom)
+    dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    for one in sorted((n % max(len(shape), 1) for n in dims), reverse=True):
+        parts = [_select(a, found, one, n) for n in range(a.shape(found)[one])]
+        found = functools.reduce(functools.partial(a.row, row), parts)
+        found = a.row("unsqueeze", found, one) if keepdim else found
+    return found
+
+
+@_rule("where")
+def _where(a: AtenLowering, condition: Value, self: Value, other: Value) -> Any:
+    return a.row("where", _truth(a, condition), self, other)
+
+
+@_rule("masked_fill")
+def _masked_fill(a: AtenLowering, self: Value, mask: Value, value: Value) -> Any:
+    return a.row("where", _truth(a, mask), value, self)
+
+
+# -- the same elements, elsewhere
+
+
+@_rule("clone contiguous _to_copy positive")
+def _same(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
+    return self if dtype is None else a.number(self)
+
+
+@_rule("t")
+def _transposed(a: AtenLowering, self: Value) -> Any:
+    return self if len(a.shape(self)) < 2 else a.row("transpose", self, 0, 1)
+
+
+@_rule("expand")
+def _expand(a: AtenLowering, self: Value, size: Sequence[int], **_: Any) -> Any:
+    return a.expanded(self, size)
+
+
+@_rule("select")
+def _select(a: AtenLowering, self: Value, dim: int, index: int) -> Any:
+    return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))
+
+
+@_rule("slice")
+def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    shape = a.shape(self)
+    size = shape[dim]
+    first, last, by = slice(start, end, step).indices(size)
+    if (first, last, by) == (0, size, 1):
+        return self
+    one = Slice(first or None, None if last == size else last, by)
+    return a.emit("index", [self], ((_ALL,) * (dim % len(shape)) + (one,),))
+
+
+@_rule("unbind")
+def _unbind(a: AtenLowering, self: Value, dim: int = 0) -> Any:
+    return [_select(a, self, dim, n) for n in range(a.shape(self)[dim])]
+
+
+@_rule("split unsafe_split split_with_sizes unsafe_split_with_sizes")
+def _split(a: AtenLowering, self: Value, dim: int, **given: Any) -> Any:
+    (one,), size = given.values(), a.shape(self)[dim]
+    counts = [min(one, size - n) for n in range(0, size, max(one, 1))] if isinstance(one, int) else one
+    ends = itertools.pairwise(itertools.accumulate(counts, initial=0))
+    return [_slice(a, self, dim, first, last) for first, last in ends]
+
+
+@_rule("squeeze.dims squeeze.dim")
+def _squeeze(a: AtenLowering, self: Value, dim: Any) -> Any:
+    shape = a.shape(self)
+    dims = {n % max(len(shape), 1) for n in ([dim] if isinstance(dim, int) else dim)}
+    return a.row("reshape", self, tuple(n for k, n in enumerate(shape) if n != 1 or k not in dims))
+
+
+@_rule("roll")
+def _roll(a: AtenLowering, self: Value, shifts: Sequence[int], dims: Sequence[int] = ()) -> Any:
+    if dims:
+        return a.row("roll", self, shifts, dims)
+    return a.text(f"reshape(roll(reshape(x, -1), {shifts[0]}, 0), {sizes(a.shape(self))})", x=self)
+
+
+@_rule("cat")
+def _cat(a: AtenLowering, tensors: Sequence[Value], dim: int = 0) -> Any:
+    return tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim)
+
+
+@_rule("constant_pad_nd")
+def _padded(a: AtenLowering, self: Value, pad: Any, value: Any = 0) -> Any:
+    return a.row("pad", self, pad, "constant", value)
+
+
+@_rule("reflection_pad1d reflection_pad2d reflection_pad3d")
+def _reflected(a: AtenLowering, self: Value, padding: Any) -> Any:
+    return a.row("pad", self, padding, "reflect")
+
+
+@_rule("replication_pad1d replication_pad2d replication_pad3d")
+def _replicated(a: AtenLowering, self: Value, padding: Any) -> Any:
+    return a.row("pad", self, padding, "replicate")
+
+
+# -- at positions
+
+INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _unsafe_index_put".split())
+"""Operations whose positions are given by their numbers, but for those of arguments."""
+
+
+@_rule("index _unsafe_index")
+def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
+    items: list[Any] = []
+    operands = {"x": self}
+    for n, one in enumerate(indices):
+        if one is None:
+            items.append(_ALL)
+        elif isinstance(one, np.ndarray):
+            items.append(Positions("", one.shape, one))
+        else:
+            operands[f"i{n}"] = one
+            items.append(Positions(f"i{n}", a.shape(one), None))
+    return a.text(indexed("x", a.shape(self), items), **operands)
+
+
+@_rule("index_put _index_put_impl _unsafe_index_put")
+def _index_put(
+    a: AtenLowering, self: Value, indices: Sequence[Any], values: Value, accumulate: bool = False, **_: Any
+) -> Any:
+    shape = a.shape(self)
+    if not all(one is None or isinstance(one, np.ndarray) for one in indices):
+        return NotImplemented
+    key = tuple(slice(None) if one is None else one.astype(np.intp) for one in indices)
+    found = np.arange(math.prod(shape)).reshape(shape)[key]
+    source = f"expand(v, {sizes(found.shape)})"
+    if not accumulate:
+        return a.text(put("x", shape, source, found), x=self, v=values)
+    hits = f"reshape(one_hot({found.ravel().tolist()}, {math.prod(shape)}), (-1, {math.prod(shape)}))"
+    return a.text(f"x + reshape(transpose({hits}, 0, 1) @ reshape({source}, -1), {sizes(shape)})", x=self, v=values)
+
+
+# -- networks and matrices
+
+
+@_rule("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_impl_index")
+def _batch_norm(a: AtenLowering, *, momentum: Any, eps: Any, training: bool = False, **given: Value) -> Any:
+    average = [None if training else given.get(name) for name in ("running_mean", "running_var")]
+    whole = (given["input"], *average, given["weight"], given["bias"], training, momentum, eps)
+    return [a.row("batch_norm", *whole), None, None]
+
+
+@_rule("convolution _convolution mkldnn_convolution")
+def _convolution(
+    a: AtenLowering, *, padding: Any, stride: Any, dilation: Any, groups: int, transposed: bool = False, **given: Value
+) -> Any:
+    operands = given["input"], given["weight"], given["bias"]
+    kind = f"{len(a.shape(given['weight'])) - 2}d"
+    if not transposed:
+        return a.row(f"conv{kind}", *operands, stride, padding, dilation, groups)
+    return a.row(f"conv_transpose{kind}", *operands, stride, padding, given["output_padding"], groups, dilation)
+
+
+@_rule("_linalg_solve_ex linalg_solve_ex")
+def _solve(a: AtenLowering, *, left: bool = True, **given: Value) -> Any:
+    return [a.row("solve", given["A"], given["B"]), None, None, None] if left else NotImplemented
+
+
+@_rule("_linalg_eigh")
+def _eigh(a: AtenLowering, *, compute_v: bool = True, **given: Value) -> Any:
+    matrix = given["A"]
+    return [a.row("eigvalsh", matrix), a.row("eigenvectors", matrix) if compute_v else None]
+
+
+@_rule("_linalg_slogdet")
+def _slogdet(a: AtenLowering, **given: Mapping[str, Value]) -> Any:
+    return [*a.row("slogdet", given["A"]), None, None]

@@ -1,0 +1,142 @@
+"""What values decide while a function runs: branches of Python, masks, positions; and what leaves torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor
+from gradcli.errors import InputError
+from gradcli.language.program import wengert
+from gradcli.language.program.wengert import Atom, Guards, Program
+from gradcli.recording.memory import memory
+from gradcli.recording.places import Place
+from gradcli.recording.positions import ORDERED, distinct
+from gradcli.recording.program_text import ProgramText
+from gradcli.recording.values import Guard, tensors_in
+
+if TYPE_CHECKING:
+    from gradcli.recording.recorder import Recorder
+
+BRANCH = "another branch is taken"
+ELEMENTS = "other elements are taken"
+"""What is otherwise where a condition is decided otherwise."""
+
+
+class Decisions:
+    """Notes what values decide.
+
+    Args:
+        recorder: Whose values they are.
+
+    Attributes:
+        guards: The conditions.
+        remarks: What there is to say of them.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.guards: list[Guard] = []
+        self.remarks: dict[str, None] = {}
+        self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], Place]] = {}
+
+    def read(self, tensor: Tensor, place: Place) -> None:
+        """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""
+        if tensor.dtype is torch.bool:
+            self.guards.append(Guard(self.recorder.operand(tensor, place), tensor, place.where, "", BRANCH))
+        else:
+            self.left("float", tensor, place)
+
+    def left(self, called: str, tensor: Tensor, place: Place) -> None:
+        """Remark that numbers leave torch.
+
+        Raises:
+            InputError: They do in the forward of a custom function.
+        """
+        if not self.recorder.knows(tensor):
+            return
+        if place.custom is not None and tensor.is_floating_point():
+            raise InputError(
+                f"numbers leave torch by {called}(){place} in a forward of an autograd.Function: "
+                "its derivative is not known",
+                hint="compute with functions of torch there",
+            )
+        said = f"numbers leave torch by {called}(){place}: what is computed from them is a constant, as for autograd"
+        self.remarks.setdefault(said)
+
+    def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: Place) -> None:
+        """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.
+
+        Args:
+            name: Of the operation.
+            given: Its arguments by name.
+            place: Of the call.
+        """
+        if name in ORDERED:
+            with self.recorder.again():
+                differ = distinct(name, given)
+            if differ is not None:
+                self._decided(differ, place, f"what {name}() gives")
+            return
+        for one in tensors_in(given):
+            if one.dtype is torch.bool and self.recorder.knows(one):
+                self._decided(one, place)
+            elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
+                whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
+                self.guards.append(Guard(whole, one, place.where, "a cast to whole numbers", ELEMENTS))
+
+    def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: Place) -> None:
+        """Note positions that a call gives beside values: what decides them counts where they are used."""
+        self._ordered[memory(output)] = output, name, given, place
+
+    def positions(self, indices: Sequence[Any], place: Place) -> list[Any]:
+        """Give positions by their numbers, but for those of arguments; a mask as the positions that it takes."""
+        found: list[Any] = []
+        for one in indices:
+            if one is None or self.recorder.is_argument(one):
+                found.append(one)
+            elif one.dtype is torch.bool:
+                if self.recorder.knows(one):
+                    taken = f"{int(one.sum())} of {one.numel()} elements"
+                    self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these")
+                    self._decided(one, place)
+                found += [axis.numpy() for axis in one.nonzero(as_tuple=True)]
+            else:
+                if (ordered := self._ordered.pop(memory(one), None)) is not None:
+                    self.of_whole_numbers(*ordered[1:])
+                found.append(one.detach().numpy().copy())
+        return found
+
+    def _decided(self, mask: Tensor, place: Place, shown: str = "") -> None:
+        self.guards.append(Guard(self.recorder.operand(mask, place), mask, place.where, shown, ELEMENTS))
+
+    def conditions(self, program: Program) -> Guards:
+        """Give them as values of a Program, and as text.
+
+        Args:
+            program: Whose names they are shown by.
+        """
+        guards = list(dict.fromkeys(self.guards))
+        part = self.recorder.lines.program([guard.condition for guard in guards])
+        text = ProgramText(part.lines, {atom: name for name, atom in program.named.items()})
+        lines, held = [], dict[Atom, Atom]()
+        for line in part.lines:  # a condition on what is held constant changes with it all the same
+            if line.call.op.is_detached:
+                held[line.symbol] = held.get(line.call.operands[0], line.call.operands[0])
+            else:
+                lines.append(replace(line, call=line.call.renamed(held)) if held else line)
+        found = []
+        for guard in guards:
+            shown = (guard.shown or text.expression(guard.condition).text) + guard.at
+            found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, guard.changes))
+        return Guards(replace(part, lines=tuple(lines)), tuple(found))
+
+    def branches(self, program: Program) -> Iterator[str]:
+        """Say which branches were taken, each condition of a line once."""
+        for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
+            if guard.changes == BRANCH:
+                condition = known.shown.removesuffix(guard.at)
+                taken = condition if bool(guard.value) else f"not ({condition})"
+                yield f"the branch {taken} was taken{guard.at}; the answer is of that branch"

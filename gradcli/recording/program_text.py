@@ -1,0 +1,165 @@
+"""A recorded Program as text of the language, a statement a line, in which each operation has its place.
+
+What has no name in the user's code and is used once is written where it is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from gradcli.errors import Span
+from gradcli.language import ops
+from gradcli.language.ops import REQUIRED, Kind
+from gradcli.language.ops.row import SHAPES
+from gradcli.language.program.wengert import Atom, Call, Line, Program, number
+
+OUTPUTS = ("y", "f", "out", "output")
+"""What the value of a function is called, where the user's code does not say: the first that nothing else is."""
+
+MOST_INLINE = 60
+"""Characters of a call that is written inside of another."""
+
+_TIGHT = {"pow": 4, "neg": 3, "mul": 2, "div": 2, "matmul": 2, "add": 1, "sub": 1}
+"""How tightly operators bind; comparisons and what joins them are written in parentheses."""
+
+_SIGNS = {row: f" {sign} " for sign, row in ops.SIGNS.items()} | {"pow": "**", "mul": "*", "div": "/"}
+
+_ALONE = 5
+
+
+class _Piece:
+    """Text with the ranges of the operations in it, and how tightly it binds."""
+
+    def __init__(self, text: str = "", places: Sequence[tuple[int, int, Atom]] = (), tight: int = _ALONE) -> None:
+        self.text, self.places, self.tight = text, list(places), tight
+
+    def __add__(self, other: _Piece | str) -> _Piece:
+        if isinstance(other, str):
+            return _Piece(self.text + other, self.places, self.tight)
+        moved = [(a + len(self.text), b + len(self.text), atom) for a, b, atom in other.places]
+        return _Piece(self.text + other.text, self.places + moved, self.tight)
+
+    def within(self, tight: int) -> _Piece:
+        """The text as an operand of what binds so tightly."""
+        return self if self.tight >= tight else _Piece("(") + self + ")"
+
+
+class ProgramText:
+    """Writes the values of a Program.
+
+    Args:
+        named: Values that have names.
+        uses: How often each value is used.
+    """
+
+    def __init__(self, lines: Sequence[Line], named: Mapping[Atom, str]) -> None:
+        self.calls = {line.symbol: line.call for line in lines}
+        self.named = named
+
+    def expression(self, atom: Atom, *, is_whole: bool = False) -> _Piece:
+        """A value: its name, a number, or its call with what has no name written inside."""
+        if atom not in self.calls or (atom in self.named and not is_whole):
+            return _number(atom) if not isinstance(atom, sympy.Symbol) else _Piece(self.named.get(atom, atom.name))
+        found = self._call(self.calls[atom])
+        return _Piece(found.text, [*found.places, (0, len(found.text), atom)], found.tight)
+
+    def _call(self, call: Call) -> _Piece:
+        name, parts = call.op.name, [self.expression(one) for one in call.operands]
+        if name == "neg":
+            return _tight(_Piece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
+        if name == "logical_not":
+            return _tight(_Piece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
+        if name in _SIGNS and len(parts) == 2:
+            own = _TIGHT.get(name, 0)
+            left = parts[0].within(own + (name == "pow" or not own))
+            right = parts[1].within(own + (name != "pow") * (name not in ("add", "mul") or parts[1].tight != own))
+            return _tight(left + _SIGNS[name] + right, own)
+        if name == "index":
+            return parts[0].within(_ALONE) + f"[{_key(call.statics[0])}]"
+        if name == "drawn":
+            return _Piece(call.statics[1].shown)
+        inside = _joined(parts)
+        if call.op.kind is Kind.LIST or call.op.operands[:1] == ("tensors",):
+            inside = _Piece("[") + inside + "]"
+        found = _Piece(f"{name}(") + inside
+        is_first = not parts
+        others = [one for one in call.op.signature if one in call.op.statics and one != SHAPES]
+        for parameter, value in zip(others, call.typed, strict=False):
+            if value != call.op.statics[parameter] or call.op.statics[parameter] is REQUIRED:
+                is_plain = is_first and call.op.kind is Kind.SOURCE
+                found += ("" if is_first else ", ") + (_static(value) if is_plain else f"{parameter}={_static(value)}")
+                is_first = False
+        return found + ")"
+
+
+def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
+    """The Program with its text, in which each line has a place.
+
+    Args:
+        program: The lines that its output needs.
+        named: What the user's code calls some of the values.
+        free: Gives a name that nothing has.
+        output_name: What the output is called.
+    """
+    names = {atom: name for name, atom in named.items()}
+    uses = Counter(one for line in program.lines for one in line.call.operands)
+    text = ProgramText(program.lines, names)
+    statements: list[_Piece] = []
+    for line in program.lines:
+        is_last = line.symbol == program.output
+        is_inner = not is_last and line.symbol not in names and uses[line.symbol] == 1
+        if is_inner and len(text.expression(line.symbol).text) <= MOST_INLINE:
+            continue
+        value = text.expression(line.symbol, is_whole=True)
+        own = output_name if is_last else names.get(line.symbol) or free("t", numbered=True)
+        names[line.symbol] = own
+        statements.append(_Piece(f"{own} = ") + value)
+    if not program.lines or program.output not in names:
+        statements.append(_Piece(f"{output_name} = ") + text.expression(program.output))
+    whole = _Piece()
+    for n, statement in enumerate(statements):
+        whole = whole + ("\n" if n else "") + statement
+    spans = {atom: Span(start, stop) for start, stop, atom in reversed(whole.places)}
+    lines = tuple(replace(line, span=spans[line.symbol], name=names.get(line.symbol, "")) for line in program.lines)
+    assigned = tuple(dict.fromkeys((*(name for atom, name in names.items()), output_name)))
+    values = {name: atom for atom, name in names.items()} | {output_name: program.output}
+    order = (*(name for name in assigned if name != output_name), output_name)
+    return replace(program, text=whole.text, lines=lines, assigned=order, named=values)
+
+
+def _tight(piece: _Piece, tight: int) -> _Piece:
+    return _Piece(piece.text, piece.places, tight)
+
+
+def _joined(parts: Sequence[_Piece]) -> _Piece:
+    found = _Piece()
+    for n, part in enumerate(parts):
+        found = found + (", " if n else "") + part
+    return found
+
+
+def _number(atom: Atom) -> _Piece:
+    if isinstance(atom, sympy.Integer):
+        return _Piece(str(atom), tight=_ALONE if atom >= 0 else _TIGHT["neg"])
+    if isinstance(atom, sympy.Rational):
+        return _Piece(str(atom), tight=_TIGHT["div"])
+    if atom in (sympy.pi, sympy.E):
+        return _Piece(str(atom))
+    value = number(atom)
+    return _Piece(repr(value), tight=_ALONE if not value < 0 else _TIGHT["neg"])
+
+
+def _static(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_static, value))}{',' * (len(value) == 1)})"
+    return repr(value)
+
+
+def _key(key: Any) -> str:
+    items = key if isinstance(key, tuple) else (key,)
+    return ", ".join(str([*one]) if isinstance(one, tuple) else str(one) for one in items)
