@@ -6,6 +6,7 @@ just beside the point instead, on all sides (`gradcli.reference.beside`); what t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -114,6 +115,8 @@ class Crossings:
         is_clear = asked.entry.verdict in (*_NEEDS_PROOF, "unchecked")  # else a pole elsewhere is in its sum
         if is_clear and not around.meets([asked.by, *asked.along]):
             return None
+        if not all(map(math.isfinite, asked.along.values())):
+            return _unknown(asked.entry, "is not known along a direction that is not finite")
         for bits, terms in LOOKS:
             if self.work > MOST_WORK:
                 return _unknown(asked.entry, "that was over the budget")

@@ -110,7 +110,7 @@ def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
     generator = np.random.default_rng(SEED)
     given = {name: array.astype(np.float64) for name, array in inputs.items()}
     yield given
-    with np.errstate(over="ignore"):  # next to the largest number
+    with np.errstate(over="ignore", invalid="ignore"):  # next to the largest number, or beyond it
         near = {
             name: x + NEARNESS * (np.abs(x) + (x == 0)) * generator.uniform(0.5, 1, x.shape)
             for name, x in given.items()

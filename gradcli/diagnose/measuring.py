@@ -218,7 +218,7 @@ class Measure:
         with np.errstate(all="ignore"):
             error = np.abs(numbers - truths) / np.maximum(np.abs(truths), least)
             bits = np.clip(np.log2(error) + self.digits, 0.0, float(self.digits))
-        bits = np.where(np.isfinite(numbers), bits, self.digits + 1.0)
+        bits = np.where(np.isfinite(numbers) & ~np.isnan(bits), bits, self.digits + 1.0)
         found: Array = np.where(numbers == truths, 0.0, bits).max(axis=1, initial=0.0)
         return found
 

@@ -161,6 +161,14 @@ def test_whole_numbers_are_bounded_by_their_meaning(expression: str, at: dict[st
         ("jvp", "mean((X@w - y)**1000)", {}),
         ("improve", "(1 - cos(x))*(x**2**31 + 1) - x", {"in": {"x": "-1e300..1e300"}}),
         ("improve", "addcmul(x*0, x*0, [x,y], [x,y])", {"at": {"x": "0", "y": "1.7976931348623157e308"}}),
+        ("improve", "matrix_exp((1e308 + x*0))", {"at": {"x": "[[0.5,-0.5],[2,3]]"}}),
+        (
+            "improve",
+            "outer(-x, where(-1 > y/x, y/x, csc(10**30)))",
+            {"at": {"x": "-10**30,10**30", "y": "-inf,inf"}, "dtype": "float32"},
+        ),
+        ("hvp", "sum(mse_loss(ceil(x), ceil(x)))", {"at": {"x": "1e300"}, "u": {"x": "NaN"}}),
+        ("hvp", "sum(x*1e308 // [x,y])", {"at": {"x": "10**30", "y": "1"}, "u": {"x": 1.79e308}, "dtype": "float32"}),
     ],
 )
 def test_what_is_large_is_no_trouble(command: str, expression: str, more: dict[str, Any]) -> None:
