@@ -256,7 +256,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if self._is_untracked(place):
             return function(*args)
         with self.paused():
-            found = function(*args)
+            found = self.run(function, args, {})
         atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
         self._require_dtype([found], inputs := list(atoms_in(atoms)))
         self._keep(found, self.lines.row(name, *atoms), inputs)
@@ -358,6 +358,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if tensor not in self._values:
                 self._made.setdefault(memory(tensor), alias(tensor))
         return found
+
+    def lose(self, error: Exception) -> None:
+        """Take note of what cannot be recorded.
+
+        Raises:
+            Exception: That, as the function is not answered.
+        """
+        raise error
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""

@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
@@ -24,6 +25,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
 from gradcli.errors import GradcliError, InputError, InternalError
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.asked import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
@@ -163,18 +165,38 @@ class _Recording(Recorder):
         kwargs = kwargs or {}
         if self.count >= MOST_PASSES or os.getpid() != self._process:
             return function(*args, **kwargs)
+        return self._guarded(
+            super().__torch_dispatch__, (function, types, args, kwargs), partial(function, *args, **kwargs)
+        )
+
+    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
+        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
+        if self.count >= MOST_PASSES or os.getpid() != self._process:
+            return function(*args)
+        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
+
+    def _guarded(self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
         self._outcome = None
         try:
-            return super().__torch_dispatch__(function, types, args, kwargs)
+            return record(*arguments)
         except Exception as error:
-            if self._outcome is None:
-                self._lost = self._lost or error
-                return function(*args, **kwargs)
-            found, raised = self._outcome
-            if raised is not None:
+            if self._outcome is not None and self._outcome[1] is not None:
                 raise
-            self._lost = self._lost or error
-            return found
+            self.lose(error)
+            return call() if self._outcome is None else self._outcome[0]
+
+    def lose(self, error: Exception) -> None:
+        """Keep the first error for the pass that is next."""
+        self._lost = self._lost or error
+
+    def require_seen(self, tensor: Tensor, place: Place) -> None:
+        """Refuse a tensor of before an earlier pass, of which nothing is kept."""
+        if tensor.grad_fn is not None and self.count:
+            raise InputError(
+                f"a tensor is used{place} that was made before an earlier pass, of which nothing is kept",
+                hint="retain_graph=True in the earlier pass keeps it, or make it anew",
+            )
+        super().require_seen(tensor, place)
 
     def forget(self) -> None:
         """Begin anew, but for which tensors were there before the script: those made later are no leaves."""
@@ -250,7 +272,8 @@ class _Recording(Recorder):
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
         program = self.program(output, place.frame)
         leaves = {name: self.leaves[name] for name in program.names}
-        wrt = [name for name, leaf in leaves.items() if leaf.tensor.requires_grad and _is_wanted(leaf, wanted)]
+        reached = _reached(program)
+        wrt = [name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted)]
         unknown = next((name for name in self.wrt if name not in wrt), "")
         if unknown:
             raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
@@ -282,8 +305,17 @@ class _OfPass(Recorded):
         raise InputError("a script is run at one point")
 
 
+def _reached(program: Program) -> set[str]:
+    """The names of the variables that a backward pass reaches, which goes no further than what is detached."""
+    reached = {program.output}
+    for line in reversed(program.lines):
+        if line.symbol in reached and not line.call.op.is_detached:
+            reached.update(line.call.operands)
+    return {symbol.name for symbol in program.variables if symbol in reached}
+
+
 def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
-    return wanted is None or any(leaf.tensor is tensor for tensor in wanted)
+    return leaf.tensor.requires_grad and (wanted is None or any(leaf.tensor is tensor for tensor in wanted))
 
 
 def _only(value: Any) -> Any:

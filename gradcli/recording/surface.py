@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.errors import GradcliError
 from gradcli.recording.items import Item
 from gradcli.recording.values import tensors_in
 
@@ -50,10 +51,7 @@ class Surface(torch.overrides.TorchFunctionMode):
                 found = function(*args, **kwargs)
             finally:
                 self.reading = None
-            if self.recorder.knows(args[0]):
-                self.recorder.decisions.left("item", args[0], self.recorder.places.find())
-                return Item(found, args[0])
-            return found
+            return Item(found, args[0]) if self._is_seen("item", args[0]) else found
         if path == "torch.nn.functional.linear" and not kwargs:
             return self.recorder.composite("linear", function, args, *args)
         if path == "torch.functional.einsum" and not kwargs and isinstance(args[0], str):
@@ -61,8 +59,18 @@ class Surface(torch.overrides.TorchFunctionMode):
             return self.recorder.composite("einsum", function, args, args[0], [*operands])
         if path in _READS:
             for one in tensors_in(args):
-                self.recorder.decisions.left(path.rpartition(".")[2], one, self.recorder.places.find())
+                self._is_seen(path.rpartition(".")[2], one)
         return function(*args, **kwargs)
+
+    def _is_seen(self, called: str, tensor: Tensor) -> bool:
+        """Note numbers that leave torch, and tell whether they follow from what is recorded."""
+        if not self.recorder.knows(tensor):
+            return False
+        try:
+            self.recorder.decisions.left(called, tensor, self.recorder.places.find())
+        except GradcliError as error:
+            self.recorder.lose(error)
+        return True
 
 
 def path_of(function: Callable[..., Any]) -> str:

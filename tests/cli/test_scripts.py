@@ -123,6 +123,12 @@ SCRIPTS = [
         ONE + "x.detach().numpy()[0] = 1\n(x**3).sum().backward()\n",
         *(0, [LINE, "pass 2   own.py, line 5   by x   |grad| 48.09"], []),
     ),
+    (
+        "import torch\nnet = torch.nn.Linear(2, 1)\nfake = net(torch.ones(1, 2))\n"
+        "judge = torch.nn.Linear(1, 1)\njudge(fake.detach()).backward()\njudge(fake).backward()\nprint('done')\n",
+        *(2, ["pass 1   own.py, line 5   by judge.weight", "pass 2   own.py, line 6   not answered: a tensor is used"]),
+        ["done"],
+    ),
     ("import torch\ntorch.set_grad_enabled(False)\n", 2, [], ["no backward"]),
 ]
 
