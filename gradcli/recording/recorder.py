@@ -399,7 +399,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
                 held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
                 self._detached[atom], self._attached[held] = held, atom
             return self._detached[atom]
-        if tensor.requires_grad and atom in self._attached:  # a copy that forward-mode differentiation makes
+        if tensor.requires_grad and not tensor.is_leaf and atom in self._attached:  # of jvp
             return self._attached[atom]
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)

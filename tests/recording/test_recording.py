@@ -218,6 +218,19 @@ def test_a_recording_is_text_that_needs_no_code() -> None:
         np.testing.assert_allclose(Function(text).vjp().vjp["x"], f.vjp(v="ones").vjp["x"], rtol=1e-15)
 
 
+def test_a_copy_that_requires_a_gradient_itself_is_a_leaf() -> None:
+    """Nothing goes back through it to what it was copied from."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        z = x.detach().clone().requires_grad_()
+        return (x * z).sum()
+
+    answer = record(f, X).vjp()
+    assert answer.vjp["x"].tolist() == X.tolist()
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
 def test_a_change_that_autograd_does_not_see_makes_its_gradient_wrong() -> None:
     """`y[0] = 0` under no_grad: torch gives 2 for an element that is 0 whatever x is."""
     answer = record(model.without_record, X).vjp(v="ones")
