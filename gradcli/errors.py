@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import re
+import shlex
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import wraps
@@ -166,6 +168,10 @@ class WrongGradientsError(BriefError, AssertionError):
     """What `gradcli.check` raises of gradients that are not right."""
 
 
+LONGEST_COMMAND = 200
+"""Characters of a text that stands whole in a command which an error names."""
+
+
 class GradcliError(BriefError):
     """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell.
 
@@ -243,13 +249,45 @@ class LanguageError(GradcliError):
 
 
 class CodeError(LanguageError):
-    """The text is code, which is run where a file or a script is named, and never read."""
+    """The text is code, which is run where a file or a script is named, and never read.
+
+    >>> place = Place("import torch; x = [1]; x[0] = 2", Span(23, 27))
+    >>> CodeError("an element that is assigned", place).message
+    'an element that is assigned is code, and code is run only where you say so'
+    """
 
     kind = "code"
 
-    def __init__(self, what: str, place: Place) -> None:
-        way = "gradcli run -c TEXT runs it as it is, gradcli vjp FILE.py::NAME --at VALUE a function of a file"
-        super().__init__(f"{what} is code, which is run and not read", place=place, hint=way)
+    def __init__(self, what: str, place: Place, instead: str = "") -> None:
+        message = f"{what} is code, and code is run only where you say so"
+        ways = [instead, _command_for(place.text) if place.source == "EXPR" else ""]
+        super().__init__(message, place=place, hint="; or ".join(filter(None, ways)) or None)
+
+    @property
+    def hint(self) -> str | None:
+        """The command, which is the shell's in Python too."""
+        return self.in_shell.hint
+
+
+def _command_for(text: str) -> str:
+    """The command that runs a text of Python: a script by itself, and anything else as a function of a file.
+
+    >>> _command_for("import torch; x += 1")
+    "gradcli run -c 'import torch; x += 1'"
+    >>> _command_for("def f(x):\\n  for i in range(3): ...")
+    'save it in FILE.py: gradcli vjp FILE.py::f --at VALUE'
+    """
+    text = text.strip()
+    definition = re.search(r"^[ \t]*def\s+(\w+)", text, re.MULTILINE)
+    is_script = re.search(r"\bimport\b|\bbackward\b|\brequires_grad", text) is not None
+    text = text if not is_script or "import" in text else f"import torch; {text}"
+    is_line = "\n" not in text and not re.search(r";\s*(?:for|while|if|with|class|def|try|@)", text)  # to Python too
+    if is_script and is_line and len(text) <= LONGEST_COMMAND:
+        return f"gradcli run -c {shlex.quote(text)}"
+    function = f"gradcli vjp FILE.py::{definition[1] if definition else 'NAME'} --at VALUE"
+    if not is_script:
+        return f"save it {'' if definition else 'as a function '}in FILE.py: {function}"
+    return f"save it in FILE.py: gradcli run FILE.py{f', or {function}' if definition else ''}"
 
 
 class UnknownFunctionError(GradcliError):

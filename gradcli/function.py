@@ -7,17 +7,15 @@ Holds no mathematics: `gradcli.questions` asks the readings.  The options of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gradcli.errors import UsageError
 from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
 from gradcli.questions.naming import Inputs
 from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.products import ProductOptions
-from gradcli.questions.question import Dtype, of_asked
+from gradcli.questions.question import Dtype
 from gradcli.results import (
     HVP,
     JVP,
@@ -279,28 +277,6 @@ class Function(ParsedText):
         from gradcli.questions.closed_form import closed_form
 
         return closed_form(self._asked(None, wrt, None), of, shape or {})
-
-    def answer(
-        self,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> Evaluation | Jacobian | Hessian | JVP | HVP:
-        """What a snippet asks for, where that is no gradient (see `asks`).
-
-        Raises:
-            UsageError: It asks for a gradient.
-
-        >>> Function("H = torch.autograd.functional.hessian(lambda x: x**3, torch.tensor(2.))").answer().hessian["x"]
-        {'x': array(12., dtype=float32)}
-        """
-        if not self.asks:
-            raise UsageError("this function asks for nothing but its gradient", hint="vjp gives that")
-        options = {"at": at, "dtype": dtype, "check": check} | ({} if self.asks == "eval" else {"wrt": wrt})
-        found: Evaluation | Jacobian | Hessian | JVP | HVP = getattr(self, self.asks)(**options)
-        return replace(found, warnings=(*found.warnings, of_asked(self.asks)))
 
     # -- seen otherwise
 

@@ -94,8 +94,9 @@ def test_the_elements_of_a_list_are_found_in_one_pass(kind: str) -> None:
 
 def test_the_signs_of_a_snippet_are_looked_for_once() -> None:
     """A run of newlines before a print belongs to no sign, from each of which it would be read again."""
-    assert not snippets._SIGNS.search("\n" * 20_000 + "x**2")
-    assert snippets._SIGNS.search("x**2\n\n  print (x)")
+    assert not snippets._TORCH.search("\n" * 20_000 + "x**2")
+    assert not snippets._STATEMENTS.search("\n" * 20_000 + "x**2")
+    assert snippets._TORCH.search("x**2\n\n  print (x)")
 
 
 @pytest.mark.parametrize("text", ["\t" * 30_000 + "x", "x\n" + " " * 30_000 + "y", "1." * 10_000 + "x"])

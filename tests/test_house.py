@@ -64,7 +64,7 @@ ALLOWED = {
         "questions",
         "progress",
     },
-    "function": {"errors", "results", "language", "questions"},
+    "function": {"results", "language", "questions"},
     "recording": {
         "autodiff",
         "crosscheck",
@@ -320,7 +320,6 @@ RULES = {
     "symbolic/printing/latex.py": "names of functions in LaTeX",
     "symbolic/printing/pretty.py": "names of functions in SymPy, and for people",
     "reference/rules.py": "powers, whose slope at 0 SymPy does not know, and torch's polygamma",
-    "reference/adjoint.py": "movements backwards",
     "reference/germs.py": "the calculus of jets",
     "reference/rays.py": "the calculus of series on a ray",
     "reference/series.py": "power series",

@@ -4,6 +4,7 @@ run                              a Program to tensors; every line with its adjoi
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu; finite differences, to compare with
 backward_passes                  backward passes as a user runs them, and the graph that torch built
 batched                          many points at once; many more, block by block on all cores
+random_numbers                   what a text draws, by torch's own generator
 
 Knows nothing of formulas, and not whether its numbers are right.
 """

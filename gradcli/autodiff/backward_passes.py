@@ -22,7 +22,6 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import (
     Forward,
     Tensor,
-    apply,
     array_of,
     backward_error,
     derivative_of,
@@ -35,8 +34,8 @@ from gradcli.autodiff.run import (
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.library_calls import is_tensor
-from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.language.snippets.asked import Replay
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.snippet_result import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 
 Node = Any
@@ -205,46 +204,6 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
             if _SECOND_TIME in str(error):
                 return number
             raise backward_error(error) from None
-    return None
-
-
-def overwritten(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
-    """The number of the change in place of a value that torch has kept for the backward pass; None if there is none.
-
-    Args:
-        replay: The passes of a snippet.
-        inputs: An array per variable.
-        dtype: `float64` or `float32`.
-
-    >>> import numpy as np
-    >>> from gradcli.language.snippets import read
-    >>> text = "x = torch.tensor(2., requires_grad=True); y = {}; y *= 3; y.backward()"
-    >>> [overwritten(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x.exp()", "x + 1")]
-    [0, None]
-    """
-    ran = unshared(replay.program)
-    kept: list[tuple[int, int, Tensor]] = []
-    count = 0
-
-    def counted(call: Call, values: Mapping[Atom, Any], calls: Any) -> Any:
-        nonlocal count
-        count += 1
-        return apply(call, values, calls)
-
-    def pack(tensor: Tensor) -> Tensor:
-        kept.append((count, tensor.untyped_storage().data_ptr(), tensor))
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        tensors = evaluate(ran.program, leaves_of(ran.program, inputs, replay.requires, dtype), dtype, by=counted)
-    places = {line.symbol: n for n, line in enumerate(ran.program.lines, 1)}
-    for number, (atom, last, _) in enumerate(replay.changes):
-        changed = tensors.get(ran.renamed.get(atom, atom))
-        bound = 0 if last is None else places.get(ran.renamed.get(last, last), 0)
-        if changed is not None and changed.numel():
-            memory = changed.untyped_storage().data_ptr()
-            if any(n <= bound and one == memory for n, one, _ in kept):
-                return number
     return None
 
 

@@ -203,8 +203,6 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     match call.op.kind:
         case Kind.SOURCE:
             return tensor_of(numeric.array_of(call), calls.dtype)
-        case Kind.DERIVATIVE:
-            return _differentiated(call.op.name, *map(calls.tensor, operands))
     return calls.apply(call, operands)
 
 
@@ -215,23 +213,6 @@ def _require_whole(call: Call, operands: list[Any]) -> None:
         tensor = given if is_tensor(given) else torch.tensor(given)
         if name in whole and not bool((tensor == tensor.round()).all()):
             raise ValueError(f"{name} holds class indices or other positions, which are whole numbers")
-
-
-def _differentiated(name: str, x: Tensor, *others: Tensor) -> Tensor:
-    """A derivative that is differentiated again; zeros by what y does not depend on."""
-    if name == "alias":
-        return x.view_as(x) if x.requires_grad else x.detach().clone().requires_grad_()
-    y, (x, *v) = x, others
-    if not y.requires_grad:
-        return torch.zeros(y.shape + x.shape if name == "jacobian" else x.shape, dtype=y.dtype)
-
-    def gradient(one: Tensor, v: Tensor | None) -> Tensor:
-        (found,) = torch.autograd.grad(one, x, v, create_graph=True, materialize_grads=True)
-        return found
-
-    if name == "gradient":
-        return gradient(y, v[0] if v else None)
-    return torch.stack([gradient(one, None) for one in y.reshape(-1)]).reshape(y.shape + x.shape)
 
 
 # -- with nothing thrown away

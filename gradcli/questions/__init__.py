@@ -2,6 +2,7 @@
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
 live                             functions that are another one at each point
+texts                            texts as all questions read them, with torch's random numbers
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp

@@ -19,11 +19,12 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
-from gradcli.language.snippets import Snippet, read
+from gradcli.language.snippets import Snippet
 from gradcli.notation import Notation
 from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import Inquiry, chosen_variables
+from gradcli.questions.texts import read
 from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
 from gradcli.symbolic.printing import with_names
@@ -57,11 +58,6 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     require_named(program, nameless, shapes)
     typed = replace(program, warnings=())
     named = named_shapes(typed, shapes)
-    if program.takes_derivatives:
-        from gradcli.reference.adjoint import written_out
-
-        typed = written_out(typed, {symbol: named.shapes[symbol] for symbol in typed.variables})
-        named = named_shapes(typed, named.given)
     shape = named.shapes.get(named.program.output, ())
     command = of or ("grad" if math.prod(shape) == 1 else "jacobian")
     if command in OF_ONE_ELEMENT and math.prod(shape) != 1:

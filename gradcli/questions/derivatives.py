@@ -31,7 +31,7 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
         from gradcli.questions import points
 
         return points.evaluation(inquiry)
-    question = inquiry.question("eval")
+    question = inquiry.question()
     found = _by_numpy(question, check=inquiry.check)
     if found is not None:
         return found
@@ -46,7 +46,7 @@ def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
     where there is so much to compute that torch's import is worth it.
     """
     program = question.program
-    is_these_lines = question.as_typed is None and question.by_point is None and program.guards is None
+    is_these_lines = question.live is None and program.guards is None
     most = max(map(math.prod, question.shapes.values()), default=1)
     if not is_these_lines or question.dtype != "float64" or most > MOST_BY_NUMPY:
         return None
@@ -76,7 +76,7 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
         from gradcli.questions import points
 
         return points.jacobian(inquiry)
-    question = inquiry.question("jacobian")
+    question = inquiry.question()
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     blocks, _ = question.jacobian(question.jacobian_entries)
     return Jacobian(
@@ -94,7 +94,7 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
     Raises:
         InputError: A direction is missing or does not fit.
     """
-    question = inquiry.question("jvp")
+    question = inquiry.question()
     directions = _directions(inquiry, question, u, "jvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_jvp
@@ -123,7 +123,7 @@ def hessian(inquiry: Inquiry) -> Hessian:
         InputError: y has several elements.
         TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
     """
-    question = inquiry.question("hessian")
+    question = inquiry.question()
     _require_gradient(question, "a Hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     require_room(
@@ -155,7 +155,7 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     Raises:
         InputError: y has several elements; a direction is missing or does not fit.
     """
-    question = inquiry.question("hvp")
+    question = inquiry.question()
     _require_gradient(question, "a Hessian-vector product")
     directions = _directions(inquiry, question, u, "hvp")
     from gradcli.autodiff import jacobians
@@ -185,7 +185,7 @@ def _directions(inquiry: Inquiry, question: Question, u: Directions, command: st
     """Those that are given, or those of a snippet."""
     given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
     shapes = {name: array.shape for name, array in question.arrays.items()}
-    found = read_directions(given or inquiry.snippet.u, shapes, question.wrt, command)
+    found = read_directions(given, shapes, question.wrt, command)
     return {name: rounded(array, question.dtype) for name, array in found.items()}
 
 

@@ -70,9 +70,9 @@ def page(name: str) -> FunctionPage:
     >>> page("exp").derivative.symbolic["x"].text
     'exp(x)'
     """
-    from gradcli.language.snippets import read
     from gradcli.questions import derivatives
     from gradcli.questions.question import Inquiry
+    from gradcli.questions.texts import read
 
     entry = _require(name)
     op = ops.TABLE[entry.name]
@@ -305,9 +305,9 @@ def _derivative_note(op: Op, derivative: Jacobian) -> str:
 
 def _example(op: Op) -> tuple[str, VJP | Gradient]:
     """The command line of the worked example, and its answer."""
-    from gradcli.language.snippets import read
     from gradcli.questions import derivatives, products
     from gradcli.questions.question import Inquiry
+    from gradcli.questions.texts import read
 
     text, at = op.worked_example
     inquiry = Inquiry(text, read(text), at)

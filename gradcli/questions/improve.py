@@ -75,7 +75,7 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     if ranges:
         inquiry.require_fixed()
-    question = replace(inquiry, at=_values(inquiry, read)).question("improve")
+    question = replace(inquiry, at=_values(inquiry, read)).question()
     sample = _over(question, read) if ranges else _at(question)
     from gradcli.reference.deadline import time_limit
 

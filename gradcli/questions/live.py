@@ -1,13 +1,11 @@
-"""Functions that are another one at each point: code of the user, of which a Program was recorded, and branches."""
+"""Functions that may be another one at each point: code of the user, of which a Program was recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.language.program.wengert import Program
-from gradcli.language.snippets import read
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
@@ -55,12 +53,3 @@ class Live(Protocol):
 
     def elsewhere(self) -> tuple[str, ...]:
         """What is wrong of the function at other points than this."""
-
-
-def decided_at(
-    expression: str, given: frozenset[str], program: Program, arrays: Mapping[str, Array], *, shares: bool
-) -> Program:
-    """A text with the branches that Python takes at a point, in the variables of the whole Program."""
-    shapes = {name: array.shape for name, array in arrays.items()}
-    found = read(expression, given=given, shapes=shapes, shares=shares, values=arrays).program
-    return replace(found, variables=program.variables)

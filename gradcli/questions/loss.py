@@ -22,10 +22,10 @@ from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, show
-from gradcli.language.snippets import read
 from gradcli.language.text.source import Source
 from gradcli.questions.judging import product
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
+from gradcli.questions.texts import read
 from gradcli.results import Check, Loss
 
 SOURCE = "--loss"

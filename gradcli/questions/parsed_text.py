@@ -8,10 +8,10 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcli.errors import InputError, UsageError, brief
-from gradcli.language.snippets import read_whole
 from gradcli.options import DERIVATIVES
 from gradcli.questions.naming import Inputs, by_name, unnamed
 from gradcli.questions.question import Dtype, Inquiry
+from gradcli.questions.texts import read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ class ParsedText:
         return tuple(name for name in found if name not in self._snippet.uncalled) or found
 
     @property
-    def asks(self) -> str:
-        """What a snippet asks for, if that is no gradient: `jacobian`, `hessian`, `jvp`, `hvp`, or `eval`."""
-        return self._snippet.asks
-
-    @property
     def has_values(self) -> bool:
         """Whether some variable has a value in the text, or there is none that needs one."""
         return not self.variables or any(name in self._snippet.values for name in self.variables)
@@ -101,7 +96,7 @@ class ParsedText:
         if of_numbers and "shape" in given:
             hint = "leave out the shape for numbers, and the other for a formula"
             raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
-        return "shape" in given or not (of_numbers or self.asks or self.has_values)
+        return "shape" in given or not (of_numbers or self.has_values)
 
     def unnamed(self) -> Self:
         """This function where its only variable takes a value that does not name it: a remark may say so.

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.asked import ADD_UP, Backward
+from gradcli.language.snippets.snippet_result import ADD_UP, Backward
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_v, product

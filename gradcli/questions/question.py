@@ -20,12 +20,12 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.matlab import remarks
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.snippets import Snippet, read
-from gradcli.language.snippets.asked import Replay
-from gradcli.language.snippets.interpreter import BOTH
+from gradcli.language.snippets import Snippet
+from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
-from gradcli.questions.live import Live, decided_at
+from gradcli.questions.live import Live
 from gradcli.questions.naming import no_such_variable, require_names
+from gradcli.questions.texts import read
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
@@ -56,10 +56,7 @@ class Question:
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
-        as_typed: The function with the derivatives that it takes itself, as torch takes them, where it does; in
-            `program` they are lines of the language.
         live: The function that is run in place of the Program, which was recorded of it.
-        decided: The function with the branches that Python takes at a point, of one that has both; torch runs it.
         anew: The question at another point, where values decide which lines the Program has.
     """
 
@@ -70,9 +67,7 @@ class Question:
     dtype: Dtype
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
-    as_typed: Program | None = None
     live: Live | None = None
-    decided: Callable[[Mapping[str, Array]], Program] | None = None
     anew: Callable[[Mapping[str, Array]], Question] | None = None
 
     @property
@@ -139,7 +134,7 @@ class Question:
         if self.by_point is not None:
             forward = self.by_point(self.arrays, self.wrt, twice=twice)
         else:
-            forward = run(self.as_typed or self.program, self.arrays, self.wrt, self.dtype, twice=twice)
+            forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=twice)
         if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
@@ -147,16 +142,8 @@ class Question:
 
     @property
     def by_point(self) -> Callable[..., Forward] | None:
-        """What runs the function where another one is run at each point: code of the user, or a branch of Python."""
-        if self.live is not None:
-            return self.live.forward
-        return None if self.decided is None else self._run_decided
-
-    def _run_decided(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
-        from gradcli.autodiff.run import run
-
-        assert self.decided is not None, "branches are decided"  # noqa: S101
-        return run(self.decided(arrays), arrays, tuple(wrt), self.dtype, twice=twice)
+        """What runs the function where another one may be run at each point: code of the user."""
+        return None if self.live is None else self.live.forward
 
     @cached_property
     def value(self) -> Array:
@@ -302,14 +289,6 @@ LAST_ALONE = (
 )
 """What to know of one answer where there are several."""
 
-_ASKED = {
-    "eval": "a value that is computed from derivatives",
-    "jacobian": "the Jacobian",
-    "hessian": "the Hessian",
-    "jvp": "a Jacobian-vector product",
-    "hvp": "a Hessian-vector product",
-}
-
 
 @dataclass(frozen=True)
 class Inquiry:
@@ -339,32 +318,20 @@ class Inquiry:
         """Refuse a function that is another one at each point, where there is no point, or are several.
 
         Raises:
-            LanguageError: Values decide how often a loop runs, or which elements a mask takes.
+            LanguageError: Values decide which elements a mask takes.
         """
         if self.snippet.program.needs_values:
             read(self.expression, given=shadowed(self.at))
 
-    def question(self, command: str = "", *, shares: bool = True) -> Question:
-        """Everything that can be known without torch, with a remark if the text asks for another command."""
-        question = prepare(self, shares=shares)
-        if self.snippet.asks in ("", command):
-            return question
-        return question.with_remark(of_asked(self.snippet.asks))
+    def question(self, *, shares: bool = True) -> Question:
+        """Everything that can be known without torch."""
+        return prepare(self, shares=shares)
 
     def of_last(self, question: Question, given: object) -> Question:
         """A question about the last pass, with a remark if that is one of several and nothing else was given."""
         if given is not None or not self.snippet.starts_anew:
             return question
         return question.with_remark(LAST_ALONE)
-
-
-def of_asked(asks: str) -> str:
-    """That a snippet asks for something else than a gradient; the names are those of the commands.
-
-    >>> of_asked("hessian")
-    'the snippet asks for the Hessian, which is the answer of hessian'
-    """
-    return f"the snippet asks for {_ASKED[asks]}, which is the answer of {asks}"
 
 
 def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
@@ -408,7 +375,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     if program.needs_shapes or program.needs_values:
         sizes = {name: array.shape for name, array in named.items()}
         # Constants of the text hold sizes, such as len(x), or values say what is computed: it is read again with them.
-        snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named, takes=False)
+        snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
         variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
         program = replace(snippet.program, variables=variables)
         require_names(program, at, named)
@@ -417,27 +384,9 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     shapes = infer(program, known)
     warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
-    # Torch runs the text's own derivatives; the other readings need them as lines of the language.
-    as_typed = program if program.takes_derivatives else None
-    if as_typed is not None:
-        from gradcli.reference.adjoint import written_out
-
-        program = written_out(program, known)
-        shapes = infer(program, known)
-    decided = None
-    if program.branches and as_typed is None:
-        decided = partial(decided_at, expression, hidden, program, shares=shares)
-        if not inquiry.points_of:
-            taken = decided(arrays)
-            if infer(taken, {s: arrays[str(s)].shape for s in taken.variables})[taken.output] != shapes[program.output]:
-                message = "the branch taken has another shape than the condition or the other branch"
-                raise InputError(message, hint="write where(c, a, b), or compare one number, such as x[0] > 0")
-            warnings = dict.fromkeys((*(one for one in warnings if not one.endswith(BOTH)), *taken.warnings))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
-    return Question(
-        program, shapes, arrays, asked, dtype, named, snippet.frees_graph, as_typed, inquiry.live, decided, anew
-    )
+    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, inquiry.live, anew)
 
 
 def _anew(inquiry: Inquiry, shares: bool, arrays: Mapping[str, Array]) -> Question:

@@ -19,8 +19,9 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape, show
-from gradcli.language.snippets import Snippet, read
+from gradcli.language.snippets import Snippet
 from gradcli.questions.question import Inquiry, Question, prepare, rounded
+from gradcli.questions.texts import read
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
 if TYPE_CHECKING:

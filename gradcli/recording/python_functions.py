@@ -16,7 +16,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
-from gradcli.language.snippets.asked import Snippet
+from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
@@ -95,11 +95,6 @@ class PythonFunction(Function):
         return self._taken.order
 
     @property
-    def asks(self) -> str:
-        """Nothing but what is asked of it."""
-        return ""
-
-    @property
     def has_values(self) -> bool:
         """Whether it can be called without further values."""
         return not [name for name in self._taken.order if name not in {*self._given, *self._taken.optional}]
@@ -130,7 +125,6 @@ class PythonFunction(Function):
     jvp = _giving_back(Function.jvp)
     hessian = _giving_back(Function.hessian)
     hvp = _giving_back(Function.hvp)
-    answer = _giving_back(Function.answer)
     improve = _giving_back(Function.improve)
     explain = _giving_back(Function.explain)
     graph = _giving_back(Function.graph)

@@ -26,7 +26,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Program
-from gradcli.language.snippets.asked import Snippet
+from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry

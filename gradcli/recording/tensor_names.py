@@ -71,11 +71,12 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
 
 
 def _around(tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
-    """What a tensor is called where it is used: a local name, an attribute of `self`, a name of the file."""
+    """What a tensor is called where it is used: a name of the file, a local name, an attribute of `self`."""
     if frame is None:
         return
-    for scope in (frame.f_locals, frame.f_globals):
+    for scope in (frame.f_globals, frame.f_locals):
         yield from (name for name, value in scope.items() if value is tensor and name.isidentifier())
+    for scope in (frame.f_locals, frame.f_globals):
         for name, value in scope.items():
             if name == "self":
                 yield from _in("self", vars(value) if hasattr(value, "__dict__") else {}, tensor)

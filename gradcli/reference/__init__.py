@@ -14,7 +14,6 @@ duals, running                   tangents and adjoints at the elements that are 
 tape, tape_passes                torch's own passes with their rounding, number by number, also twice
 spectral_lines                   their slopes as lines of the language
 tangent, program_writer          dy = J(x)·u as one more Program, for second derivatives
-adjoint                          vᵀJ as lines of the language, for derivatives that a snippet goes on with
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 series, rays                     what the function is on a ray into the point, in powers of the distance
 probing                          the neighbourhood of a point

@@ -1,8 +1,8 @@
 """Slopes of eigenvalues and of matrix exponentials as lines of the language, for derivatives of derivatives.
 
-    exponential    along dA the upper right block of exp([[A, dA], [0, A]]); back, that of [[Aᵀ, z̄], [0, Aᵀ]]
-    eigenvalues    along dA the sum of P_k * dA; back, the sum of z̄_k * P_k, with P_k the product of
-                   (A - λ_j)/(λ_k - λ_j) over all j but k, A being the symmetric part
+    exponential    along dA the upper right block of exp([[A, dA], [0, A]])
+    eigenvalues    along dA the sum of P_k * dA, with P_k the product of (A - λ_j)/(λ_k - λ_j) over all j but k, A being
+                   the symmetric part
 
 Source: N. Higham, "Functions of Matrices", 2008, (3.16) and (1.9).
 """
@@ -31,20 +31,6 @@ def spectral_tangent(writer: Writer, line: Line, moved: Atom) -> Atom:
     *batch, order, _ = writer.shape(matrix)
     spread = writer.add("reshape", writer.stretched(moved, writer.shape(matrix)), (*batch, 1, order, order))
     return writer.add("sum", writer.add("mul", _projections(writer, matrix, line.symbol), spread), (-2, -1), False)
-
-
-def spectral_adjoint(writer: Writer, line: Line, z: Atom) -> Atom:
-    """What the adjoint of eigenvalues or of an exponential hands to their matrix.
-
-    Raises:
-        NoTangentError: There are more than `MOST_EIGENVALUES`.
-    """
-    matrix = line.call.operands[0]
-    z = writer.stretched(z, writer.shape(line.symbol))
-    if line.call.op.keeps_shape:
-        return _exponential_along(writer, line.call.op.name, writer.add("transpose", matrix, -2, -1), z)
-    weights = writer.add("reshape", z, (*writer.shape(z), 1, 1))
-    return writer.add("sum", writer.add("mul", weights, _projections(writer, matrix, line.symbol)), (-3,), False)
 
 
 def _exponential_along(writer: Writer, name: str, matrix: Atom, moved: Atom) -> Atom:

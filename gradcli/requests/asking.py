@@ -37,9 +37,6 @@ _HINTS: Mapping[str, str] = {
 _OWN = ("command", "expression", "id")
 """Keys of every request, beside the options."""
 
-_ANYWAY = {"at", "wrt", "dtype", "check"}
-"""Options beside which a snippet still decides what it asks for."""
-
 
 def answer(request: Request) -> Result:
     """What a command answers on a function.
@@ -92,8 +89,6 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     if command in ("", *DERIVATIVES) and function.wants_formula(options):
         method = "closed_form"
         options = {"of": command} | {name: options[name] for name in ("shape", "wrt") if name in options}
-    elif function.asks and command in ("vjp", "grad") and options.keys() <= _ANYWAY:
-        method = "answer"
     elif command == "vjp" and ("vs" in options or "accumulate" in options):
         method = "vjps"
         options |= {"vs": [options.pop("v")]} if "v" in options else {}

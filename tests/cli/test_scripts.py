@@ -183,3 +183,48 @@ def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Com
     assert (run.code, run.out) == (0, "6 8\n")
     assert "child 5" in run.err
     assert run.err.endswith("late\n")
+
+
+X = "import torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\n"
+
+IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
+    # straight lines: the text is read as well
+    (X + "y = x**2\ny.backward(torch.tensor([1., 1., 0.]))\nprint(x.grad)", True, [[2, 4, 0]]),
+    (X + "n, k = 3, x.shape[0]\ny = (x**n).sum()/k\ny.backward()", True, [[1, 4, 9]]),
+    (X + "def f(t, n=2):\n    return (t**n).sum()\nf(x).backward()", True, [[2, 4, 6]]),
+    (X + "y = 2*x\ny.backward(x, retain_graph=True)\nx.grad.zero_()\ny.backward(x**2)", True, [[2, 4, 6], [2, 8, 18]]),
+    (X + "g, = torch.autograd.grad((x**3).sum(), x)\nprint(g)", True, [[3, 12, 27]]),
+    (X + "w = x.detach()\n(w*x).sum().backward()", True, [[1, 2, 3]]),
+    # code: the text is refused
+    (X + "y = x*2\nwhile y.data.norm() < 1000:\n    y = y*2\ny.backward(torch.tensor([0.1, 1.0, 0.0001]))", False,
+     [[51.2, 512, 0.0512]]),
+    (X + "y = x\nfor i in range(2):\n    y = y*x\ny.sum().backward()", False, [[3, 12, 27]]),
+    (X + "for k in range(2):\n    x.grad = None\n    (x**(k + 1)).sum().backward()", False, [[1, 1, 1], [2, 4, 6]]),
+    (X + "class Cube(torch.nn.Module):\n    def forward(self, t):\n        return t**3\nCube()(x).sum().backward()",
+     False, [[3, 12, 27]]),
+    (X + "try:\n    y = (x**2).sum()\nexcept ValueError:\n    y = x.sum()\ny.backward()", False, [[2, 4, 6]]),
+    (X + "y = x.clone()\ny[0] = 5\n(y**2).sum().backward()", False, [[0, 4, 6]]),
+    (X + "if x.sum() > 0:\n    y = x**2\nelse:\n    y = -x\ny.sum().backward()", False, [[2, 4, 6]]),
+    (X + "g, = torch.autograd.grad((x**2).sum(), x, create_graph=True)\n(g**2).sum().backward()", False,
+     [[8, 16, 24]]),
+    (X + "with torch.no_grad():\n    w = x*1\n(w*x).sum().backward()", False, [[1, 2, 3]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "is_read", "gradients"), IN_ANY_CASE, ids=range(len(IN_ANY_CASE)))
+def test_a_text_is_answered_by_run_in_any_case_and_by_vjp_where_it_is_straight(
+    text: str, is_read: bool, gradients: list[list[float]], gradcli: Command
+) -> None:
+    """With the numbers that each pass adds in torch; what is code is refused as that."""
+    run = gradcli("run", "-c", text, "--json")
+    assert run.code == 0
+    found = [json.loads(line)["vjp"]["x"] for line in run.out.splitlines()]
+    assert found == [pytest.approx(one, rel=1e-6) for one in gradients]
+    read = gradcli("vjp", text, "--json")
+    assert read.code == (0 if is_read else 2)
+    if is_read:
+        assert [json.loads(line)["vjp"]["x"] for line in read.out.splitlines()] == [
+            pytest.approx(one, rel=1e-6) for one in gradients
+        ]
+    else:
+        assert json.loads(read.err or read.out)["error"]["kind"] == "code"

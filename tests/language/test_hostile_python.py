@@ -1,4 +1,4 @@
-"""Python that explodes, runs for ever or nests without end is refused in two seconds; nothing of it is run."""
+"""Texts that explode or nest without end are refused in time; nothing of them is run."""
 
 from __future__ import annotations
 
@@ -19,27 +19,14 @@ def _deep(line: str, times: int, last: str) -> str:
 HOSTILE = {
     "calls that double": "".join(f"def f{n}(x): return f{n + 1}(x)+f{n + 1}(x)\n" for n in range(30))
     + "def f30(x): return x\nf0(x)",
-    "a long range": "s = 0\nfor i in range(10**9):\n    s += x\ns",
-    "no end": "while True:\n    x = x + 1\nx",
-    "a late end": "n = 0\nwhile n < 10**12:\n    n += 1\nx*n",
-    "loops in loops": "for a in range(1000):\n    for b in range(1000):\n        x = x + 1\nx",
     "a long comprehension": "ys = [a*b for a in range(2000) for b in range(2000)]\nsum(ys)*x",
-    "deep branches": _deep("if True:", 200, "y = x"),
-    "deep loops": _deep("for i{} in range(2):", 50, "x = x + 1"),
+    "a long range": "sum(x for i in range(10**9))",
     "deep definitions": _deep("def f{}(x):", 300, "return x") + "\nf0(x)",
-    "many branches": "if x > 0:\n    y = x\n" + "".join(f"elif x > {n}:\n    y = {n}*x\n" for n in range(500)) + "y",
-    "branches that double": "def f(x):\n"
-    + "".join(f"    if x > {n}:\n        if x < {n}:\n            return x*{n}\n" for n in range(40))
-    + "    return x\nf(x)",
-    "a list that doubles": "xs = [x]\nfor i in range(60):\n    xs = xs + xs\nsum(xs)",
-    "a class of itself": "import torch\nfrom torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
-    "        self.a = A()\n    def forward(self, x):\n        return x\nA()(x)",
-    "a large layer": "import torch\nfrom torch import nn\nm = nn.Linear(10**6, 10**6)\ny = m(x)",
-    "a large norm": "import torch\nfrom torch import nn\nm = nn.LayerNorm(10**12)\ny = m(x)",
-    "a large tensor": "y = torch.zeros(10**9)\ny[0] = x\ny",
+    "deep calls": "".join(f"f{n}(x) = {'(' * 60}f{n + 1}(x){')' * 60}; " for n in range(40)) + "f40(x) = x; f0(x)",
     "itself": "f = lambda g: g(g)\nf(f)",
     "one another": "def f(x): return g(x)\ndef g(x): return f(x)\nf(x)",
-    "recursion": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(30)*x",
+    "recursion": "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(30)*x",
+    "names for a long tensor": "x, y = torch.zeros(10**6)\nx",
 }
 
 
@@ -75,21 +62,14 @@ def test_nothing_is_run(text: str, tmp_path: Path) -> None:
 
 
 REASONS = [
-    ("y = 2*x\nz = y[0]\ny += 1\nz", "'z' shares its memory"),
-    ("x += 1\nx", "changes the variable 'x' in place"),
-    ("x[0] = 1\nx", "changes the variable 'x' in place"),
-    ("while x.sum() > 1:\n    x = x/2\nx", "depends on the values of a tensor"),
-    ("a, b = x, x, x\na", "2 names for a tuple of 3"),
-    ("for v in 3:\n    x = x*v\nx", "a number has no elements"),
-    ("try:\n    y = x\nexcept ValueError:\n    y = 2\nfinally\n    z = x\ny", "':' is missing"),
-    ("except ValueError:\n    y = 2\ny", "unexpected 'except'"),
-    ("for i in range(3)\n    x = x*i\nx", "':' is missing"),
+    ("a, b = x, x, x\na", "2 names for 3 values"),
+    ("(a, b), c = x, x\na", "unexpected ','"),
     ("def f(x):\n    y = x\nf(x)", "returns nothing"),
-    ("def f(x):\n    raise ValueError\nf(x)", "raises an error"),
-    ("y = None\ny*x", "None stands where a number or a tensor must"),
-    ("f = lambda t: t\nf*x", "the function"),
-    ("xs = []\nxs.append(x)\nxs[3]", "this list has 1 element"),
-    ("import plots\nplots.draw(x)", "not known|unknown function"),
+    ("def f(x):\n    y = x\n2*f(x)", "returns nothing"),
+    ("f = lambda t: t\nf*x", "the function f stands where a number or a tensor must"),
+    ("a, b = x.max(dim=0); a + b", "positions"),
+    ("a, b = 3\na", "a number has no parts"),
+    ("import plots\nplots.draw(x)", "unknown function"),
 ]
 
 

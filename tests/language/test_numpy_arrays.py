@@ -131,11 +131,9 @@ BODIES = [
     "np.meshgrid([0, 1], x)[1]",
     "np.zeros(A.shape) + A",
     "np.reshape(B, B.shape)*x",
-    "B.reshape(B.shape[:1] + (-1,))*x",
     "A.sum()/A.size",
     "np.ones(x.size)*x",
     "np.full(A.shape, 0.5)*A",
-    "np.ones((A.shape[0],) + x.shape)*A",
     "np.ones(A.shape).T @ A",
     "np.round(A/3, 2) + (A*1.03).round(1)*A",
     "np.copy(A)*A.copy()",
@@ -151,7 +149,6 @@ BODIES = [
     "sum(x)",
     "sum(A, 1)",
     "sum(T)",
-    "sum(row @ row for row in A)",
     "sum([x, 2*x])",
     "sum(sum(A))",
     "max(x)",
@@ -224,7 +221,7 @@ def test_what_python_refuses_of_matrices_is_refused() -> None:
     answer = answered("def f(x):\n    return max(x, 3)")
     assert answer.value.tolist() == [3, 3, 4]
     assert any("element by element" in warning for warning in answer.warnings)
-    with pytest.raises(GradcliError, match="in place"):
+    with pytest.raises(GradcliError, match="is code"):
         answered("import numpy as np\ndef f(x):\n    return x.sort()")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli import Function
-from tests.examples import USUAL, examples
-from tests.language import reading_share
 from tests.language.operation_count import REASONS, is_read, listed, reason
 
 
@@ -23,17 +21,6 @@ def test_no_reason_is_given_for_what_is_read() -> None:
     names = set(listed())
     for given in REASONS.values():
         assert all(name in names and not is_read(name) for name in given.split()), given
-
-
-def test_most_examples_of_torch_are_read_as_they_are() -> None:
-    """Those in its docstrings, as they are typed at a prompt; what else they do is refused with its cause."""
-    pieces = reading_share.examples()
-    assert len(pieces) > 300
-    chosen = sorted(pieces)[:: USUAL // examples(USUAL)]  # all by hand
-    pieces = {name: pieces[name] for name in chosen}
-    refused = reading_share.unread(pieces)
-    assert len(refused) < 0.5 * len(pieces)
-    assert all(refused.values())
 
 
 def test_members_are_read() -> None:

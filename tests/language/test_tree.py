@@ -76,7 +76,7 @@ def test_a_body_is_wrong_where_it_is_called() -> None:
     """And not where it is defined, as in Python."""
     text = "import torch\ndef f(x):\n    yield x\nx = torch.ones(2)\ny = x**2"
     assert read(text).program.names == ("x",)
-    with pytest.raises(GradcliError, match="a 'yield' statement is not read"):
+    with pytest.raises(GradcliError, match="a 'yield' statement is code"):
         read(f"{text}\nz = f(y)")
 
 

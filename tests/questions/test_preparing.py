@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradcli import Function
-from gradcli.errors import InputError, LanguageError, UncalledFunctionError
+from gradcli.errors import InputError, UncalledFunctionError
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
@@ -22,14 +22,12 @@ def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
     f = Function("mean**2 + mean(x)")
     assert f.variables == ("mean", "x")
     assert f.vjp({"mean": 3.0, "x": [1.0, 2.0]}, check=False).value == 10.5
-    assert Function("y = embedding**2\ny += x\ny").vjp({"embedding": 2.0, "x": 1.0}, check=False).vjp["embedding"] == 4
+    assert Function("y = embedding**2; y + x").vjp({"embedding": 2.0, "x": 1.0}, check=False).vjp["embedding"] == 4
     for text, at in (("mean**2 + x", {"x": 1.0}), ("sin", 3.0), ("y = norm**2; y*x", {"x": 1.0})):
         with pytest.raises(UncalledFunctionError, match="is a function") as caught:
             Function(text).vjp(at, check=False)
         assert caught.value.hint is not None
         assert "needs a value, at" in caught.value.hint
-    with pytest.raises(LanguageError, match="shares its memory"):
-        Function("y = norm**2\nz = y\nz += x\nz")
 
 
 def test_every_name_stands_for_its_line() -> None:

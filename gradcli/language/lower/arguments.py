@@ -302,17 +302,13 @@ class Binder:
         for word in words:
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
                 raise self.source.error("complex numbers are not read", word.span)
-        self.hooks.held(token, words[-1].text if words else token.text)
         return True
 
     # -- calls that have no row
 
     def tensor(self, name: Token, span: Span, arguments: Arguments, library: str = "") -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
-        before = self.hooks.constructing()
-        operand = self.libraries.made(self.constructed(name, span, arguments), library)
-        self.hooks.was_constructed(name, span, arguments, operand, before)
-        return operand
+        return self.libraries.made(self.constructed(name, span, arguments), library)
 
     def constructed(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """The value of a constructor."""

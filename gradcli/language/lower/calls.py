@@ -6,6 +6,7 @@ methods that do nothing to a value.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -68,16 +69,12 @@ class Calls:
 
     def named(self, node: Name, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """The value of a name with the modules before it, and how many of the trailers belong to it."""
-        found = self.hooks.named(node, trailers)
-        if found is None:
-            follows = bool(trailers) and isinstance(trailers[0], Member)
-            is_called = node.arguments is not None
-            token = self.hooks.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
-            found = self._named(token, node, trailers)
-        operand, used = found
-        arguments = _arguments(node, trailers, used)
-        self.hooks.was_named(node, is_call=arguments is not None)
-        return operand, used
+        if (found := self.hooks.named(node, trailers)) is not None:
+            return found
+        follows = bool(trailers) and isinstance(trailers[0], Member)
+        is_called = node.arguments is not None
+        token = self.hooks.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
+        return self._named(token, node, trailers)
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
@@ -274,18 +271,14 @@ class Calls:
             found = self.readers.binder.converted(name, span, operand[0], arguments)
             return self.readers.libraries.made(found, "numpy") if name.text == "numpy" else found
         if name.text.endswith("_"):
-            message = f"'.{name.text}' changes its tensor in place, which is not read"
-            raise self.source.error(message, name.span, hint=f"write y = x.{name.text.rstrip('_')}(...)")
+            instead = f"write y = x.{name.text.rstrip('_')}(...)"
+            raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
         library = self.readers.libraries.of_method(operand[0])
         if library and name.text in IN_PLACE:
-            message, hint = (
-                f"'.{name.text}' changes its array in place, which is not read",
-                f"np.{name.text} gives another",
-            )
-            raise self.source.error(message, name.span, hint=hint)
+            raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
         found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
         self.is_pair &= not library
         return found
@@ -314,8 +307,6 @@ class Calls:
             library: Whose meaning it has, by the module before it; torch's if empty.
             is_own: Whether it is Python's own where that has one by its name.
         """
-        if not given and (constructed := self.hooks.constructed(name, span, arguments)) is not None:
-            return constructed
         if name.text in TENSORS and not given:
             return self.readers.binder.tensor(name, span, arguments, library)
         if name.text in SPECIAL and not given:
@@ -417,6 +408,8 @@ class Calls:
 
     def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
         """The error for a name that is not in the table."""
+        if hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text)):
+            return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
         hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
@@ -450,4 +443,4 @@ def _gamma_in(arguments: Arguments) -> Node | None:
 def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:
     """What the last of a name and its modules is called with."""
     behind = trailers[used - 1] if used else node
-    return behind.arguments if isinstance(behind, Name | Member) else behind if isinstance(behind, Arguments) else None
+    return behind.arguments if isinstance(behind, Name | Member) else None

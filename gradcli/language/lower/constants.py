@@ -18,7 +18,7 @@ import sympy
 from gradcli.errors import GradcliError, LanguageError, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Listed, Lower, Nothing, Operand, Text
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, number
@@ -105,13 +105,6 @@ class Constants:
             return self.scope.constants[token.text]  # type: ignore[no-any-return]
         if isinstance(node, nodes.Word) and token.kind == "keyword" and token.text in _PLAIN:
             return _PLAIN[token.text]
-        match self.scope.object_of(node):
-            case Text(text=word):
-                return self._known_word(op, parameter, word, token)
-            case Nothing():
-                return None
-            case Listed(items=items):
-                return tuple(self.whole(a, s) for a, s in items)
         if (truth := self.truth(node)) is not None:
             return truth
         if parameter == "ord" or (parameter == "p" and op.name == "cond"):
@@ -134,7 +127,7 @@ class Constants:
         return self.several(node) if parameter in SEVERAL else self.integer(node)
 
     def several(self, node: nodes.Node) -> int | tuple[int, ...]:
-        """A whole number, or those that Python holds together: `x.shape`, `*sizes`, `torch.Size([2, 3])`."""
+        """A whole number, or those that Python holds together: `x.shape`, `torch.Size([2, 3])`."""
         if isinstance(node, nodes.Number):
             return self.integer(node)
         last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
@@ -142,12 +135,11 @@ class Constants:
             node = last.arguments.items[0].value
         if isinstance(node, nodes.Items):
             return self.integers(node)
-        starred = node.value if isinstance(node, nodes.Starred) and node.star.text == "*" else None
         mark = len(self.lines.builder.lines)
-        is_held = starred is not None or self.lower(node)[0] in self.scope.objects
+        parts = None if isinstance(node, nodes.Group) else self.scope.parts_of(self.lower(node)[0])
+        found = None if parts is None else tuple(self.whole(*one) for one in parts)
         self.lines.builder.forget(mark)
-        found = self.lines.hooks.elements(starred or node) if is_held else None
-        return self.integer(node) if found is None else tuple(self.whole(a, s) for a, s in found)
+        return self.integer(node) if found is None else found
 
     def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
         """The whole numbers of several expressions, one after the other."""
@@ -412,14 +404,9 @@ class Constants:
         clause = loop.clauses[level]
         require_sound(clause.fault)
         name, names = clause.name.text, self.scope.names
-        elements = self.lines.hooks.elements(clause.values)
-        values = [(atom, clause.word.span) for atom in self._values(clause)] if elements is None else elements
         shadowed = names.get(name)
-        for value in values:
-            if clause.target is not None:
-                self.lines.hooks.bind(clause.target, value)
-            else:
-                names[name] = value[0]
+        for value in self._values(clause):
+            names[name] = value
             self.require_few(loop.width, clause.word)
             message = "the condition of a loop must be constant"
             if clause.condition is not None and not self.constant(clause.condition, message)[0]:

@@ -237,9 +237,6 @@ class Lowering(Readers):
         compared: Operand | None = None
         for step in node.steps:
             right = self._RULES[type(step.operand)](self, step.operand)
-            if (found := self.hooks.operated(step.sign.text, left, right)) is not None:
-                left, compared = found, None
-                continue
             op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
                 left = self.lines.joined("logical_and", left, self.binary(step.sign, op, compared, right))
@@ -250,8 +247,6 @@ class Lowering(Readers):
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        if (found := self.hooks.chooses(node)) is not None:
-            return found
         chosen = self.lower(node.chosen)
         condition = self.lower(node.condition)
         other = self.lower(node.other)
@@ -299,9 +294,8 @@ class Lowering(Readers):
     def _word(self, node: nodes.Word) -> Operand:
         """`True` and `False`; no other word is an operand."""
         if not node.is_operand:
-            if (found := self.hooks.word(node)) is not None:
-                return found
-            raise self.source.unexpected(node.position)
+            unexpected = self.source.unexpected(node.position)
+            raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.hooks.is_code else unexpected
         self.calls.is_pair = False
         one = sympy.Integer(1)
         return self.lines.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
@@ -310,9 +304,6 @@ class Lowering(Readers):
         if (found := self.hooks.function(node)) is not None:
             return found
         raise self.source.unexpected(node.position)
-
-    def _starred(self, node: nodes.Starred) -> Operand:
-        raise self.source.unexpected(self.source.position(node.star.span.start))
 
     def _broken(self, node: nodes.Broken) -> Operand:
         raise node.error
@@ -331,8 +322,6 @@ class Lowering(Readers):
 
     def _items(self, node: nodes.Items) -> Operand:
         """A list, or a tuple, which is a list where a tensor is wanted."""
-        if (found := self.hooks.listed(node)) is not None:
-            return found
         if node.opening.text == "(":
             return self._tuple(node)
         if not node.items and node.fault is None:
@@ -383,20 +372,25 @@ class Lowering(Readers):
             case nodes.Transposed():
                 return self.matlab.transposed(operand, trailer), n + 1
             case nodes.Member():
-                found = self.hooks.member(operand, trailer)
-                if found is None and trailer.name.text == "shape" and trailer.arguments is None:
+                if (found := self.hooks.member(operand, trailer)) is not None:
+                    return found, n + 1
+                if _is_shape(trailer):
                     size = trailers[n + 1] if n + 1 < len(trailers) else None
-                    if isinstance(size, nodes.Subscript):
+                    if isinstance(size, nodes.Subscript) and trailer.arguments is None:
                         axis = self.constants.place(size)
                         return self.lines.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
-                found = self.calls.member(operand, trailer) if found is None else found
-                self.hooks.was_member(trailer)
-                return found, n + 1
-            case nodes.Arguments():
-                found = self.hooks.called(operand, trailer)
-                if found is not None:
-                    return found, n + 1
-        raise self.source.unexpected(trailer.position, trailer.expected, is_inside=True)
+                    return self._shape(operand, trailer), n + 1
+                return self.calls.member(operand, trailer), n + 1
+
+    def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
+        """All sizes of a tensor: `x.shape`."""
+        span = operand[1].to(member.span)
+        shape = self.indices.sizes.of(self.lines.one(*operand))
+        self.scope.needs_shapes |= shape is None
+        axes = range(1 if shape is None else len(shape))
+        counts = tuple(self.lines.emit("count", [operand[0]], span, (axis,)) for axis in axes)
+        shown = self.source.shown(span)
+        return self.scope.together(Several(shown, counts, is_provisional=shape is None)), span
 
     # -- indices
 
@@ -471,8 +465,6 @@ class Lowering(Readers):
         nodes.Items: _items,
         nodes.Word: _word,
         nodes.Function: _function,
-        nodes.Starred: _starred,
-        nodes.Pairs: lambda self, node: self.hooks.paired(node),
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.indices.ranged(node),
@@ -480,6 +472,14 @@ class Lowering(Readers):
         nodes.Bars: lambda self, node: self.indices.bars(node),
     }
     """The rule of each node."""
+
+
+def _is_shape(member: nodes.Member) -> bool:
+    """Whether it is `.shape` or `.size()`."""
+    arguments = member.arguments
+    if arguments is None:
+        return member.name.text == "shape"
+    return member.name.text == "size" and not arguments.items and arguments.unclosed is None
 
 
 def exact(word: str) -> Atom:

@@ -9,7 +9,7 @@ import sympy
 from gradcli.errors import Span
 from gradcli.language.lower.arguments import EXTREMES, Binder
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.scope import Lines, Listed, Operand
+from gradcli.language.lower.scope import Lines, Operand
 from gradcli.language.lower.sizes import Sizes
 from gradcli.language.ops import Default, Op
 from gradcli.language.program.wengert import Atom
@@ -83,18 +83,15 @@ class Folds:
                 name = f"{op.name} compares one number with another, and raises an error of a tensor with more"
                 self.scope.remark(f"Python's {name}; {EXTREMES[op.name]} is taken, element by element")
             return self._folded(op, terms, span), span
-        if isinstance(listed := self.scope.objects.get(first[0]), Listed) and listed.items:
-            atoms = [self.lines.as_number(a, s) for a, s in listed.items]
-        else:
-            shape = self.sizes.of(self.lines.one(*first))
-            self.scope.needs_shapes |= shape is None
-            is_matrix = shape is not None and len(shape) > 1
-            if not is_matrix and len(items) == 1:
-                return None
-            if op.name in EXTREMES:
-                message = f"Python's {op.name} compares the rows of a matrix, which raises an error"
-                raise self.source.error(message, span, hint=f"write x.{op.name}() for the {_WORDS[op.name]} element")
-            atoms = [self.made(op, [first], (0 if is_matrix else None, False), span)[0]]
+        shape = self.sizes.of(self.lines.one(*first))
+        self.scope.needs_shapes |= shape is None
+        is_matrix = shape is not None and len(shape) > 1
+        if not is_matrix and len(items) == 1:
+            return None
+        if op.name in EXTREMES:
+            message = f"Python's {op.name} compares the rows of a matrix, which raises an error"
+            raise self.source.error(message, span, hint=f"write x.{op.name}() for the {_WORDS[op.name]} element")
+        atoms = [self.made(op, [first], (0 if is_matrix else None, False), span)[0]]
         if len(items) > 1:
             atoms.insert(0, self.lower(items[1].value)[0])
         self.binder.require_closed(arguments)

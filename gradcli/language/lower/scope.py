@@ -30,49 +30,6 @@ Lower = Callable[[nodes.Node], Operand]
 """Gives the value of an expression."""
 
 
-@dataclass
-class Listed:
-    """A list of Python's, which is a tensor where one is wanted.
-
-    Attributes:
-        items: Its elements.
-        kind: `list`, `tuple`, or `tensor` where elements of a tensor were assigned.
-    """
-
-    items: list[Operand]
-    kind: str = "list"
-
-
-Key = str | int | None
-"""A key of a dict."""
-
-
-@dataclass
-class Dictionary:
-    """A dict of Python's: values by key."""
-
-    items: dict[Key, Operand]
-    shown = "a dict"
-
-
-@dataclass(frozen=True)
-class Text:
-    """A word in quotes."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """`None`, and what gives nothing.
-
-    Attributes:
-        where: The call of a function that gave it.
-    """
-
-    where: Span | None = field(default=None, compare=False)
-
-
 class Hooks:
     """Listens to nothing.
 
@@ -83,49 +40,15 @@ class Hooks:
     is_code = False
 
     def tensor(self, atom: Atom, span: Span) -> Atom:
-        """What a value is where a tensor is wanted."""
+        """What a value that is no tensor is where one is wanted."""
         return atom
-
-    def word(self, node: nodes.Word) -> Operand | None:
-        """`None`, or a word in quotes, as a value."""
-        return None
-
-    def listed(self, node: nodes.Items) -> Operand | None:
-        """A list or a tuple as a value."""
-        return None
-
-    def paired(self, node: nodes.Pairs) -> Operand:
-        """A dict as a value, which only texts of Python have."""
-        raise NotImplementedError
 
     def function(self, node: nodes.Function) -> Operand | None:
         """A lambda as a value."""
         return None
 
-    def operated(self, sign: str, left: Operand, right: Operand) -> Operand | None:
-        """Two values with a sign between them, where one is no tensor."""
-        return None
-
-    def chooses(self, node: nodes.Choice) -> Operand | None:
-        """`a if c else b` where the condition is decided."""
-        return None
-
-    def called(self, operand: Operand, arguments: nodes.Arguments) -> Operand | None:
-        """A value with arguments behind it."""
-        return None
-
-    def elements(self, node: nodes.Node) -> list[Operand] | None:
-        """What a loop runs over."""
-        return None
-
-    def bind(self, target: nodes.Node, operand: Operand) -> None:
-        """A loop's names take a value."""
-
     def stated(self, statement: nodes.Statement, result: Operand) -> None:
         """A statement of the language was read."""
-
-    def emitting(self, operands: Sequence[Atom], span: Span) -> None:
-        """A line is about to be written; it may be refused."""
 
     def emitted(self, result: Atom, span: Span) -> None:
         """A line was written."""
@@ -151,9 +74,6 @@ class Hooks:
     def raised(self, sign: Token) -> None:
         """A power was written."""
 
-    def held(self, keyword: Token, value: str) -> None:
-        """A keyword says how a tensor is held."""
-
     def library(self, words: Sequence[str]) -> Sequence[str]:
         """The modules before a name, as an import has them."""
         return words
@@ -170,32 +90,13 @@ class Hooks:
         """A name with some of what stands behind it, and how much of that."""
         return None
 
-    def was_named(self, name: nodes.Name, *, is_call: bool) -> None:
-        """A name was read, and called if it is a function."""
-
     def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
-        """A member that only a snippet has."""
+        """A member that only statements of PyTorch have."""
         return None
-
-    def was_member(self, member: nodes.Member) -> None:
-        """A member was read."""
 
     def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
         """An index of what is no tensor."""
         return None
-
-    def constructed(self, name: Token, span: Span, arguments: nodes.Arguments) -> Operand | None:
-        """A constructor that only a snippet has."""
-        return None
-
-    def constructing(self) -> str:
-        """A constructor is about to be read; what is given here is handed back behind it."""
-        return ""
-
-    def was_constructed(
-        self, name: Token, span: Span, arguments: nodes.Arguments, result: Operand, before: str
-    ) -> None:
-        """A constructor was read."""
 
 
 Array = npt.NDArray[np.float64]
@@ -259,10 +160,9 @@ class Scope:
         constants: Values of constant arguments by name, of a meaning of the op table.
         shapes: Of variables, where they are known.
         values: Of variables, where the text is read at a point; None where it cannot be.
-        takes: Whether branches are decided there, too; else both are in the lines.
         variables: The free names in order of appearance.
         names: What was assigned.
-        objects: What stands for something that is no tensor: lists, functions, modules.
+        objects: What stands for something that is no tensor: functions, and what nothing is computed from.
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
@@ -274,7 +174,6 @@ class Scope:
         indices: The names of the indices around this place.
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
-        branches: Whether values decide between branches: Python takes one of them.
         needs_values: Whether values decide which lines there are: without them the text is to be lowered again.
         guards: What they decided.
     """
@@ -284,7 +183,6 @@ class Scope:
     constants: Mapping[str, Any] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
     values: Mapping[str, Any] | None = None
-    takes: bool = True
     variables: dict[str, sympy.Symbol] = field(default_factory=dict)
     names: MutableMapping[str, Atom] = field(default_factory=dict)
     objects: dict[Atom, Any] = field(default_factory=dict)
@@ -299,7 +197,6 @@ class Scope:
     indices: dict[str, Index] = field(default_factory=dict)
     is_formula: bool = False
     needs_shapes: bool = False
-    branches: bool = False
     needs_values: bool = False
     guards: list[Guard] = field(default_factory=list)
 
@@ -312,19 +209,10 @@ class Scope:
         """The variable with a name, from here on if there was none."""
         return self.variables.setdefault(name, sympy.Symbol(name, real=True))
 
-    def object_of(self, node: nodes.Node) -> Any:
-        """What a name stands for that is no tensor; None of anything else."""
-        if not isinstance(node, nodes.Name) or node.arguments is not None or node.token.text not in self.names:
-            return None
-        return self.objects.get(self.names[node.token.text])
-
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
         """The elements of the list that a name stands for, which is used by that."""
         if not isinstance(node, nodes.Name) or node.arguments is not None:
             return None
-        if isinstance(known := self.object_of(node), Listed):
-            self.unused.pop(node.token.text, None)
-            return known.items
         if node.token.text not in self.lists:
             return None
         self.unused.pop(node.token.text, None)
@@ -343,7 +231,7 @@ class Scope:
     @property
     def demands(self) -> dict[str, Any]:
         """The fields of a Program that say how its text is to be read again."""
-        return {name: getattr(self, name) for name in ("needs_shapes", "needs_values", "branches")}
+        return {name: getattr(self, name) for name in ("needs_shapes", "needs_values")}
 
     @property
     def known_shapes(self) -> dict[Atom, Shape]:
@@ -381,7 +269,6 @@ class Lines:
             operands = [self.one(a, span) for a in operands]
         if self.is_meaning:
             return self.builder.emit(op, tuple(operands), span, statics), span
-        self.hooks.emitting(operands, span)
         row = ops.TABLE[op]
         if not self.conditions and not row.conditions:
             return self._written(row, operands, span, statics, keeps=False)
@@ -399,7 +286,7 @@ class Lines:
         return self._written(row, operands, span, statics, keeps=keeps)
 
     def one(self, atom: Atom, span: Span) -> Atom:
-        """A value that is one tensor, as which a list of Python's is read.
+        """A value that is one tensor.
 
         Raises:
             LanguageError: It is several.
@@ -426,7 +313,7 @@ class Lines:
         return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
-        """A condition as 1 or 0, a list as a tensor; anything else as it is."""
+        """A condition as 1 or 0; anything else as it is."""
         atom = self.one(atom, span)
         if atom not in self.conditions:
             return atom

@@ -64,7 +64,6 @@ class Kind(Enum):
     SOURCE = "source"
     DEFINED = "defined"
     WRITTEN = "written"
-    DERIVATIVE = "derivative"
 
 
 class Required(Enum):

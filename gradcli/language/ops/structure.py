@@ -1,12 +1,9 @@
-"""Operations that put elements elsewhere, constant tensors, and the derivatives that a snippet takes itself.
+"""Operations that put elements elsewhere, and constant tensors.
 
 Where each element of a list, a view, an index or a shift comes from is in `gradcli.language.program.movement`; the
 numbers of constant tensors are NumPy's in float64, the same for every reading: `gradcli.language.program.numeric`.
 
-Numbers that code draws, as `torch.randn(3)` does, have no name in the language: they are drawn where it is read.
-
-Derivatives have none either: what `torch.autograd.grad` gives is a tensor.  Torch runs them; for the other
-readings `gradcli.reference.adjoint` writes them as lines of the language.
+Numbers that a text draws, as `torch.randn(3)` does, have no name in the language: they are drawn where it is read.
 """
 
 from __future__ import annotations
@@ -365,13 +362,3 @@ SOURCES = (
 )
 
 DRAWN = (_source("drawn(shape=, numbers=)", "numbers that code draws at random", is_exact=False),)
-
-DERIVATIVES = (
-    row("gradient(y, x, v)", "vᵀJ of y by x, of x's shape; without v, y has one element", kind=Kind.DERIVATIVE),
-    row("jacobian(y, x)", "J of y by x, of shape y.shape + x.shape", kind=Kind.DERIVATIVE),
-    row(
-        "alias(x, number=)",
-        "x as the argument of a function that is differentiated by it: no other tensor is this one",
-        kind=Kind.DERIVATIVE,
-    ),
-)

@@ -115,8 +115,6 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _source(call)
         case Kind.DEFINED:
             return _defined(call, operands)
-        case Kind.DERIVATIVE:
-            return _derivative(call, operands)
         case Kind.WRITTEN:
             raise AssertionError(f"{call.op.name} is written in other operations as it is read")
 
@@ -154,21 +152,6 @@ def _require_fit(call: Call, operands: list[Shape]) -> None:
     if needed:
         given = [s for p, s in zip(op.operands, operands, strict=False) if p not in (*op.optional, *op.numbers)]
         raise ShapeError(f"{op.name} needs {needed}, and the shapes are {' and '.join(map(show, given))}")
-
-
-def _derivative(call: Call, operands: list[Shape]) -> Shape:
-    """As torch has it: only a y of one element has an implicit gradient vector, and v has y's shape."""
-    if call.op.name == "alias":
-        return operands[0]
-    y, x, *v = operands
-    if call.op.name == "jacobian":
-        return (*y, *x)
-    if not v and math.prod(y) != 1:
-        hint = "give grad_outputs, or differentiate y.sum()"
-        raise ShapeError(f"a gradient needs a y of one element, and y has shape {show(y)}", hint=hint)
-    if v and v[0] != y:
-        raise ShapeError(f"v has shape {show(v[0])}, and y has shape {show(y)}", hint="v has y's shape")
-    return x
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:

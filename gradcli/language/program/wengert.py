@@ -155,7 +155,6 @@ class Program:
         named: What each of these names stands for at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
-        branches: Whether values decide between branches of Python, both of which are in the lines.
         needs_values: Whether values decide which lines there are, as of `while x.norm() < 9`: the text is to be read
             with values of its variables, and the lines hold beside them.
         guards: What values decided when it was read so.
@@ -174,7 +173,6 @@ class Program:
     shown: str = ""
     called: str = ""
     needs_shapes: bool = False
-    branches: bool = False
     needs_values: bool = False
     guards: Guards | None = None
     _made: dict[Callable[[Program], Program], Program] = field(
@@ -233,11 +231,6 @@ class Program:
     def fitting(self) -> set[tuple[Any, ...]]:
         """Its lines with shapes of operands that were found to fit, as a Program may be run at many points."""
         return set()
-
-    @cached_property
-    def takes_derivatives(self) -> bool:
-        """Whether lines of it are derivatives of others."""
-        return any(line.call.op.kind is ops.Kind.DERIVATIVE for line in self.lines)
 
     def made(self, make: Callable[[Program], Program]) -> Program:
         """What a function makes of this Program, made once."""

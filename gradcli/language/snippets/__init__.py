@@ -1,42 +1,24 @@
-"""Snippets of PyTorch: a text with definitions, functions and backward passes, and what it asks for.
+"""Texts of several statements: definitions, functions, backward passes, and what they ask for.
 
-asked            what a snippet says and asks for
-reading          a whole snippet to its function, its values and its question
-assignments      the statements, and what is listened for while their expressions are lowered
-defined          texts of plain Python, and definitions in mathematics
-interpreter      runs statements: assignments, loops, branches, calls
-assigning        names and elements that take values
-changing         elements that masks and positions name, and methods that change their tensor
-behind_passes    what is done to parameters and gradients behind a backward pass
-python_branches  conditions, and what branches that depend on values give
-python_values    lists, words and sizes, which are no tensors
-python_dicts     dicts with constant keys
-builtins         Python's own functions
-module_parts     what modules are made of: parameters by name, modules inside of modules
-network_modules  layers, functions and losses of torch.nn as values
-layers           layers with parameters: what they are made with, draw and compute
-drawing          what code draws at random, by torch and by NumPy
-generators       torch's generator of random numbers
-cells            cells and layers of recurrent networks, and attention of several heads
-initializing     the first values that torch.nn.init gives to parameters
-module_statements  statements with modules and classes
-python_classes   classes and their instances
-sharing          what may be changed in place
-definitions      what names of libraries stand for, and what the text defines
-gradients        torch.autograd.grad and backward(), and which derivatives are asked for
-transforms       torch.func and torch.autograd.functional
-dtypes           the floating-point types that are written
+snippet_result  the result: a function, values, what to differentiate by, v
+reading         a whole text to its result
+statements      the statements, and what is listened for while their expressions are lowered
+function_calls  functions of the text, and their calls
+imports         what imported names stand for, and which of them are code
+backward_calls  backward() and torch.autograd.grad
+drawing         random numbers, which torch draws
+dtypes          the floating-point types that are written
 
-A text that has none of this is a Program as it always was: what reads snippets is imported where there is one.
+A text that has none of this is a Program as it always was: what reads statements is imported where there are some.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -44,49 +26,42 @@ from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.lower.scope import Scope
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Shape
-from gradcli.language.snippets.asked import Snippet
+from gradcli.language.snippets.snippet_result import Snippet
+
+if TYPE_CHECKING:
+    from gradcli.language.snippets.drawing import Generator
 
 __all__ = ["Snippet", "read", "read_whole"]
 
-_SIGNS = re.compile(
-    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|\btorch\.func\b|^[ \t]*print[ \t]*\(|"
-    r"\bnn\s*\.\s*[A-Z]\w*\s*[(:)]|^class\b|"
-    r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|manual_seed|Generator)\b|"
-    r"\bdistributions\s*\.\s*[A-Z]|"
-    r"\.\s*(?:uniform|normal|random)_\s*\(|"
-    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
-    re.MULTILINE,
-)
-"""What no expression has, and a snippet does."""
+_NAME = r"[^\W\d]\w*"
 
 _LONGEST = 200
 
-_NAME = r"[^\W\d]\w*"
+_TORCH = re.compile(
+    r"\bimport\b|\bbackward\b|\brequires_grad|\bautograd\b|^[ \t]*print[ \t]*\(|\bmanual_seed\b|\bnn\s*\.\s*[A-Z]|"
+    r"\b(?:torch|np|numpy)\s*\.\s*(?:rand\w*|normal|bernoulli|Generator|func)\b|\bdistributions\s*\.\s*[A-Z]|"
+    r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
+    re.MULTILINE,
+)
+"""What no expression has, and a text of PyTorch does."""
 
-_PYTHON = re.compile(
+_STATEMENTS = re.compile(
     rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
         (?:^|[;\n])[ \t]*{_NAME}\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=) |
-        ^[ \t]*(?:for|while|if|with|class|return|assert|del|pass|try)\b | ^[ \t]*@{_NAME} | ^[ \t]*\*{_NAME} |
-        (?:^|[;\n])[ \t]*return\b |
-        \b(?:list|tuple|zip|map|enumerate|isinstance|reversed)\( | \.(?:append|extend|pop|insert|dim)\( |
-        \.shape\b(?!\s*\[[^:\]\n]{{0,{_LONGEST}}}\]) | \.size\(\s*\) |
-        (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*(?:None\b|True\b|False\b|[fFrR]?['"]) |
-        \{{\s*(?:['"}}]|\*\*|\d+\s*:) | \bdict\( |
-        \bis\s+(?:not\s+)?None\b | \bin\s+[\[(] |
-        (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
+        (?:^|[;\n])[ \t]*(?:for|while|if|with|class|assert|del|pass|try|raise|async|return)\b | ^[ \t]*@{_NAME} |
         (?:^|[;\n])[ \t]*(?:[(\[][ \t]*)?{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
         (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
-        [;\n][ \t]*{_NAME}[^;\n]{{0,{_LONGEST}}}?\.\w*[a-z]_\( |
-        \bfor\s[^\n]{{1,{_LONGEST}}}?\sin\s+(?!range\b|\[|\() | \bfor\s+\(?{_NAME}\s*,
+        (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
+        \{{\s*(?:['"}}]|\*\*|\d+\s*:)
     """,
     re.VERBOSE | re.MULTILINE,
 )
-"""What only a text of Python's statements has, or one with definitions."""
+"""What only a text of statements has, which code and definitions are."""
 
 
-def read_whole(text: str) -> Snippet:
+def read_whole(text: str, generator: Callable[[], Generator] | None = None) -> Snippet:
     """The function of a text before any values are known: names of functions without arguments may be variables.
 
     Raises:
@@ -98,7 +73,8 @@ def read_whole(text: str) -> Snippet:
     uncalled: dict[str, GradcliError] = {}
     while True:
         try:
-            return replace(read(text, given=frozenset(uncalled), values={}), uncalled=uncalled)
+            found = read(text, given=frozenset(uncalled), values={}, generator=generator)
+            return replace(found, uncalled=uncalled)
         except UncalledFunctionError as error:
             if error.name in uncalled:
                 raise
@@ -125,41 +101,37 @@ def read(
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
     values: Mapping[str, npt.NDArray[Any]] | None = None,
-    takes: bool = True,
+    generator: Callable[[], Generator] | None = None,
 ) -> Snippet:
-    """The function of a text: a Program, or a snippet of PyTorch.
+    """The function of a text: a Program, or statements of PyTorch.
 
     Args:
         text: As typed or pasted.
         given: Names that are variables although they are also constants.
         shapes: Of variables, where they are known.
         shares: Whether operations that compute the same become one line, as in `parse`.
-        values: Of all variables, where the text is to be read at a point, as loops and masks may ask; none, to be told
-            that they do; None refuses such a text.
-        takes: Whether branches are decided there as Python decides them; else both are in the lines.
+        values: Of all variables, where the text is to be read at a point, as masks may ask; none, to be told that they
+            do; None refuses such a text.
+        generator: Makes a generator of random numbers for `torch.randn`; None refuses these.
 
     Raises:
-        GradcliError: As for `parse`, or a line that is not read.
+        GradcliError: As for `parse`, or a line that is code.
 
     >>> snippet = read("x = torch.tensor([1., 2.], requires_grad=True)\\ny = x**2\\ny.backward(torch.ones(2))")
     >>> snippet.program.names, snippet.values["x"].tolist(), snippet.wrt
     (('x',), [1.0, 2.0], ('x',))
     """
-
-    def scope() -> Scope:
-        return Scope(given, shapes=dict(shapes), values=values, takes=takes)
-
     typed, text = text, _without_prompts(text)
     is_session = text != typed
-    if not is_session and not _SIGNS.search(text):
-        if _PYTHON.search(text):
-            from gradcli.language.snippets.defined import read_defined
-
-            return Snippet(read_defined(text, scope(), shares=shares))
+    is_torch = is_session or _TORCH.search(text) is not None
+    if not is_torch and not _STATEMENTS.search(text):
         return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values))
-    from gradcli.language.snippets.reading import read_snippet
+    from gradcli.language.snippets.reading import read_statements
 
-    return read_snippet(text, scope, shares=shares, is_session=is_session)
+    def scope() -> Scope:
+        return Scope(given, shapes=dict(shapes), values=values)
+
+    return read_statements(text, scope, generator, shares=shares, is_torch=is_torch, is_session=is_session)
 
 
 def _without_prompts(text: str) -> str:

@@ -1,151 +1,138 @@
-"""A whole PyTorch snippet as a function, its values, what to differentiate by, and v.
+"""A whole text of statements as a function, its values, what to differentiate by, and v.
 
     x = torch.tensor([1., 2.], requires_grad=True)     a variable and its value; requires_grad names it
     y = x**2                                           a statement of the function
     y.backward(torch.tensor([1., 1.]))                 the output, and v
     print(x.grad)                                      what gradcli prints anyway
 
-A definition is an assignment of a tensor made of numbers.  Several backward passes add up in `.grad`, so their v's do,
-until it is set to zero.  A derivative that is taken by a function, as by `torch.autograd.grad(y, x)`, is a value that
-later lines may use; the last one that none uses is the question.  Prints and seeds say nothing about the function; what
-else stands there is refused at its place.
+Several backward passes add up in `.grad`, so their v's do, until it is set to zero.  A text that ends with a definition
+is that function of its parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gradcli import collector
-from gradcli.errors import Span
+from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.program.wengert import Line as Written
-from gradcli.language.snippets.asked import Asked, Backward, Pass, Replay, Snippet
-from gradcli.language.snippets.assignments import Statements
-from gradcli.language.text.nodes import Line
+from gradcli.language.snippets.drawing import Generator
+from gradcli.language.snippets.snippet_result import Backward, Pass, Replay, Snippet
+from gradcli.language.snippets.statements import Statements
+from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
 
-_HINT = "a snippet is tensor definitions, statements, backward() and print()"
-"""What to say of a word that cannot stand where it does, if there is nothing better."""
 
-
-def read_snippet(text: str, scope: Callable[[], Scope], *, shares: bool, is_session: bool = False) -> Snippet:
-    """The function of a snippet, as `read` has it; a session at a prompt shows each value that it has no name for.
+def read_statements(
+    text: str,
+    scope: Callable[[], Scope],
+    generator: Callable[[], Generator] | None,
+    *,
+    shares: bool,
+    is_torch: bool,
+    is_session: bool,
+) -> Snippet:
+    """The function of a text of statements, as `read` has it.
 
     Args:
-        text: The snippet.
+        text: The text.
         scope: Makes names that nothing has used.
+        generator: As of `read`.
         shares: As of `read`.
+        is_torch: Whether it is PyTorch's, whose tensors of numbers are variables; else mathematics.
         is_session: Whether it was typed at a prompt.
+
+    Raises:
+        GradcliError: As for `parse`, or a line that is code.
+
+    >>> read_statements("f(x) = x^2; f(3*t)", Scope, None, shares=True, is_torch=False, is_session=False).program.names
+    ('t',)
     """
+
+    def reader(*, shares: bool) -> _Reader:
+        return _Reader(source, scope(), generator, shares=shares, is_torch=is_torch, is_session=is_session)
+
     with collector.paused():
-        source = Source(text, "EXPR", _HINT, has_braces=True)
-        lines = parse_python(source)
-        reader = _Reader(source, scope(), shares=shares, is_session=is_session)
-        snippet = reader.snippet(lines)
-        if not (reader.passes.frees_graph or (reader.statements.sharing.changes and reader.passes.passes)):
-            return snippet
-        again = _Reader(source, scope(), shares=False, is_session=is_session)
-        return replace(snippet, frees_graph=again.replay(lines))
+        source = Source(text, "EXPR", has_braces=True)
+        try:
+            lines = parse_python(source)
+            first = reader(shares=shares)
+            snippet = first.snippet(lines)
+            return replace(snippet, frees_graph=reader(shares=False).replay(lines)) if first.frees_graph else snippet
+        except RecursionError:
+            message, hint = "functions call one another too deep", "name parts of it: y = ...; z = f(y)"
+            raise source.error(message, Span(0, len(text)), hint=hint, kind=TooLargeError) from None
 
 
-class _Reader:
+class _Reader(Statements):
     """Reads a whole text."""
 
-    def __init__(self, source: Source, scope: Scope, *, shares: bool, is_session: bool) -> None:
-        self.source, self.scope = source, scope
-        self.statements = read = Statements(source, scope, shares=shares, is_session=is_session)
-        self.lowering, self.builder, self.passes, self.values = read.lowering, read.builder, read.passes, read.values
+    @property
+    def frees_graph(self) -> bool:
+        """Whether a pass leaves nothing for the next to go back through."""
+        return self.passes.frees_graph
 
-    def snippet(self, lines: Sequence[Line]) -> Snippet:
+    def snippet(self, lines: Sequence[nodes.Line]) -> Snippet:
         """The whole text."""
-        output = self.statements.last_value(lines)
+        definitions = [line for line in lines if isinstance(line, nodes.Function)]
+        words = {self.source.tokens[line.position].text for line in definitions}
+        self.is_code |= (len(lines) > 1 or bool(definitions)) and words <= {"def", "lambda"}
+        output = self.last_value(lines)
         asked = self.passes.asked()
         if asked:
             self.lowering.require_used()
-            self._remark_what_follows(asked[-1], output)
             output = asked[-1].output, asked[-1].span
         if output is None:
-            self.statements.functions.require_value()
-            hint = "a snippet has a statement such as y = x**2 and y.backward(v)"
-            raise self.source.error("there is no function in this text", Span(0, 1), hint=hint)
-        return self.finished(output, asked)
+            hint = 'write one, such as "x**2"; a snippet has y = x**2 and y.backward(v)'
+            raise self.source.error("there is no function in this text", self.source.tokens[-1].span, hint=hint)
+        return self._of_torch(output, asked) if self.is_torch else self._of_mathematics(output, lines)
 
-    def _remark_what_follows(self, one: Pass, last: Operand | None) -> None:
-        """Say that a name stands for what is computed from the derivative, which is no part of the answer."""
-        name = next((name for name, atom in self.scope.names.items() if last is not None and atom == last[0]), "")
-        if name and one.values and last is not None and last[0] not in one.values:
-            made, _ = self.builder.made_of(last[0])
-            if not one.values.isdisjoint(line.symbol for line in made):
-                self.scope.remark(f"the answer is the derivative that is taken; {name}, computed from it, is left out")
+    def _of_mathematics(self, output: Operand, lines: Sequence[nodes.Line]) -> Snippet:
+        """The function of the output; of a text that is one definition by an expression, that is shown."""
+        function = nodes.definition_of(lines[0]) if len(lines) == 1 else None
+        only = function.body[0] if function is not None and len(function.body) == 1 else None
+        shown = self.source.excerpt(only.value.span) if isinstance(only, nodes.Return) else ""
+        return Snippet(replace(self.lowering.finish(output), shown=shown))
 
-    def replay(self, lines: Sequence[Line]) -> Replay:
+    def replay(self, lines: Sequence[nodes.Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
-        self.statements.last_value(lines)
-        passes = self.passes.passes
-        last = passes[-1]
+        self.last_value(lines)
+        passes, last = self.passes.passes, self.passes.passes[-1]
         whole = self.lowering.finish((last.output, last.span))
         made, leaves = self.builder.made_of(*(one.output for one in passes))
         variables = self.passes.variables_of(leaves)
         program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
-        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values), tuple(self._changes(made)))
+        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values))
 
-    def _changes(self, made: Sequence[Written]) -> Iterator[tuple[Atom, Atom | None, Span]]:
-        """What was changed in place, each with the last line before."""
-        symbols = {line.symbol for line in made}
-        for atom, mark, span in self.statements.sharing.changes:
-            before = [line.symbol for line in self.builder.lines[:mark] if line.symbol in symbols]
-            yield atom, before[-1] if before else None, span
-
-    def finished(self, output: Operand, asked: list[Pass]) -> Snippet:
+    def _of_torch(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
         v = self.passes.accumulated(self.passes.in_grad(asked))
-        dtype = self.statements.dtypes.type_of(tuple(self.values))
+        dtype = self.dtypes.type_of(tuple(self.values))
         self.scope.unused.clear()  # a snippet may compute more than the function
         self.scope.last_name = next((n for n, atom in self.scope.names.items() if atom == output[0]), "")
         whole = self.lowering.finish(output)
         wanted, leaves = self.builder.made_of(whole.output)
         symbols = {line.symbol for line in wanted} | leaves | {whole.output}
         leaves |= {*self.scope.variables.values()} if whole.needs_shapes else set()  # others may be in it then
-        call = self.statements.derivatives.calls.get(asked[-1].output) if asked else None
-        where = asked[-1].span if call else Span(0, 0)  # of the derivative, which is not the function itself
-        spans = dict.fromkeys(
-            span
-            for span, atom in self.statements.functions.statements
-            if atom in symbols and not span.start < where.stop <= span.stop
-        )
+        spans = dict.fromkeys(span for span, atom in self.functions.statements if atom in symbols)
         program = replace(
             whole,
             variables=self.passes.variables_of(leaves),
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
             named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
-            shown="; ".join([*(self.source.excerpt(span) for span in spans), *([call] if call else [])]),
+            shown="; ".join(self.source.excerpt(span) for span in spans),
         )
-        inputs = asked[-1].inputs if asked else ()
-        inputs = tuple(name for name in inputs if name in program.names)
+        inputs = tuple(name for name in (asked[-1].inputs if asked else ()) if name in program.names)
         wrt = inputs or tuple(name for name in program.names if name in self.passes.requires) or None
         if asked and wrt is None and self.values:
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
-        return Snippet(
-            program,
-            self.values,
-            wrt,
-            None if v is None else self.passes.function_of(v),
-            tuple(self.backward(one) for one in asked) if len(asked) > 1 else (),
-            self.question(program, asked),
-            {u: self.statements.numbers_of(atom, one.span, "the direction") for one in asked[-1:] for u, atom in one.u},
-            dtype,
-        )
+        vector = None if v is None else self.passes.function_of(v)
+        passes = tuple(self._backward(one) for one in asked) if len(asked) > 1 else ()
+        return Snippet(program, self.values, wrt, vector, passes, dtype)
 
-    def backward(self, one: Pass) -> Backward:
+    def _backward(self, one: Pass) -> Backward:
         """A pass with its v as a function of the variables."""
         return Backward(self.passes.function_of(self.passes.vector_of(one)), one.zeroed, one.accumulates)
-
-    def question(self, program: Program, asked: list[Pass]) -> Asked:
-        """What is asked other than a gradient; without a pass, a value that is computed from derivatives."""
-        if not asked:
-            return "eval" if program.takes_derivatives else ""
-        return "" if asked[-1].asks == "vjp" else asked[-1].asks

@@ -5,7 +5,6 @@ nodes              what a tree is made of
 source             a text with its words, a place in them, and the errors at a place
 mathematics        what only formulas have, as they are printed: sums over indices, cases, bars, left-hand sides
 grammar            words to the tree of an expression, and to the statements of a text
-python_expressions  the expressions that only Python has: functions as values, stars, `in` and `is`
-python_statements   the statements of Python: definitions, loops, branches, assignments
+python_statements   definitions, lambdas, several names at once, imports; the other statements of Python are code
 hints              what other notations write, and what to write here
 """

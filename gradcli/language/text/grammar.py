@@ -28,7 +28,7 @@ calls look at the words of their arguments alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -80,13 +80,7 @@ def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
 
 
 class Grammar(Cursor):
-    """Reads expressions, and the statements of a text, one after the other.
-
-    Attributes:
-        levels: How tightly the signs between operands bind.
-    """
-
-    levels: Mapping[str, int] = LEVELS
+    """Reads expressions, and the statements of a text, one after the other."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -99,7 +93,7 @@ class Grammar(Cursor):
     def expression(self, minimum: int = 0) -> nodes.Node:
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
-        if isinstance(first, nodes.Word) and not first.is_operand and not self.is_compared():
+        if isinstance(first, nodes.Word) and not first.is_operand:
             return self._choice(first) if minimum == 0 and self.at_word("if") else first
         steps: list[nodes.Step] = []
         while True:
@@ -107,10 +101,7 @@ class Grammar(Cursor):
             if sign.text == self.closing:
                 break
             is_implicit = False
-            level = self.levels.get(sign.text) if sign.kind in ("operator", "keyword") else None
-            if sign.kind == "keyword" and level not in (1, 2):
-                sign = self._worded(sign)
-                level = COMPARISON if " " in sign.text else level
+            level = LEVELS.get(sign.text) if sign.kind in ("operator", "keyword") else None
             if level is None and self.cases and sign.text == "=":
                 sign, level = replace(sign, text="=="), COMPARISON
             if level is None:
@@ -122,22 +113,11 @@ class Grammar(Cursor):
                 level, is_implicit = PRODUCT, True
             if level < minimum:
                 break
-            self.position += (not is_implicit) + (" " in sign.text)
+            self.position += not is_implicit
             steps.append(nodes.Step(sign, level, is_implicit, self.expression(level + 1)))
         whole = first.span.to(steps[-1].operand.span) if steps else first.span
         node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
-
-    def is_compared(self) -> bool:
-        """Whether a word is compared, which Python alone has."""
-        return False
-
-    def _worded(self, sign: Token) -> Token:
-        """A sign of two words, of which the second stands behind it: `not in`, `is not`."""
-        behind = self.tokens[self.position + 1]
-        if (sign.text, behind.text) not in (("not", "in"), ("is", "not")) or "in" not in self.levels:
-            return sign
-        return Token("keyword", f"{sign.text} {behind.text}", sign.span.to(behind.span))
 
     def _choice(self, chosen: nodes.Node) -> nodes.Node:
         """`a if condition else b`."""
@@ -189,11 +169,11 @@ class Grammar(Cursor):
         if isinstance(operand, nodes.Word) and not operand.is_operand:
             return operand
         trailers: list[nodes.Trailer] = []
-        while (trailer := self.trailer(operand if not trailers else trailers[-1])) is not None:
+        while (trailer := self.trailer()) is not None:
             trailers.append(trailer)
         return nodes.Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
 
-    def trailer(self, before: nodes.Node | nodes.Trailer) -> nodes.Trailer | None:
+    def trailer(self) -> nodes.Trailer | None:
         """An index, a member or a mark behind an operand."""
         token = self.tokens[self.position]
         if token.kind == "number":
@@ -435,15 +415,18 @@ class Grammar(Cursor):
         start, name = self.position, self.token
         after = self.tokens[start + 1]
         if name.kind == "name" and after.text in IN_PLACE:
-            hint = f"write a new name: {name.text}2 = {name.text} {after.text[:-1]} ..."
-            message = f"'{after.text}' changes a tensor in place, which is not read"
-            return self.broken_line(self.source.error(message, name.span.to(after.span), hint=hint))
+            return self.broken_line(self.in_place(name, after))
         targets = (name,) if name.kind == "name" and after.text == "=" else ()
         self.position += 2 * len(targets)
         value_at = self.position
         value = self.expression()
         span, stop = name.span.to(self.behind().span), self.position
         return nodes.Statement(span, start, value_at, stop, targets, False, value, self.ending())
+
+    def in_place(self, name: Token, sign: Token) -> GradcliError:
+        """The error for `y += 1`."""
+        instead = f"write a new name: {name.text}2 = {name.text} {sign.text[:-1]} ..." if name.kind == "name" else ""
+        return self.source.code(f"'{sign.text}'", sign.span, instead)
 
     def ending(self) -> GradcliError | None:
         """What is wrong behind a statement, which ends its line."""

@@ -77,12 +77,11 @@ class Clause:
     """`for name in values if condition`."""
 
     word: Token  # the word `for`
-    name: Token  # what takes the values, or the first word of it
+    name: Token  # what takes the values
     position: int  # of the first token of the values
     values: Node  # what it runs over; its parts are expressions
     condition: Node | None  # what must hold, if that is said
     fault: GradcliError | None  # why it is no loop
-    target: Node | None = None  # what takes the values, where that is more than a name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,31 +264,11 @@ class Postfix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Starred:
-    """`*values` among arguments or targets."""
-
-    span: Span
-    star: Token
-    value: Node
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """`{"w": w, **others}`: values by key, with None for the key of others."""
-
-    span: Span
-    keys: tuple[Node | None, ...]
-    values: tuple[Node, ...]
-    fault: GradcliError | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """A parameter of a function, with its default."""
 
     name: str
     default: Node | None
-    stars: str = ""  # `*` where it takes all that follow, `**` all that have names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -301,10 +280,7 @@ class Function:
     name: str  # what it is called; empty for a lambda without a name
     parameters: tuple[Parameter, ...]  # in order
     body: tuple[Line, ...]  # its statements, or the expression of a lambda
-    first: Token  # the token that the body begins with
     width: int  # the tokens of the body
-    depth: int  # how many levels of nesting are around the body
-    reached: tuple[Token, ...]  # the first token at each level of nesting in it
     fault: GradcliError | None  # what is wrong before the body
 
 
@@ -324,11 +300,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
-    """`a = b = value`, `x[0] = value`, `self.w = value`, `x += value`: what is more than names for a value."""
+    """`x.requires_grad = value`: a member for a value."""
 
     span: Span
-    targets: tuple[Node, ...]  # in order: names, indexed or dotted operands, or lists of such
-    sign: Token  # `=`, or that of an assignment in place
+    owner: Node  # what the member is of
+    member: Member
     value: Node
     fault: GradcliError | None
 
@@ -338,85 +314,8 @@ class Return:
     """`return value` in a function."""
 
     span: Span
-    value: Node | None
+    value: Node
     fault: GradcliError | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """The statements that stand further in than the line before, up to the first that cannot be read."""
-
-    lines: tuple[Line, ...]
-    width: int  # the tokens of it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class For:
-    """`for target in values:` with what is done for each, and behind the last if nothing breaks off."""
-
-    span: Span
-    word: Token
-    target: Node
-    values: Node
-    body: Block
-    other: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class While:
-    """`while condition:`."""
-
-    span: Span
-    word: Token
-    condition: Node
-    body: Block
-    other: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class If:
-    """`if condition:` with its other branch, which is another `If` for `elif`."""
-
-    span: Span
-    word: Token
-    condition: Node
-    body: Block
-    other: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class With:
-    """`with manager, manager as name:`."""
-
-    span: Span
-    managers: tuple[tuple[Node, Node | None], ...]
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Try:
-    """`try:` with what stands behind its `else` and `finally`; what stands behind `except` is passed over."""
-
-    span: Span
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Class:
-    """`class Net(nn.Module):`."""
-
-    span: Span
-    name: Token
-    bases: tuple[Node, ...]
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Keyword:
-    """A statement that is a word, with what stands behind it: `pass`, `break`, `assert`, `del`, `raise`."""
-
-    span: Span
-    word: Token
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -436,8 +335,8 @@ class Value:
     fault: GradcliError | None  # what is wrong behind them
 
 
-Trailer = Subscript | Member | Transposed | Arguments
-"""What may stand behind an operand; arguments in Python alone, behind other arguments."""
+Trailer = Subscript | Member | Transposed
+"""What may stand behind an operand."""
 
 Node = (
     Broken
@@ -446,7 +345,6 @@ Node = (
     | Name
     | Group
     | Items
-    | Pairs
     | Loop
     | Unary
     | Power
@@ -454,14 +352,13 @@ Node = (
     | Choice
     | Postfix
     | Function
-    | Starred
     | Ranged
     | Cases
     | Bars
 )
 """An expression."""
 
-Line = Statement | Assignment | Function | Import | Return | For | While | If | With | Try | Class | Keyword
+Line = Statement | Assignment | Function | Import | Return
 """What stands on a line."""
 
 
@@ -473,3 +370,17 @@ def leading(node: Node) -> Node:
                 node = first
             case _:
                 return node
+
+
+def call_arguments(node: Node) -> Arguments | None:
+    """The arguments of the call that an expression is; None of anything else."""
+    last = node.trailers[-1] if isinstance(node, Postfix) else node
+    return last.arguments if isinstance(last, Name | Member) else None
+
+
+def definition_of(line: Line) -> Function | None:
+    """The definition that a line is; None of anything else."""
+    if isinstance(line, Function):
+        return line
+    is_named = isinstance(line, Statement) and isinstance(line.value, Function) and not line.is_tuple
+    return line.value if is_named else None  # type: ignore[union-attr,return-value]

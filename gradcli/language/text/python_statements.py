@@ -1,41 +1,35 @@
-"""Words to the statements of Python: definitions, loops, branches, assignments of every kind.
+"""Words to the statements that a text may have beside expressions: definitions, several names at once, imports.
 
-    statement  : "import" ... | "from" ... | "def" NAME "(" parameters ")" ":" block
+    line       : "import" ... | "from" ...
+               | "def" NAME "(" parameters ")" [...] ":" block
                | NAME "(" parameters ")" [":"] "=" expression               as mathematics defines functions
-               | "class" NAME ["(" expressions ")"] ":" block
-               | "for" target "in" values ":" block ["else" ":" block] | "while" expression ":" block ...
-               | "if" expression ":" block ("elif" expression ":" block)* ["else" ":" block]
-               | "with" expression ["as" target] ("," ...)* ":" block
-               | "return" [values] | "pass" | "break" | "continue" | "assert" ... | "del" ... | "raise" ...
-               | (target "=")* values | target sign "=" values | NAME ":" type ["=" values] | expression
+               | "return" values                                            in a definition
+               | (NAME "=")+ values | names "=" values | NAME ":" type "=" values
+               | operand "." NAME "=" expression | expression
     block      : statements on the same line | lines that stand further in
+    parameters : [NAME [":" type] ["=" expression] ("," ...)*]
+    atom       : "lambda" parameters ":" expression                         beside those of the grammar
 
-What a line says nothing about the function with may be anything: behind an error, the next line is read.
+Every other statement of Python is code: it is refused at its place, with the command that runs it.  Behind a line that
+cannot be read the next one is, as one that says nothing about the function may be anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 
 from gradcli.errors import GradcliError
 from gradcli.language.text import nodes
-from gradcli.language.text.grammar import IN_PLACE
-from gradcli.language.text.python_expressions import PythonExpressions
+from gradcli.language.text.grammar import IN_PLACE, Grammar
 from gradcli.language.text.source import ENDS, Source
-from gradcli.language.text.tokens import Token
+from gradcli.language.text.tokens import STRING_PREFIX, Token
 
-_UNREAD = frozenset(["async", "await", "yield", "except", "finally"])
-
-_WORDS = frozenset(["pass", "break", "continue", "assert", "del", "global", "nonlocal", "raise"])
-
-_DECORATORS = frozenset(
-    "no_grad enable_grad script staticmethod property compile jit njit wraps checkpoint overload".split()
-)
-"""What stands before a definition and changes none of its numbers, or only how it is called, or differentiated."""
+_SEVERAL = re.compile(r"\((,+)\)|\[(,+)\]|,+")
+"""The signs around and between several names."""
 
 
 def parse_python(source: Source) -> tuple[nodes.Line, ...]:
-    """The statements of a snippet.
+    """The statements of a text.
 
     >>> type(parse_python(Source("import torch", "EXPR"))[0]).__name__
     'Import'
@@ -44,8 +38,8 @@ def parse_python(source: Source) -> tuple[nodes.Line, ...]:
     return grammar.each(grammar.line)
 
 
-class PythonGrammar(PythonExpressions):
-    """Reads statements, and those that stand further in behind some of them."""
+class PythonGrammar(Grammar):
+    """Reads statements, and the bodies of definitions."""
 
     def __init__(self, source: Source) -> None:
         self.functions = 0  # how many definitions are around this place
@@ -57,99 +51,82 @@ class PythonGrammar(PythonExpressions):
         found = self._line()
         if self.has_failed:
             self.position = start
-            while self.token.text not in ENDS:
-                self.position += 1
+            self._rest()
         return found
 
     def _line(self) -> nodes.Line:
         first = self.token
         if first.text == "@" and first.kind == "operator":
-            return self._decorator()
-        if first.kind != "keyword":
+            return self._code("a decorator", first)
+        if first.kind != "keyword" or first.text in ("lambda", "not", "True", "False", "None"):
             return self._equation() or self._assignment()
-        if first.text in _UNREAD:
-            return self._unread(first)
-        if first.text in _WORDS:
-            return self._keyword()
         match first.text:
             case "import" | "from":
                 return self._import()
             case "def":
                 return self._definition()
-            case "return":
+            case "return" if self.functions:
                 return self._return()
-            case "class" | "for" | "while" | "if" | "with" | "try":
-                return self._compound(first)
-        return self._assignment()
+            case "return":
+                hint = "write the expression alone; the last one is the output"
+                return self.broken_line(self.source.error("unexpected 'return'", first.span, hint=hint))
+        return self._code(f"a '{first.text}' {'loop' if first.text in ('for', 'while') else 'statement'}", first)
 
-    def _unread(self, word: Token) -> nodes.Line:
-        return self.broken_line(self.source.error(f"a '{word.text}' statement is not read", word.span))
+    def _code(self, what: str, token: Token) -> nodes.Statement:
+        return self.broken_line(self.source.code(what, token.span))
+
+    @property
+    def at_end_of_line(self) -> bool:
+        """Whether nothing is left of the line, or nothing can be read any more."""
+        return self.at_end or self.token.text in ENDS
 
     def _rest(self) -> None:
         """Go to the end of the line."""
-        while self.token.text not in ENDS:
+        while not self.at_end_of_line:
             self.advance()
-
-    def _keyword(self) -> nodes.Keyword:
-        """`pass` and the like, with what is behind it."""
-        word = self.advance()
-        self._rest()
-        return nodes.Keyword(word.span.to(self.behind().span), word)
-
-    def _decorator(self) -> nodes.Line:
-        """`@torch.no_grad()`, which stands on a line of its own."""
-        sign, start = self.advance(), self.position
-        self._rest()
-        words = [token for token in self.tokens[start : self.position] if token.kind == "name"]
-        if not any(word.text in _DECORATORS for word in words):
-            return self.broken_line(self.source.error("this decorator is not read", sign.span.to(self.behind().span)))
-        return nodes.Keyword(sign.span.to(self.behind().span), sign)
 
     def _return(self) -> nodes.Return | nodes.Statement:
         word = self.advance()
-        if not self.functions:
-            message, hint = (
-                "unexpected 'return'",
-                "write the expression alone; the last one is the output",
-            )
-            return self.broken_line(self.source.error(message, word.span, hint=hint))
-        if self.token.text in ENDS:
-            return nodes.Return(word.span, None, None)
+        if self.at_end_of_line:
+            return self._code("a 'return' without a value", word)
         value = self.listed()
-        fault = None if self.token.text in ENDS or self.has_failed else self.unexpected(" in a function")
-        if fault is not None:
-            self._rest()
-        return nodes.Return(word.span.to(value.span), value, fault)
+        return nodes.Return(word.span.to(value.span), value, self.ending())
 
     # -- assignments
 
     def _assignment(self) -> nodes.Statement | nodes.Assignment:
-        """Names for a value, or a value alone."""
+        """Names for a value, a member for one, or a value alone."""
         start, first = self.position, self.token
         signs = self._signs()
-        if first.kind == "name" and self.tokens[start + 1].text == ":":
-            return self._annotated(signs)
-        if len(signs) == 1 and self.tokens[signs[0]].text == "=":
-            value_at = self._behind_targets()
-            if value_at > start:
-                return self._named(start, value_at)
-        elif not signs:
+        if first.kind == "name" and self.tokens[start + 1].text == ":" and signs:
+            return self._named(start, signs[0] + 1, (first,), is_tuple=False)
+        if not signs:
             return self.statement()
-        targets = []
-        for position in signs:
-            targets.append(self.target())
-            if self.token.text == ":" and len(signs) == 1 and not self.has_failed:
-                self.position = position  # behind a type, which is passed over: self.k: int = 3
-            if self.position != position and not self.has_failed:
-                hint = "an assignment is NAME = expression; statements are separated by ';'"
-                self.fail(self.source.error(f"unexpected '{self.token.text}'", self.token.span, hint=hint))
-            sign = self.tokens[position]
-            if self.has_failed:
-                break
+        sign = self.tokens[signs[0]]
+        if sign.text != "=":
+            return self.broken_line(self.in_place(first, sign))
+        targets = self.tokens[start : signs[-1]]
+        names = tuple(token for token in targets if token.kind == "name")
+        others = "".join(token.text for token in targets if token.kind != "name")
+        if others == "=" * (len(signs) - 1):
+            return self._named(start, signs[-1] + 1, names, is_tuple=False)
+        if names and _SEVERAL.fullmatch(others) and len(names) <= others.count(",") + 1:
+            return self._named(start, signs[0] + 1, names, is_tuple=True)
+        if "*" in others:
+            return self._code("unpacking by a star", first)
+        target = self.postfix()
+        *trailers, last = target.trailers if isinstance(target, nodes.Postfix) else (None,)
+        if isinstance(last, nodes.Member) and last.arguments is None and self.position == signs[0]:
             self.advance()
-        value = self.broken if self.has_failed else self.listed()
-        span = first.span.to(self.behind().span)
-        return nodes.Assignment(span, tuple(targets), sign, value, self.ending())
+            value, owner = self.expression(), target.operand  # type: ignore[union-attr]
+            if trailers:
+                owner = nodes.Postfix(first.span.to(trailers[-1].span), owner, tuple(trailers))
+            return nodes.Assignment(first.span.to(value.span), owner, last, value, self.ending())
+        if isinstance(last, nodes.Subscript) and self.position == signs[0]:
+            return self._code("an element that is assigned", first)
+        hint = "an assignment is NAME = expression; statements are separated by ';'"
+        found = self.tokens[self.position]
+        return self.broken_line(self.source.error(f"unexpected '{found.text}'", found.span, hint=hint))
 
     def _signs(self) -> list[int]:
         """Where the signs of assignments are on this line, outside of brackets and functions."""
@@ -162,36 +139,23 @@ class PythonGrammar(PythonExpressions):
                 found.append(position)
         return found
 
-    def _annotated(self, signs: list[int]) -> nodes.Statement:
-        """`x: torch.Tensor = value`; the type is passed over."""
-        start, name = self.position, self.token
-        if not signs:
-            self._rest()
-            return self.broken_line(self.source.unexpected(start + 1))
-        return self._named(start, signs[0] + 1, (name,))
-
-    def _named(self, start: int, value_at: int, targets: tuple[Token, ...] = ()) -> nodes.Statement:
-        """Names alone for a value."""
-        first = self.tokens[start]
-        is_tuple = not targets and value_at - start > 2
-        targets = targets or tuple(token for token in self.tokens[start : value_at - 1] if token.kind == "name")
+    def _named(self, start: int, value_at: int, targets: tuple[Token, ...], *, is_tuple: bool) -> nodes.Statement:
+        """Names for a value."""
         self.position = value_at
         value = self.listed()
-        stop, span = self.position, first.span.to(self.behind().span)
+        stop, span = self.position, self.tokens[start].span.to(self.behind().span)
         return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value, self.ending())
 
-    def _behind_targets(self) -> int:
-        """Where the value begins behind `g =`, `g, h =` or `(g,) =`; where the statement does if there is no such."""
-        tokens, position = self.tokens, self.position
-        bracket = tokens[position].text in ("(", "[")
-        position += bracket
-        while tokens[position].kind == "name" and tokens[position + 1].text in (",", "=", ")", "]"):
-            position += 1
-            position += tokens[position].text == ","
-            position += bracket and tokens[position].text in (")", "]")
-            if tokens[position].text == "=":
-                return position + 1
-        return self.position
+    def listed(self) -> nodes.Node:
+        """A value, or a tuple without parentheses."""
+        first = self.expression()
+        if self.token.text != "," or self.has_failed:
+            return first
+        items = [first]
+        while self.accept(",") and not self.at_end_of_line:
+            items.append(self.expression())
+        opening = Token("operator", "(", first.span)
+        return nodes.Items(first.span.to(items[-1].span), opening, tuple(items), True, None)
 
     def _import(self) -> nodes.Import:
         """An import, of which the names are remembered."""
@@ -243,197 +207,40 @@ class PythonGrammar(PythonExpressions):
             self.position = start
             return None
         self.position = body = closing + 2 + colon
-        value, reached = self.measured(self.expression)
+        value = self.expression()
         returned = nodes.Return(value.span, value, self.ending())
-        span, first = name.span.to(value.span), self.source.tokens[min(body, len(self.source.tokens) - 1)]
         width = max(self.position - body, 1)
-        return nodes.Function(span, start, name.text, parameters, (returned,), first, width, 0, reached, None)
+        return nodes.Function(name.span.to(value.span), start, name.text, parameters, (returned,), width, None)
 
     def _definition(self) -> nodes.Line:
         """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
-        source = self.source
-        position, start = self.position, self.advance()
+        source, position, start = self.source, self.position, self.advance()
         name, opening = self.advance(), self.advance()
+        wanted = source.error("a definition is def NAME(x): ...", start.span.to(name.span))
         if name.kind != "name" or opening.text != "(":
-            return self.broken_line(source.error("a definition is def NAME(x): ...", start.span.to(opening.span)))
+            return self.broken_line(wanted)
         parameters, fault = self.parameters(")")
-        if fault is None:
-            fault = self.close(")", opening)
-        while self.token.text not in (":", *ENDS) and not self.at_end:
+        fault = fault or self.close(")", opening)
+        while self.token.text != ":" and not self.at_end_of_line:
             self.advance()  # -> torch.Tensor
-        colon = self.advance()
-        if fault is None and not self.has_failed and colon.text != ":":
-            fault = source.error("a definition is def NAME(x): ...", start.span.to(name.span))
+        if fault is None and not self.accept(":"):
+            fault = wanted
         if fault is not None:
             self.fail(fault)
-        if self.has_failed:
-            return nodes.Function(start.span, position, name.text, parameters, (), start, 0, 0, (), fault)
+            return nodes.Function(start.span, position, name.text, parameters, (), 0, fault)
         if self.depth >= self.max_depth:
             return self.broken_line(self.too_deep(start, self.max_depth).error)
         body = self.position
         self.functions += 1
         self.depth += 1
-        block, reached = self.measured(lambda: self._block(start))
+        lines = self._block(start)
         self.depth -= 1
         self.functions -= 1
-        span = start.span.to(self.tokens[max(self.position, body + 1) - 1].span)
-        first = self.tokens[body]
-        depth = self.depth + 1
-        return nodes.Function(
-            span, position, name.text, parameters, block.lines, first, block.width, depth, reached, None
-        )
+        span, width = start.span.to(self.tokens[max(self.position, body + 1) - 1].span), max(self.position - body, 1)
+        return nodes.Function(span, position, name.text, parameters, lines, width, None)
 
-    # -- blocks
-
-    def _compound(self, word: Token) -> nodes.Line:
-        """A statement with a block behind its colon."""
-        if self.depth >= self.max_depth:
-            broken = self.too_deep(word, self.max_depth)
-            return self.broken_line(broken.error)
-        if self.position and self.tokens[self.position - 1].text == ";":
-            message = f"'{word.text}' begins a line of its own, as in Python"
-            return self.broken_line(self.source.error(message, word.span))
-        self.depth += 1
-        read: dict[str, Callable[[Token], nodes.Line]] = {
-            "for": self._for,
-            "while": self._while,
-            "if": self._if,
-            "with": self._with,
-            "class": self._class,
-            "try": self._try,
-        }
-        found = read[word.text](word)
-        self.depth -= 1
-        return found
-
-    def _headed(self, word: Token) -> nodes.Block:
-        """The block behind a colon; nothing of it is read where what stands before the colon cannot be."""
-        fault: GradcliError | None = None
-        if self.has_failed:
-            fault = self.broken.error
-        elif self.token.text != ":":
-            is_end = self.token.text in ("\n", "")
-            message = f"':' is missing behind this '{word.text}'"
-            fault = self.source.error(message, word.span) if is_end else self.unexpected(" where ':' was expected")
-        if fault is not None:
-            self.position = self.source.position(word.span.start)
-            while self.token.text not in ("\n", "") or self.token.kind == "string":
-                self.position += 1
-            self.position = self._end_of_block(self._column(word))
-            broken = nodes.Broken(word.span, fault)
-            return nodes.Block((nodes.Statement(word.span, 0, 0, 1, (), False, broken, None),), 1)
-        self.advance()
-        return self._block(word)
-
-    def _for(self, word: Token) -> nodes.Line:
-        self.advance()
-        target = self.target()
-        values: nodes.Node
-        if self.at_word("in"):
-            self.advance()
-            values = self.listed()
-        else:
-            values = self.fail(self.source.error("a loop is for NAME in range(...)", word.span.to(target.span)))
-        body = self._headed(word)
-        return nodes.For(word.span.to(values.span), word, target, values, body, self._else(word))
-
-    def _while(self, word: Token) -> nodes.Line:
-        self.advance()
-        condition = self.expression()
-        body = self._headed(word)
-        return nodes.While(word.span.to(condition.span), word, condition, body, self._else(word))
-
-    def _if(self, word: Token) -> nodes.Line:
-        self.advance()
-        condition = self.expression()
-        body = self._headed(word)
-        if self._continues(word, "elif"):
-            behind = self.token
-            start, deeper = self.position, self._compound_branch(behind, word)
-            other = nodes.Block((deeper,), self.position - start)
-        else:
-            other = self._else(word)
-        return nodes.If(word.span.to(condition.span), word, condition, body, other)
-
-    def _compound_branch(self, word: Token, outer: Token) -> nodes.Line:
-        """`elif`, a level further in: one that is too deep is refused as brackets are."""
-        if self.depth >= self.max_depth:
-            return self.broken_line(self.too_deep(word, self.max_depth).error)
-        self.depth += 1
-        found = self._if(word)
-        self.depth -= 1
-        return found
-
-    def _with(self, word: Token) -> nodes.Line:
-        self.advance()
-        managers: list[tuple[nodes.Node, nodes.Node | None]] = []
-        while True:
-            manager = self.expression()
-            target = None
-            if self.token.text == "as" and not self.has_failed:
-                self.advance()
-                target = self.postfix()
-            managers.append((manager, target))
-            if not self.accept(","):
-                break
-        return nodes.With(word.span.to(self.behind().span), tuple(managers), self._headed(word))
-
-    def _try(self, word: Token) -> nodes.Line:
-        """What runs where no error is raised; what stands behind `except` is not read."""
-        self.advance()
-        blocks = [self._headed(word)]
-        is_caught = False
-        while self._continues(word, "except"):
-            is_caught = True
-            self.position = self._end_of_line()
-            self.position = self._end_of_block(self._column(word))
-        for other in ("else", "finally"):
-            if self._continues(word, other):
-                blocks.append(self._headed(self.advance()))
-                is_caught |= other == "finally"
-        if not is_caught and not self.has_failed:
-            return self.broken_line(self.source.error("'except' is missing behind this 'try'", word.span))
-        lines = tuple(line for block in blocks for line in block.lines)
-        return nodes.Try(word.span, nodes.Block(lines, sum(block.width for block in blocks)))
-
-    def _end_of_line(self) -> int:
-        position = self.position
-        while self.tokens[position].text != "\n" and self.tokens[position].kind != "end":
-            position += 1
-        return position
-
-    def _class(self, word: Token) -> nodes.Line:
-        self.advance()
-        name, bases = self.advance(), list[nodes.Node]()
-        if self.accept("("):
-            while self.token.text != ")" and not self.at_end:
-                bases.append(self.expression())
-                if not self.accept(","):
-                    break
-            if not self.accept(")") and not self.has_failed:
-                self.fail(self.unexpected(" where ')' was expected"))
-        return nodes.Class(word.span.to(name.span), name, tuple(bases), self._headed(word))
-
-    def _continues(self, word: Token, other: str) -> bool:
-        """Whether a statement goes on with this word, in the column of its first one."""
-        position = self.position
-        while self.tokens[position].text in ("\n", ";") and self.tokens[position].kind == "operator":
-            position += 1
-        token = self.tokens[position]
-        is_it = token.kind == "keyword" and token.text == other and self._column(token) == self._column(word)
-        if is_it:
-            self.position = position
-        return is_it
-
-    def _else(self, word: Token) -> nodes.Block:
-        if not self._continues(word, "else"):
-            return nodes.Block((), 0)
-        behind = self.advance()
-        return self._headed(behind)
-
-    def _block(self, word: Token) -> nodes.Block:
-        """The statements behind the colon of a statement that begins with a word."""
-        start = self.position
+    def _block(self, word: Token) -> tuple[nodes.Line, ...]:
+        """The statements behind the colon of a definition that begins with a word."""
         is_inline = self.token.text != "\n"
         end = len(self.source.tokens) if is_inline else self._end_of_block(self._column(word))
         found: list[nodes.Line] = []
@@ -447,7 +254,7 @@ class PythonGrammar(PythonExpressions):
                 break  # what follows `return ...;` on the same line is a statement of the text
         if not is_inline:
             self.position = end
-        return nodes.Block(tuple(found), max(self.position - start, 1))
+        return tuple(found)
 
     def _column(self, token: Token) -> int:
         line = self.source.text.rfind("\n", 0, token.span.start) + 1
@@ -468,3 +275,80 @@ class PythonGrammar(PythonExpressions):
                 position += 1
             end = position
         return end
+
+    # -- functions as values
+
+    def atom(self) -> nodes.Node:
+        """As in the language, a lambda, and a word in quotes with letters before it."""
+        token = self.token
+        if self.at_word("lambda"):
+            return self._lambda()
+        if token.text == "{" and token.kind == "operator":
+            return self.fail(self.source.code("a dict or a set", token.span))
+        if token.text in ("*", "**") and token.kind == "operator":
+            return self.fail(self.source.code("unpacking by a star", token.span))
+        is_before = token.kind == "name" and self.tokens[self.position + 1].kind == "string"
+        if is_before and STRING_PREFIX.fullmatch(token.text):
+            self.advance()
+            return self.word()
+        return super().atom()
+
+    def _lambda(self) -> nodes.Node:
+        """`lambda x: ...`; where it is assigned, its name is part of it."""
+        start, word = self.position, self.token
+        if self.indices >= self.max_depth:
+            return self.too_deep(word, self.max_depth)
+        is_named = start > 1 and self.tokens[start - 1].text == "=" and self.tokens[start - 2].kind == "name"
+        first = self.tokens[start - 2] if is_named else word
+        self.position += 1
+        parameters, fault = self.parameters(":")
+        if fault is None and not self.accept(":"):
+            fault = self.source.error("a function is lambda x: ...", word.span)
+        body, end = self.position, self._end_of_expression()
+        self.indices += 1
+        value = self.expression() if fault is None else self.fail(fault)
+        self.indices -= 1
+        behind = None
+        if not self.has_failed and self.position < end and self.token.text not in ("\n", ";"):
+            behind = self.unexpected(" in a function")
+        self.position = end
+        result = nodes.Return(value.span, value, behind)
+        span, name = first.span.to(self.tokens[end - 1].span), first.text if is_named else ""
+        return nodes.Function(span, start, name, parameters, (result,), max(end - body, 1), fault)
+
+    def _end_of_expression(self) -> int:
+        """The position of the comma, bracket or line end behind the body of a lambda."""
+        previous = 0
+        for position, depth in self.source.levels(self.position) if not self.has_failed else ():
+            text = self.tokens[position].text
+            if depth < 0 or (previous == 0 and text in (",", *ENDS)):
+                return position
+            previous = depth
+        return len(self.source.tokens) - 1
+
+    def parameters(self, closing: str) -> tuple[tuple[nodes.Parameter, ...], GradcliError | None]:
+        """Names with their defaults, the types passed over; and what is wrong with them."""
+        found: list[nodes.Parameter] = []
+        while self.token.text != closing and not self.at_end:
+            name = self.advance()
+            if name.text in ("*", "**", "/"):
+                return tuple(found), self.source.code("a parameter with a star or a slash", name.span)
+            if name.kind != "name":
+                return tuple(found), self.source.error(f"unexpected '{name.text}' among the parameters", name.span)
+            if closing == ")" and self.accept(":"):
+                self._pass_over_type()
+            default = self.expression() if self.accept("=") else None
+            if default is None and found and found[-1].default is not None:
+                message = "a parameter without a default follows one that has one"
+                return tuple(found), self.source.error(message, name.span)
+            found.append(nodes.Parameter(name.text, default))
+            if not self.accept(","):
+                break
+        return tuple(found), None
+
+    def _pass_over_type(self) -> None:
+        """Go to the comma, sign or bracket behind the type of a parameter."""
+        for position, depth in self.source.levels(self.position):
+            self.position = position
+            if depth < 0 or (depth == 0 and self.token.text in (",", "=", *ENDS)):
+                return

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
+from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
 from gradcli.language.text.nodes import Broken
 from gradcli.language.text.tokens import Token, plain, tokenize
@@ -45,6 +45,10 @@ class Source:
     ) -> GradcliError:
         """An error at a range of the text."""
         return kind(message, place=Place(self.text, span, self.name), hint=hint)
+
+    def code(self, what: str, span: Span, instead: str = "") -> GradcliError:
+        """The error that something at a range of the text is code, with what to write instead and what runs it."""
+        return CodeError(what, Place(self.text, span, self.name), instead)
 
     def excerpt(self, span: Span) -> str:
         """What is written at a range."""

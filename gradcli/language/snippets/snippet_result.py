@@ -1,4 +1,4 @@
-"""What a snippet of PyTorch says and asks for: its function, its values, and its backward passes."""
+"""The result of reading a text: its function, the values of its tensors, and its backward passes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ import numpy.typing as npt
 from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Program
 
-Question = Literal["vjp", "jacobian", "hessian", "jvp", "hvp"]
-"""What a derivative is called by the command that answers it."""
-
-Asked = Literal["", "eval", "jacobian", "hessian", "jvp", "hvp"]
-"""What a snippet asks for, by the command that answers it; nothing for a gradient."""
-
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """The remark on several passes, behind their number; it is only so where they are read as one."""
 
@@ -27,7 +21,7 @@ OUTPUTS = "the passes are of different outputs, which are put in a list here; ea
 
 @dataclass(frozen=True)
 class Pass:
-    """A derivative that is taken, `y.backward(v)`.
+    """A derivative that is taken, `y.backward(v)` or `torch.autograd.grad(y, x, v)`.
 
     Attributes:
         output: What is differentiated.
@@ -35,12 +29,8 @@ class Pass:
         span: Where the pass stands.
         inputs: The only variables that it is for, if it says.
         keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
-        asks: Which derivative it is.
-        u: The direction of each variable, of a derivative along one.
         accumulates: Whether it adds to `.grad`.
         zeroed: The variables whose `.grad` is set to zero before it.
-        objection: Why it is no question on its own, if it is none.
-        values: What holds its result.
     """
 
     output: Atom
@@ -48,12 +38,8 @@ class Pass:
     span: Span
     inputs: tuple[str, ...] = ()
     keeps_graph: bool = False
-    asks: Question = "vjp"
-    u: tuple[tuple[str, Atom], ...] = ()
     accumulates: bool = True
     zeroed: tuple[str, ...] = ()
-    objection: str = ""
-    values: frozenset[Atom] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -79,19 +65,11 @@ class Replay:
         program: Every operation as often as the snippet runs it; its output is that of the last pass.
         passes: In order, those too whose gradients are forgotten.
         requires: The variables that require a gradient.
-        changes: The results that are changed in place, each with the last line before, and where.
     """
 
     program: Program
     passes: tuple[Pass, ...]
     requires: tuple[str, ...]
-    changes: tuple[tuple[Atom, Atom | None, Span], ...] = ()
-
-    def change(self, number: int) -> str:
-        """A change in place as it is written, with its line."""
-        text, span = self.program.text, self.changes[number][2]
-        line = text.count("\n", 0, span.start) + 1
-        return f"'{' '.join(text[span.start : span.stop].split())}' (line {line})"
 
     def where(self, number: int) -> str:
         """A pass by its number and as it is written, with its line if there are several."""
@@ -112,8 +90,6 @@ class Snippet:
         wrt: The variables that require a gradient; None if the text does not say.
         v: The gradient vector as a function of the variables, if the text has a backward pass with one.
         passes: All passes that are asked for, where there are several.
-        asks: The derivative that is asked for, by the command that answers it; empty for a gradient, or nothing.
-        u: The direction of each variable, for a derivative along one.
         dtype: What torch computes the tensors of the text in; None if it has none.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
@@ -124,8 +100,6 @@ class Snippet:
     wrt: tuple[str, ...] | None = None
     v: Program | None = None
     passes: tuple[Backward, ...] = ()
-    asks: Asked = ""
-    u: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     dtype: Literal["float64", "float32"] | None = None
     frees_graph: Replay | None = None
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)

@@ -1,0 +1,240 @@
+"""Backward passes of a text, and what `.grad` holds after them.
+
+What `.grad` holds in the end is linear in v, so several backward passes are one with the sum of their v's.  A pass that
+does not keep the graph leaves nothing for the next to go back through: whether torch then refuses is for torch to say.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sympy
+
+from gradcli.errors import Span
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Array, Operand
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.snippet_result import ADD_UP, OUTPUTS, Pass
+from gradcli.language.text.nodes import Argument, Arguments, Items
+from gradcli.language.text.source import require_sound
+
+_BACKWARD = "gradient retain_graph create_graph inputs".split()
+_UNUSED = "One of the differentiated Tensors appears to not have been used in the graph"
+_GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused".split()
+
+
+class Passes:
+    """Notes backward passes, and says which of them are asked for.
+
+    Attributes:
+        values: The numbers of the variables that the text defines.
+        requires: The variables that require a gradient.
+        passes: In order.
+        zeroed: The variables whose `.grad` was set to zero since the last of them.
+        frees_graph: Whether one is followed by another and is not asked to keep its graph.
+    """
+
+    def __init__(self, lowering: Lowering, values: dict[str, Array]) -> None:
+        self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
+        self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
+        self.constants, self.lower, self.values = lowering.constants, lowering.lower, values
+        self.requires: dict[str, None] = {}
+        self.passes: list[Pass] = []
+        self.zeroed: dict[str, None] = {}
+        self.frees_graph = False
+
+    def zero(self, name: str | None) -> None:
+        """Forget the passes so far once another follows, for the gradient of one variable or of all."""
+        self.zeroed |= dict.fromkeys(self.values if name is None else [name])
+
+    # -- what is written
+
+    def backward(self, output: Operand, arguments: Arguments) -> Operand:
+        """`y.backward(v)`."""
+        found = self._read(arguments, _BACKWARD)
+        span = output[1].to(arguments.span)
+        y = self.lines.as_number(*output)
+        inputs = tuple(str(atom) for atom, _ in found.get("inputs", ()))
+        self._add(Pass(y, self._vector(found, "gradient"), span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,)))
+        self.zeroed.clear()
+        return y, span
+
+    def grad(self, start: Span, arguments: Arguments) -> tuple[Span, int]:
+        """`torch.autograd.grad(y, x, v)`: its range, and how many gradients it gives.
+
+        Raises:
+            LanguageError: It takes several outputs, or an input that y is not made of.
+        """
+        found, span = self._read(arguments, _GRAD), start.to(arguments.span)
+        if "outputs" not in found or "inputs" not in found:
+            raise self.source.error("grad takes outputs and inputs: grad(y, x)", span)
+        if len(found["outputs"]) != 1:
+            raise self.source.error("several outputs are not read", span, hint="differentiate their sum")
+        y = self.lines.as_number(*found["outputs"][0])
+        self._require_computed(y, span)
+        _, leaves = self.builder.made_of(y, stop=lambda call: call.op.name == "detach")
+        for x, where in found["inputs"]:
+            shown = self.source.excerpt(where)
+            if x not in self.scope.variables.values():
+                hint = "gradcli vjp --show NAME shows the gradient of what is computed"
+                raise self.source.error(f"'{shown}' is computed, and no variable", where, hint=hint)
+            if x not in leaves:
+                said = "gives None" if found.get("allow_unused") else f"raises '{_UNUSED}'"
+                raise self.source.error(f"the output does not depend on {shown}: torch {said}", where)
+        inputs = tuple(str(x) for x, _ in found["inputs"])
+        v = self._vector(found, "grad_outputs")
+        self._add(Pass(y, v, span, inputs, _keeps_graph(found), accumulates=False))
+        return span, len(inputs)
+
+    def _read(self, arguments: Arguments, names: Sequence[str]) -> dict[str, Any]:
+        """What is between parentheses by name: tensors as lists of operands, flags as True or False."""
+        found: dict[str, Any] = {}
+        for argument in arguments.items:
+            if self.source.tokens[argument.start].kind == "end":
+                break
+            waiting = [name for name in names if name not in found]
+            name = argument.name.text if argument.name else waiting[0] if waiting else ""
+            if name not in waiting:
+                what = f"'{name}' is not read here" if name else "there are too many arguments"
+                start = argument.name or self.source.tokens[argument.start]
+                raise self.source.error(what, start.span)
+            is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
+            found[name] = self._tensors(argument) if is_tensor else self._flag(argument)
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        return found
+
+    def _flag(self, argument: Argument) -> bool | None:
+        word = self.source.tokens[argument.start]
+        if word.text not in ("True", "False", "None") or argument.stop > argument.start + 1:
+            raise self.source.error("True or False must stand here", argument.value.span)
+        return None if word.text == "None" else word.text == "True"
+
+    def _tensors(self, argument: Argument) -> list[Operand]:
+        """A tensor, or those of a list or tuple; none for None."""
+        node = argument.value
+        if self.source.tokens[argument.start].text == "None":
+            return []
+        if not (isinstance(node, Items) and (node.has_comma or node.opening.text == "[")):
+            return [self.lower(node)]
+        found = [self.lower(item) for item in node.items]
+        require_sound(node.fault)
+        return found
+
+    def _vector(self, found: Mapping[str, Any], name: str) -> Atom | None:
+        """V, in a list of one or alone."""
+        operands = found.get(name) or []
+        if len(operands) > 1:
+            raise self.source.error("several gradient vectors are not read", operands[0][1])
+        return self.lines.as_number(*operands[0]) if operands else None
+
+    def _require_computed(self, y: Atom, span: Span) -> None:
+        """Refuse an output that nothing computes: to give it a value would answer the identity."""
+        name = str(y)
+        if name in self.scope.variables and name not in self.values:
+            hint = f"write the statement that does before this one, such as {name} = x**2"
+            raise self.source.error(f"nothing computes '{name}' in this text", span, hint=hint)
+
+    def _add(self, one: Pass) -> None:
+        """Note a derivative that is asked for."""
+        self._require_computed(one.output, one.span)
+        self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
+        self.passes.append(one)
+
+    # -- what is asked
+
+    def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
+        """The variables among what some lines are made of."""
+        return tuple(symbol for symbol in self.scope.variables.values() if symbol in leaves)
+
+    def function_of(self, atom: Atom) -> Program:
+        """A value as a function of the variables."""
+        return self.builder.program(atom, self.scope.variables.values())
+
+    def asked(self) -> list[Pass]:
+        """The passes that are questions, those of one output by several inputs as one.
+
+        Raises:
+            LanguageError: They are of different outputs.
+        """
+        found = self._stacked(self._joined())
+        for one in found:
+            if self.builder.shares and one.output != found[0].output:
+                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
+                raise self.source.error("a second output is not read", one.span, hint=hint)
+        return found
+
+    def _joined(self) -> list[Pass]:
+        """Gradients of one output with one v by several inputs are one pass."""
+        found: list[Pass] = []
+        for one in self.passes:
+            last = found[-1] if found else one
+            is_same = (last.output, last.v, last.accumulates) == (one.output, one.v, False)
+            if found and is_same:
+                found[-1] = replace(last, inputs=tuple(dict.fromkeys((*last.inputs, *one.inputs))))
+            else:
+                found.append(one)
+        return found
+
+    def _stacked(self, passes: list[Pass]) -> list[Pass]:
+        """Passes of different outputs of one shape, each from gradients set to zero, as those of a list of them."""
+        outputs = list(dict.fromkeys(one.output for one in passes))
+        starts = [one for before, one in itertools.pairwise(passes) if one.output != before.output]
+        known = self.scope.known_shapes
+        shapes = {self.constants.shape_in(output, known) for output in outputs} if starts else {None}
+        if None in shapes or len(shapes) > 1 or not all(one.zeroed and one.accumulates for one in starts):
+            return passes
+        span = passes[0].span.to(passes[-1].span)
+        whole = self.emit("stack", outputs, span, (0,))[0]
+        zeros = [self.emit("zeros_like", [output], span)[0] for output in outputs]
+        self.scope.warnings.append(OUTPUTS)
+
+        def chosen(one: Pass) -> Atom:
+            parts = [self.vector_of(one) if o == one.output else z for o, z in zip(outputs, zeros, strict=True)]
+            return self.emit("stack", parts, span, (0,))[0]
+
+        return [replace(one, output=whole, v=chosen(one)) for one in passes]
+
+    def in_grad(self, passes: list[Pass]) -> list[Pass]:
+        """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.
+
+        Raises:
+            LanguageError: The `.grad` of the variables hold different ones.
+        """
+        if not passes or not passes[-1].accumulates:
+            return passes[-1:]
+        names = self.function_of(passes[-1].output).names
+        adding = [one for one in passes if one.accumulates]
+        since = {
+            max((n for n, one in enumerate(adding) if name in one.zeroed), default=0)
+            for name in names
+            if name in (self.requires or self.values)
+        }
+        if len(since) > 1:
+            hint = "set all of them to zero at one place"
+            raise self.source.error("the .grad of these tensors hold different passes", passes[-1].span, hint=hint)
+        return adding[max(since, default=0) :]
+
+    def vector_of(self, one: Pass) -> Atom:
+        """The gradient vector of a pass, 1 where it has none."""
+        return self.emit("ones_like", [one.output], one.span)[0] if one.v is None else one.v
+
+    def accumulated(self, passes: list[Pass]) -> Atom | None:
+        """The sum of their v's: what `.grad` holds is linear in v."""
+        if not passes or (len(passes) == 1 and passes[0].v is None):
+            return None
+        if len(passes) > 1:
+            self.scope.warnings.append(f"{len(passes)} {ADD_UP}")
+        first, *others = map(self.vector_of, passes)
+        for v in others:
+            first = self.emit("add", [first, v], passes[0].span)[0]
+        return first
+
+
+def _keeps_graph(found: Mapping[str, Any]) -> bool:
+    """Whether a pass is asked to keep its graph, which it does too where it makes one of the derivative."""
+    retains = found.get("retain_graph")
+    return bool(found.get("create_graph") if retains is None else retains)

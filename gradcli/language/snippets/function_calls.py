@@ -1,0 +1,128 @@
+"""Functions that a text defines, and their calls, which are written out.
+
+    f(x) = x^2        f(x) := x^2        f = lambda x: x**2        def f(x, n=2): return x**n
+
+A function is lowered again wherever it is called.  Its parameters stand for what it is called with, its other names for
+what the text has under them where it is defined, as in Python.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy
+
+from gradcli.errors import Span
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Operand
+from gradcli.language.program.wengert import Atom
+from gradcli.language.text.nodes import Arguments, Function
+from gradcli.language.text.source import require_sound
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function of the text.
+
+    Attributes:
+        node: Its definition.
+        shown: What it is called in messages.
+        names: What the names around its definition stand for.
+        defaults: What stands for the parameters that are not given.
+    """
+
+    node: Function
+    shown: str
+    names: MutableMapping[str, Atom]
+    defaults: Mapping[str, Atom] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(one.name for one in self.node.parameters)
+
+
+class Functions:
+    """Defines functions, and calls them.
+
+    Attributes:
+        running: Those that are being lowered.
+        statements: The ranges of the statements of the text that have a value, with their values.
+    """
+
+    def __init__(self, lowering: Lowering, body: Callable[[Function], Operand | None]) -> None:
+        self.lowering, self._body = lowering, body
+        self.source, self.scope, self.lower = lowering.source, lowering.scope, lowering.lower
+        self.running: list[int] = []
+        self.statements: list[tuple[Span, Atom]] = []
+
+    def callee(self, node: Function) -> Callee:
+        """The function of a definition or a lambda, in the names around it."""
+        defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
+        require_sound(node.fault)
+        return Callee(node, node.name or f"({self.source.excerpt(node.span)})", self.scope.names, defaults)
+
+    def called(self, callee: Callee, arguments: Arguments) -> Operand | None:
+        """The value of a function with its arguments; None of one that returns nothing."""
+        given: list[Operand] = []
+        named: dict[str, Operand] = {}
+        for argument in arguments.items:
+            word = argument.name
+            if word is None and self.source.tokens[argument.start].kind != "end":
+                given.append(self.lower(argument.value))
+            elif word is not None and (word.text not in callee.parameters or word.text in named):
+                raise self.source.error(f"{callee.shown} has no argument '{word.text}'", word.span)
+            elif word is not None:
+                named[word.text] = self.lower(argument.value)
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        span, names = arguments.span, callee.parameters
+        held = dict(zip(names, given, strict=False)) | named
+        held = {name: (default, span) for name, default in callee.defaults.items()} | held
+        if len(given) > len(names) or {*names} - {*held} or {*names[: len(given)]} & {*named}:
+            raise self.source.error(f"{callee.shown} takes {', '.join(names) or 'nothing'}", span)
+        return self.value(callee, [held[name] for name in names], span)
+
+    def value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
+        """The body with its parameters standing for these operands, among the names where it is defined."""
+        scope, node = self.scope, callee.node
+        if node.position in self.running:
+            raise self.source.error("a function that calls itself is not read", where)
+        self.lowering.constants.require_few(node.width, self.source.tokens[node.position])
+        held, lists, last_name = scope.names, dict(scope.lists), scope.last_name
+        own = dict(zip(callee.parameters, (atom for atom, _ in given), strict=True))
+        scope.names = ChainMap(own, *(callee.names.maps if isinstance(callee.names, ChainMap) else [callee.names]))
+        self.running.append(node.position)
+        result = self._body(node)
+        self.running.pop()
+        scope.names, scope.lists, scope.last_name = held, lists, last_name
+        if result is not None and node.name:
+            self.statements.append((node.span, result[0]))
+        return result
+
+    def of_parameters(self, callee: Callee) -> Operand | None:
+        """The value of a function at its parameters, which are variables unless they have a default."""
+        node, scope = callee.node, self.scope
+        given = [(callee.defaults.get(name, None), node.span) for name in callee.parameters]
+        operands = [
+            (scope.variable(name) if atom is None else atom, span)
+            for name, (atom, span) in zip(callee.parameters, given, strict=True)
+        ]
+        result = self.value(callee, operands, node.span)
+        if node.name and result is not None:
+            scope.names.pop(node.name, None)
+            scope.last_name = node.name
+            scope.names[node.name] = result[0]
+        return result
+
+    def known(self, name: str) -> Callee | None:
+        """The function that a name stands for."""
+        found = self.scope.objects.get(self.scope.names[name]) if name in self.scope.names else None
+        return found if isinstance(found, Callee) else None
+
+    def bind(self, name: str, callee: Callee) -> None:
+        """Give a function a name."""
+        self.scope.names[name] = atom = sympy.Dummy(name, real=True)
+        self.scope.objects[atom] = callee

@@ -1,0 +1,91 @@
+"""The whole names of what a text imports, and which of them are code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gradcli.language import ops
+from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.scope import Scope
+from gradcli.language.text.nodes import Import
+from gradcli.language.text.source import Source
+from gradcli.language.text.tokens import Token
+
+_KNOWN = {
+    "torch": "torch",
+    "autograd": "torch.autograd",
+    "grad": "torch.autograd.grad",
+    "nn": "torch.nn",
+    "optim": "torch.optim",
+    "np": "numpy",
+    "jax": "jax",
+    **{name: f"torch.{name}" for name in ("rand", "randn", "manual_seed")},
+}
+"""The whole names of words that no import explains."""
+
+_CODE = re.compile(
+    r"torch\.(?:nn\.(?:modules\.|utils\.|init\.|parallel\.)?(?!Parameter\b)[A-Z]\w*|nn\.(?:utils|init)\.\w+"
+    r"|optim\.|func\.|distributions\.|utils\.|jit\.|compile\b|vmap\b|Generator\b|multiprocessing"
+    r"|(?:rand|randn|randint)_like\b|randint\b|randperm\b|normal\b|bernoulli\b|multinomial\b|empty\w*\b"
+    r"|autograd\.(?!grad\b|set_detect|Variable\b)\w+|no_grad\b|enable_grad\b|inference_mode\b)"
+    r"|numpy\.random\.|random\.|functorch\.|jax\.(?!numpy\b|nn\b|scipy\b)\w+|autograd\.(?!grad\b|Variable\b)"
+)
+"""What is called by these names is run, not read: layers, optimizers, transforms of functions, other random numbers."""
+
+
+class Imports:
+    """The names that a text gives to modules and functions.
+
+    Attributes:
+        whole: The whole name of each.
+    """
+
+    def __init__(self, source: Source, scope: Scope) -> None:
+        self.source, self.scope = source, scope
+        self.whole: dict[str, str] = dict(_KNOWN)
+
+    def add(self, line: Import) -> None:
+        """Remember the names of an import."""
+        self.whole |= line.names
+        for name, _ in line.names:
+            self.scope.names.pop(name, None)
+
+    def path_at(self, position: int) -> tuple[str, int]:
+        """The whole name of what stands at a position, as `torch.autograd.grad`, and the position after it."""
+        tokens, scope = self.source.tokens, self.scope
+        first = tokens[position]
+        is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
+        if first.kind != "name" or is_own or first.text not in self.whole:
+            return "", position
+        path = self.whole[first.text]
+        position += 1
+        while tokens[position].text == "." and tokens[position + 1].kind == "name":
+            path += f".{tokens[position + 1].text}"
+            position += 2
+        return path, position
+
+    def is_code(self, path: str) -> bool:
+        """Whether a call by a whole name is code.
+
+        >>> imports = Imports(Source("x", "EXPR"), Scope())
+        >>> [imports.is_code(path) for path in ("torch.nn.Linear", "torch.nn.functional.relu", "numpy.random.rand")]
+        [True, False, True]
+        """
+        return _CODE.match(path) is not None
+
+    def library(self, words: Sequence[str]) -> list[str]:
+        """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""
+        every = self.whole.get("*", "")
+        if len(words) == 1 and words[0] not in self.whole and every.rpartition(".")[2] in ("numpy", "torch"):
+            return [*every.split("."), *words]
+        return [*self.whole.get(words[0], words[0]).split("."), *words[1:]]
+
+    def renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
+        """A name that an import gave to a function or a module under the name that is known."""
+        last = self.whole.get(token.text, token.text).rpartition(".")[2]
+        is_own = token.text in self.scope.names or token.text in self.scope.variables
+        is_known = is_called and ops.find(last) is not None
+        is_known = last in PREFIXES or self.whole.get(token.text) == "scipy.stats.norm" if is_module else is_known
+        return replace(token, text=last) if is_known and not is_own else token

@@ -1,0 +1,496 @@
+"""The statements of a text: definitions, assignments, passes, displays, and what says nothing about the function.
+
+While their expressions are lowered, functions, passes and required gradients are listened for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import ChainMap, Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sympy
+
+from gradcli.errors import Span
+from gradcli.language import ops
+from gradcli.language.lower.programs import Lowering
+from gradcli.language.lower.scope import Array, Hooks, Operand, Scope, Several
+from gradcli.language.ops import Kind
+from gradcli.language.parsing import EVALUATION
+from gradcli.language.program.numeric import run
+from gradcli.language.program.wengert import Atom
+from gradcli.language.snippets.backward_calls import Passes
+from gradcli.language.snippets.drawing import Drawing, Generator
+from gradcli.language.snippets.dtypes import CONSTRUCTORS, Dtypes
+from gradcli.language.snippets.function_calls import Callee, Functions
+from gradcli.language.snippets.imports import Imports
+from gradcli.language.text import nodes
+from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.tokens import Token
+
+_QUIET = frozenset("set_printoptions set_num_threads retain_grad set_detect_anomaly seed".split())
+"""Calls that say nothing about the function."""
+
+_SHOWN = frozenset("requires_grad is_leaf grad_fn dtype device".split())
+"""Members that a notebook shows."""
+
+_HIDDEN = re.compile(r"\bgrad\s*\(")
+"""A derivative in a text in quotes."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A value that nothing is computed from: a gradient, the positions of a maximum, what returns nothing.
+
+    Attributes:
+        shown: What it is.
+        count: How many parts it has, if it is a tuple.
+        variable: Whose gradient it is, if it is `.grad`.
+        hint: What to write for it, where it is no code.
+    """
+
+    shown: str
+    count: int = 0
+    variable: str = ""
+    hint: str = ""
+
+
+class Statements(Hooks):
+    """Lowers the statements of a text.
+
+    Attributes:
+        is_torch: Whether tensors of numbers are variables, and passes are read.
+        is_session: Whether the text was typed at a prompt.
+        is_code: Whether functions without a module are Python's.
+        values: The numbers of the variables that the text defines.
+        output: The value of the last statement that has one.
+        defined: The function that was defined last.
+        changed: The names that are assigned more than once, which stand for no variable.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        scope: Scope,
+        generator: Callable[[], Generator] | None,
+        *,
+        shares: bool,
+        is_torch: bool,
+        is_session: bool,
+    ) -> None:
+        self.source, self.scope, self.is_torch, self.is_session = source, scope, is_torch, is_session
+        scope.names = ChainMap(scope.names)
+        self.lowering = Lowering(source, scope, EVALUATION, self, shares=shares)
+        self.builder, self.lower = self.lowering.lines.builder, self.lowering.lower
+        self.values: dict[str, Array] = {}
+        self.imports = Imports(source, scope)
+        self.functions = Functions(self.lowering, self._body)
+        self.passes = Passes(self.lowering, self.values)
+        self.dtypes = Dtypes(self.lowering, self.imports, self.values)
+        self.is_code = is_torch
+        self.output: Operand | None = None
+        self.defined: Callee | None = None
+        self.changed: set[str] = set()
+        self.drawing = Drawing(self.lowering, self.dtypes, generator)
+
+    def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
+        """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
+        targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
+        self.changed = {name for name, count in targets.items() if count > 1}
+        for line in lines:
+            match line:
+                case nodes.Function():
+                    self.define(line)
+                case nodes.Import():
+                    self.imports.add(line)
+                case nodes.Assignment():
+                    self._member_is(line)
+                case nodes.Statement():
+                    self._statement(line)
+        is_last = bool(lines) and nodes.definition_of(lines[-1]) is not None
+        if self.defined is not None and not self.passes.passes and (is_last or self.output is None):
+            self.lowering.require_used()
+            self.output = self.functions.of_parameters(self.defined)
+            if self.output is None:
+                raise self._nothing(self.defined.node.span)
+        return self.output
+
+    def _nothing(self, span: Span) -> Exception:
+        return self.source.error("this function returns nothing", span, hint="end it with return ...")
+
+    # -- definitions
+
+    def define(self, node: nodes.Function) -> None:
+        """Give a function its name, if it has one."""
+        require_sound(node.fault)
+        self.lowering.require_used()
+        first, is_outside = self.source.tokens[node.position], not self.functions.running
+        if first.text not in ("def", "lambda") and ops.find(node.name) is not None:
+            message = f"'{node.name}' is a function and cannot be defined"
+            raise self.source.error(message, first.span, hint="choose another name")
+        if first.text != "lambda" and node.name in self.scope.variables and is_outside:
+            message = f"'{node.name}' is used as a variable before it is defined"
+            raise self.source.error(message, first.span, hint="define it first, or choose another name")
+        callee = self.functions.callee(node)
+        if node.name:
+            self.functions.bind(node.name, callee)
+        self.defined = callee if is_outside else self.defined
+
+    def _body(self, node: nodes.Function) -> Operand | None:
+        """What the body of a function returns."""
+        for line in node.body:
+            match line:
+                case nodes.Return(value=value):
+                    operand = self._tuple(value, node.name) or self.lower(value)
+                    require_sound(line.fault)
+                    return operand
+                case nodes.Function():
+                    self.define(line)
+                case nodes.Statement() if isinstance(line.value, nodes.Function) and line.targets:
+                    self.define(line.value)
+                case nodes.Statement() if line.targets:
+                    self._bind(line)
+                case nodes.Statement():
+                    self._alone(line)
+                case nodes.Assignment():
+                    self._member_is(line)
+                case nodes.Import():
+                    self.imports.add(line)
+        return None
+
+    def _tuple(self, value: nodes.Node, shown: str) -> Operand | None:
+        """Several values in parentheses, or with commas; None of anything else."""
+        if not isinstance(value, nodes.Items) or value.opening.text != "(" or len(value.items) < 2:
+            return None
+        parts = tuple(self.lower(item) for item in value.items)
+        require_sound(value.fault)
+        return self.scope.together(Several(shown or "this function", parts)), value.span
+
+    # -- statements
+
+    def _statement(self, line: nodes.Statement) -> None:
+        """A statement outside of functions."""
+        if isinstance(line.value, nodes.Function) and not line.is_tuple:
+            self.define(line.value)
+            require_sound(line.fault)
+        elif not line.targets:
+            self._alone(line)
+        else:
+            self.lowering.require_used()
+            operand = self._bind(line)
+            if operand is not None:
+                self.output, self.lowering.unused_value = operand, None
+
+    def _alone(self, line: nodes.Statement) -> None:
+        """A value without a name: a pass, a display, or the output where it is the last."""
+        names = self.source.dotted(line.value_at)
+        arguments = nodes.call_arguments(line.value)
+        if isinstance(line.value, nodes.Word) and not line.value.is_operand:
+            return
+        if (self.is_torch and names[-1] in _QUIET) or (names == ["print"] and arguments is not None):
+            self._print(arguments, line.value.span)
+            return
+        if self.is_torch and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
+            self.dtypes.set_default(line.value.span)
+            return
+        if self.passes.passes and self._has_gradient(line) and names[-1] != "zero_":
+            require_sound(line.fault)
+            return
+        self.lowering.require_used()
+        mark, count = len(self.builder.lines), len(self.passes.passes)
+        self.dtypes.note(line.value.span)
+        operand = self.lower(line.value) if self.functions.running else self.lowering.statement(line)
+        require_sound(line.fault)
+        if operand[0] in self.scope.objects or len(self.passes.passes) > count or self.functions.running:
+            return
+        is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
+        self.functions.statements.append((line.span, operand[0]))
+        self.output = operand
+        self.lowering.unused_value = operand if is_computed and not self.is_session else None
+
+    def _has_gradient(self, line: nodes.Statement) -> bool:
+        """Whether a statement shows what is made of gradients, as `x.grad == 2*x` does."""
+        texts = [token.text for token in self.source.within(line.span)]
+        return any(pair == (".", "grad") for pair in itertools.pairwise(texts)) and not any(
+            self.imports.path_at(n)[0] == "torch.autograd.grad" for n in range(line.start, line.stop)
+        )
+
+    def _print(self, arguments: nodes.Arguments | None, span: Span) -> None:
+        """What is printed is passed over, but for a derivative that is taken there."""
+        if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
+            raise self.source.code("a derivative inside a text", span)
+        for argument in arguments.items if arguments is not None else ():
+            inside = range(argument.start, argument.stop)
+            if any(self.imports.path_at(n)[0] == "torch.autograd.grad" for n in inside):
+                self.lower(argument.value)
+        require_sound(arguments.unclosed if arguments is not None else None)
+
+    def _member_is(self, line: nodes.Assignment) -> None:
+        """`x.requires_grad = True` and `x.grad = None`; other members belong to code."""
+        member = line.member
+        word = line.value.token.text if isinstance(line.value, nodes.Word) else ""
+        is_read = (member.name.text, word) in (("requires_grad", "True"), ("requires_grad", "False"), ("grad", "None"))
+        if not (self.is_torch and is_read):
+            raise self.source.code(f"'.{member.name.text}' that is assigned", member.span)
+        name = str(self.lower(line.owner)[0])
+        if member.name.text == "grad":
+            self.passes.zero(name)
+        else:
+            self._require(name, line.span, is_required=word == "True")
+        require_sound(line.fault)
+
+    # -- names that take values
+
+    def _bind(self, line: nodes.Statement) -> Operand | None:
+        """Names take a value; what is given back is the output where it is the last."""
+        mark = len(self.builder.lines)
+        self.lowering.calls.is_pair = False
+        if self.is_torch:
+            self.dtypes.written(line.value.span)  # of 16 bits none is read
+        values = self._values(line)
+        require_sound(line.fault)
+        found: Operand | None = None
+        for token, (node, operand) in zip(line.targets, values, strict=True):
+            found = self._name_is(token, operand, node, line, mark) or found
+        return found
+
+    def _values(self, line: nodes.Statement) -> list[tuple[nodes.Node, Operand]]:
+        """What each of the names on the left takes."""
+        value, count = line.value, len(line.targets)
+        if line.is_tuple and isinstance(value, nodes.Items) and not any(isinstance(i, nodes.Loop) for i in value.items):
+            found = [(item, self.lower(item)) for item in value.items]
+            require_sound(value.fault)
+        else:
+            operand = self.lower(value)
+            if not line.is_tuple:
+                return [(value, operand)] * count
+            found = [(value, part) for part in self._parts(operand, count)]
+        if len(found) != count:
+            span = line.targets[0].span.to(line.targets[-1].span)
+            raise self.source.error(f"{count} names for {len(found)} values", span)
+        return found
+
+    def _parts(self, operand: Operand, count: int) -> list[Operand]:
+        """The values that one value is made of, as many as there are names where that is not known yet."""
+        atom, span = operand
+        held = self.scope.objects.get(atom)
+        if isinstance(held, Unread) and held.count:
+            return [self._unread(Unread(held.shown), span) for _ in range(held.count)]
+        if (several := self.scope.several.get(atom)) is not None:
+            return [several.parts[0]] * count if several.is_provisional else list(several.parts)
+        if self.lowering.calls.is_pair and count == 2:
+            hint = "positions have no derivative"
+            return [operand, self._unread(Unread("the positions of an extreme", hint=hint), span)]
+        if self.lowering.last_list is not None and self.lowering.last_list[1] and atom not in self.scope.objects:
+            line = self.builder.line_of(atom)
+            items = self.lowering.last_list[1]
+            if line is not None and line.call.op.name == "stack" and len(line.call.operands) == len(items):
+                return items
+        shape = self.lowering.indices.sizes.of(self.lowering.lines.one(atom, span))
+        self.scope.needs_shapes |= shape is None
+        if shape == ():
+            raise self.source.error("a number has no parts", span)
+        length = count if shape is None else shape[0]
+        if length > MAX_PARTS:
+            raise self.source.error(f"{count} names for {length} values", span)
+        return [self.lowering.lines.emit("index", [atom], span, ((n,),)) for n in range(length)]
+
+    def _name_is(
+        self, name: Token, operand: Operand, node: nodes.Node, line: nodes.Statement, mark: int
+    ) -> Operand | None:
+        """A name takes a value: numbers that are a tensor are a variable, outside of functions."""
+        value, span = operand
+        is_required, is_inside = self._is_required(node), bool(self.functions.running)
+        if value in self.scope.objects:
+            self.scope.names[name.text] = value
+            return None
+        is_tensor = self.is_torch and not is_inside and self._is_tensor(value, node, mark)
+        if is_required and (is_inside or not is_tensor):
+            hint = "write requires_grad_() at the end of the line"
+            raise self.source.error(f"'{name.text}' is no leaf: torch leaves its .grad empty", node.span, hint=hint)
+        if not is_tensor or (name.text in self.changed and not is_required):
+            self.lowering.assign(name.text, value, node)
+            if is_inside:
+                self.scope.unused.pop(name.text, None)
+                return None
+            if self.is_torch:
+                self.dtypes.note(line.span)
+            self.functions.statements.append((line.span, value))
+            is_constant = self.is_torch and name.text in self.changed and not self.passes.function_of(value).variables
+            return None if is_constant else (value, name.span.to(span))
+        self._define(name, value, line, mark, is_required=is_required)
+        return None
+
+    def _define(self, name: Token, value: Atom, line: nodes.Statement, mark: int, *, is_required: bool) -> None:
+        """A tensor of numbers is a variable with these values."""
+        before = self.scope.variables.get(name.text)
+        used = {atom for earlier in self.builder.lines[:mark] for atom in earlier.call.operands}
+        if before is not None and before in used | {*self.scope.names.values()}:
+            message = f"'{name.text}' is given another tensor behind lines that use the first"
+            raise self.source.error(message, name.span, hint="give the second another name")
+        program = self.passes.function_of(value)
+        self.values[name.text] = run(program, {symbol: self.values[symbol.name] for symbol in program.variables})
+        self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
+        self.dtypes.define(name.text, value, line.value.span)
+        self.builder.forget(mark)
+        self.scope.names.pop(name.text, None)
+        self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
+        self.lowering.libraries.named(self.scope.variables[name.text], value)
+        if is_required:
+            self._require(name.text, name.span.to(line.value.span), is_required=True)
+
+    def _is_tensor(self, value: Atom, node: nodes.Node, mark: int) -> bool:
+        """Whether a value is a tensor that is made of numbers alone, in this statement."""
+        if value in self.scope.several or value in self.lowering.lines.conditions:
+            return False
+        words = {token.text for token in self.source.within(node.span)}
+        is_made = any(line.call.op.kind is Kind.SOURCE for line in self.builder.lines[mark:])
+        is_made |= bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
+        names = self.passes.function_of(value).names
+        is_copy = self._is_required(node) and all(name in self.values for name in names)
+        return is_copy or (is_made and not names)
+
+    def _is_required(self, node: nodes.Node) -> bool:
+        """Whether the last call of an expression makes a tensor that requires a gradient."""
+        last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
+        arguments = nodes.call_arguments(node)
+        if isinstance(last, nodes.Member) and last.name.text == "requires_grad_":
+            return not any(token.text == "False" for token in self.source.within(last.span))
+        words = [token.text for token in self.source.within(node.span)]
+        given = [words[n + 2] for n in range(len(words) - 2) if words[n : n + 2] == ["requires_grad", "="]]
+        if not {*given} <= {"True", "False"}:
+            raise self.source.error("requires_grad takes True or False here", node.span)
+        is_said = "requires_grad_" in words or "True" in given
+        is_parameter = arguments is not None and self.source.tokens[arguments.position - 1].text == "Parameter"
+        if not (is_said or is_parameter):
+            return False
+        keywords = {one.name.text for one in arguments.items if one.name is not None} if arguments is not None else ()
+        if is_parameter or "requires_grad" in keywords:
+            return True
+        hint = "write requires_grad_() at the end of the line"
+        raise self.source.error("what is computed is no leaf: torch leaves its .grad empty", node.span, hint=hint)
+
+    def _require(self, name: str, span: Span, *, is_required: bool) -> None:
+        """Note whether a variable requires a gradient."""
+        self.passes.requires.pop(name, None)
+        if is_required:
+            self.dtypes.require_floating(name, span)
+            self.passes.requires[name] = None
+
+    # -- what is listened for
+
+    def _unread(self, value: Unread, span: Span) -> Operand:
+        atom = sympy.Dummy("unread", real=True)
+        self.scope.objects[atom] = value
+        return atom, span
+
+    def tensor(self, atom: Atom, span: Span) -> Atom:
+        """A function, or what nothing is computed from, where a tensor is wanted.
+
+        Raises:
+            LanguageError: Always.
+        """
+        value = self.scope.objects[atom]
+        if isinstance(value, Callee):
+            message = f"the function {value.shown} stands where a number or a tensor must"
+            raise self.source.error(message, span, hint=f"write {value.shown}(...)")
+        if not value.hint:
+            raise self.source.code(f"what is computed from {value.shown}", span)
+        raise self.source.error(f"{value.shown} stands where a number or a tensor must", span, hint=value.hint)
+
+    def function(self, node: nodes.Function) -> Operand:
+        """A lambda among arguments."""
+        atom = sympy.Dummy("function", real=True)
+        self.scope.objects[atom] = self.functions.callee(node)
+        return atom, node.span
+
+    def library(self, words: Sequence[str]) -> Sequence[str]:
+        """As the imports say."""
+        return self.imports.library(words)
+
+    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
+        """As the imports say."""
+        return self.imports.renamed(name, is_module=is_module, is_called=is_called)
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name is imported, or assigned."""
+        return name in self.imports.whole or name in self.scope.names
+
+    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+        """A function of the text, a derivative, a draw; a call that is code is refused."""
+        known = self.scope.objects.get(self.scope.names.get(name.token.text, sympy.S.Zero))
+        if known is not None:
+            self.scope.unused.pop(name.token.text, None)
+            if name.arguments is None or not isinstance(known, Callee):
+                return (self.scope.names[name.token.text], name.span), 0
+            result = self.functions.called(known, name.arguments)
+            nothing = Unread("this function", hint="it returns nothing: end it with return ...")
+            return (self._unread(nothing, name.span) if result is None else (result[0], name.span)), 0
+        path, end = self.imports.path_at(self.source.position(name.span.start))
+        used = max(0, end - self.source.position(name.span.start) - 1) // 2
+        if not path or used > len(trailers):
+            return None
+        last = trailers[used - 1] if used else name
+        arguments = last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
+        span = name.token.span.to(last.span)
+        if self.imports.is_code(path) and arguments is not None:
+            raise self.source.code(f"'{self.source.shown(name.token.span.to(arguments.opening.span))}...)'", span)
+        if arguments is None or not self.is_torch:
+            return None
+        match path:
+            case "torch.autograd.grad":
+                span, count = self.passes.grad(name.token.span, arguments)
+                return self._unread(Unread("a derivative", count), span), used
+            case "torch.manual_seed" | "torch.random.manual_seed":
+                self.drawing.seed = self.lowering.constants.integer(self.lowering.binder.only(arguments))
+                return self._unread(Unread("a generator"), span), used
+            case "torch.rand" | "torch.randn" if not any(
+                one.name and one.name.text == "seed" for one in arguments.items
+            ):
+                return self.drawing.draw(path, arguments, span), used
+        return None
+
+    def raised(self, sign: Token) -> None:
+        """As in Python, where `^` is no power."""
+        if sign.text == "^" and self.is_torch:
+            message = "'^' is exclusive or in Python, which torch has not of such numbers"
+            raise self.source.error(message, sign.span, hint="write ** for a power")
+
+    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
+        """`.backward(v)`, `.requires_grad_()`, `.grad`, and what else says nothing about the function."""
+        name, arguments, span = member.name.text, member.arguments, operand[1].to(member.span)
+        held = self.scope.objects.get(operand[0])
+        if isinstance(held, Unread):
+            if name == "zero_" and held.variable:
+                self.passes.zero(held.variable)
+            return operand
+        if not self.is_torch:
+            return None
+        if name == "backward" and arguments is not None:
+            return self.passes.backward(operand, arguments)
+        if name == "requires_grad_" and str(operand[0]) in self.values:
+            is_required = not any(token.text == "False" for token in self.source.within(member.span))
+            self._require(str(operand[0]), span, is_required=is_required)
+            return operand
+        if name == "grad" and arguments is None:
+            return self._unread(Unread("'.grad'", variable=str(operand[0])), span)
+        if arguments is None and name in _SHOWN:
+            return self._unread(Unread(f"'.{name}'"), span)
+        return operand if name in _QUIET else None
+
+    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
+        """A part of a tuple of gradients."""
+        held = self.scope.objects.get(operand[0])
+        if not isinstance(held, Unread):
+            return None
+        span = operand[1].to(subscript.span)
+        if held.count and not -held.count <= self.lowering.constants.place(subscript) < held.count:
+            parts = f"{held.count} part{'s' * (held.count > 1)}"
+            raise self.source.error(f"this tuple has {parts}, counted from 0", span)
+        return self._unread(Unread(held.shown), span)
+
+
+MAX_PARTS = 10_000
+"""Elements of a tensor that names on the left of one `=` may take."""
