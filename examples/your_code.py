@@ -1,4 +1,4 @@
-"""Functions of your own: three whose gradients gradcheck passes although they are wrong, and a model."""
+"""Functions of your own: wrong gradients that gradcheck passes, a model, and a graph that is cut."""
 
 from typing import Any
 
@@ -52,6 +52,12 @@ def loss(x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     if y.sum() > 0:
         y = 2 * y
     return ((y - target) ** 2).mean()
+
+
+def weighted(x: torch.Tensor) -> torch.Tensor:
+    """A sum of squares, one factor of which somebody took out of the graph."""
+    weights = x.detach()
+    return (weights * x).sum()
 
 
 def why(function: Any, x: torch.Tensor) -> str:

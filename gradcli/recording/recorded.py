@@ -24,6 +24,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
+from gradcli.recording.cuts import cuts
 from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
@@ -56,6 +57,7 @@ class Recorded:
     remarks: tuple[str, ...]
     recorder: Recorder
     value: Array
+    _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def called(self) -> str:
@@ -108,9 +110,17 @@ class Recorded:
         A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
+        if check.verdict in ("agree", "unchecked", "inaccurate") and (found := self._cuts(tuple(wrt))):
+            check = replace(with_boundaries(check, self.value, found), proven=False)
         here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
         noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
+
+    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
+        """Whether the gradient is of the function with something held constant, asked once."""
+        if wrt not in self._known_cuts:
+            self._known_cuts[wrt] = tuple(cuts(self, wrt))
+        return self._known_cuts[wrt]
 
     @property
     def is_of_point(self) -> bool:

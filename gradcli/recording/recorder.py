@@ -32,7 +32,7 @@ from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
-from gradcli.recording.values import Leaf, copied, replaced, tensors_in
+from gradcli.recording.values import Leaf, Where, copied, replaced, tensors_in
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -61,6 +61,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         leaves: Arguments, and tensors found elsewhere, by name.
         decisions: What values decided.
         places: Where calls come from.
+        held: What the lines hold constant that autograd does not follow, and where it is used.
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
     """
@@ -86,6 +87,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self._called, self._count = set[Atom](), 0
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
         self._detached: dict[Atom, Atom] = {}
+        self.held: dict[Atom, Where | None] = {}
         self._attached: dict[Atom, Atom] = {}
         self.places = Places(self._copied)
 
@@ -397,7 +399,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if not tensor.requires_grad and atom in self._followed:
             if atom not in self._detached:
                 held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
-                self._detached[atom], self._attached[held] = held, atom
+                self._detached[atom], self._attached[held], self.held[held] = held, atom, place.where
             return self._detached[atom]
         if tensor.requires_grad and not tensor.is_leaf and atom in self._attached:  # of jvp
             return self._attached[atom]

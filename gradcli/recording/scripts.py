@@ -24,6 +24,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
+from gradcli.crosscheck.boundaries import Boundary
 from gradcli.errors import GradcliError, InputError, InternalError
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.snippet_result import Snippet
@@ -299,6 +300,10 @@ class _OfPass(Recorded):
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
         """The graph of the script itself."""
         return self.ran
+
+    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
+        """Nothing: what a script detaches is not judged, as it is run once."""
+        return ()
 
     def at(self, arrays: Mapping[str, Array]) -> Recorded:
         """Refused: a script is run once."""

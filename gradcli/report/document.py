@@ -24,6 +24,7 @@ TONES: Mapping[Verdict, Role] = {
     "removable": "lost",
     "nan-trap": "bad",
     "undefined": "open",
+    "cut": "bad",
     "disagree": "bad",
 }
 """The role of a verdict's words."""

@@ -16,7 +16,7 @@ from gradcli.results.comparing import Comparable
 
 Array = npt.NDArray[np.floating[Any]]
 
-Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "disagree"]
+Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
 SEVERITY: tuple[Verdict, ...] = (
     "agree",
@@ -26,6 +26,7 @@ SEVERITY: tuple[Verdict, ...] = (
     "removable",
     "nan-trap",
     "undefined",
+    "cut",
     "disagree",
 )
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""

@@ -46,7 +46,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     np.testing.assert_array_equal(answer.value, y.detach().numpy())
     np.testing.assert_array_equal(next(iter(answer.vjp.values())), g.numpy())
     assert answer.check is not None
-    assert answer.check.verdict == "agree", answer.check
+    assert answer.check.verdict == ("cut" if name in ("customs", "averaged") else "agree"), answer.check
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What values of variables decide about a text: how often a loop runs, and which elements a mask takes.
+"""What values of variables decide about a text: which elements a mask takes.
 
 A text that asks for such values and is read without any is read for its variables alone; it is read again at a point.
 """
@@ -69,8 +69,8 @@ class Decisions:
             self.scope.needs_values = True
             self.scope.guards.append(Guard(condition, self.source.shown(span), changes))
             if len(self.scope.guards) > MOST_DECIDED or self._work > MOST_WORK:
-                message = "values decide too much here: loops that depend on them have too many steps, or too long ones"
-                raise self.source.error(message, span, hint="fewer steps, or smaller tensors", kind=TooLargeError)
+                message = "values decide too much here: there are too many masks, or too large ones"
+                raise self.source.error(message, span, hint="fewer masks, or smaller tensors", kind=TooLargeError)
         return found
 
     def guards(self) -> Guards | None:

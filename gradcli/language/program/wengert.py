@@ -155,7 +155,7 @@ class Program:
         named: What each of these names stands for at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
-        needs_values: Whether values decide which lines there are, as of `while x.norm() < 9`: the text is to be read
+        needs_values: Whether values decide which lines there are, as of `x[x > 0]`: the text is to be read
             with values of its variables, and the lines hold beside them.
         guards: What values decided when it was read so.
         shown: The statements of the function alone, where the text is a whole snippet.

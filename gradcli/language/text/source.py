@@ -75,13 +75,6 @@ class Source:
             names.append(tokens[position].text)
         return names
 
-    def line_from(self, position: int) -> list[Token]:
-        """The tokens from a position to the end of the line."""
-        stop = position
-        while self.tokens[stop].text not in ENDS:
-            stop += 1
-        return self.tokens[position:stop]
-
     def levels(self, position: int) -> Iterator[tuple[int, int]]:
         """The position of each token from here on, and how many brackets are open behind it; below 0 at the last."""
         depth = 0

@@ -1,0 +1,84 @@
+"""Gradients of functions with something held constant: torch.autograd.gradcheck refuses them, and so does a check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+import gradcli
+from gradcli import record
+from gradcli.errors import WrongGradientsError
+
+X = torch.tensor([0.5, 1.25, -2.0], dtype=torch.float64)
+
+
+def without_grad(x: torch.Tensor) -> torch.Tensor:
+    """A weight that is computed where nothing is recorded."""
+    with torch.no_grad():
+        w = x**2
+    return (x * w).sum()
+
+
+CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
+    "detach": (lambda x: (x * x.detach()).sum(), "by x[2] the gradient is -2, without that -4"),
+    "data": (lambda x: (x * x.data).sum(), "by x[2] the gradient is -2, without that -4"),
+    "no_grad": (without_grad, "by x[2] the gradient is 4, without that 12"),
+    "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
+    "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by float() (test_cuts.py, line"),
+    "tolist": (lambda x: x.sum() * sum(x.tolist()), "numbers leave torch by tolist() (test_cuts.py, line"),
+    "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by float() (test_cuts.py, line"),
+    "numpy": (lambda x: (x * torch.from_numpy(np.sin(x.detach().numpy()))).sum(), "numbers leave torch by numpy()"),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
+    """gradcheck refuses it; so does a check, unless it is meant."""
+    function, words = CUT[name]
+    x = X.clone().requires_grad_()
+    assert not torch.autograd.gradcheck(function, x, raise_exception=False)
+    check = record(function, X).vjp().check
+    assert check is not None
+    assert check.verdict == "cut"
+    assert words in check.findings[0].note
+    with pytest.raises(WrongGradientsError, match="cut"):
+        gradcli.check(function, x)
+    assert gradcli.check(function, x, allow=["cut"]).passed
+
+
+def by_largest(x: torch.Tensor) -> torch.Tensor:
+    """A softmax whose shift changes nothing."""
+    e = (x - x.max().detach()).exp()
+    return (e / e.sum() * torch.arange(3.0, dtype=x.dtype)).sum()
+
+
+def masked(x: torch.Tensor) -> torch.Tensor:
+    """A mask, which jumps where it changes and is flat elsewhere."""
+    with torch.no_grad():
+        mask = (x > 0).to(x.dtype)
+    return (x * mask).sum()
+
+
+WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "a shift": by_largest,
+    "a mask": masked,
+    "steep": lambda x: (1e3 * x).sin().sum(),
+    "large numbers inside": lambda x: ((x + 1e8) - 1e8).sum(),
+    "a kink nearby": lambda x: torch.relu(x - 0.4999).sum(),
+    "flat": lambda x: (x * 0).sum(),
+    "an overflow": lambda x: x.exp().exp().sum(),
+    "noise": lambda x: (x * torch.randn(3, dtype=x.dtype)).sum(),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_changes_no_derivative_is_no_cut(name: str) -> None:
+    """However hard its differences are to compute."""
+    for x in (X, X.float()):
+        check = record(WHOLE[name], x).vjp().check
+        assert check is not None
+        assert check.verdict in ("agree", "inaccurate"), check
