@@ -17,6 +17,7 @@ items              numbers that Python took from tensors, and decides by
 program_text       a recorded Program as text of the language
 repeating          what a second run has in common with the first
 recorded           what was recorded, replayed before it is believed, and run again for numbers
+cuts               whether a gradient is that of the function, or of it with something held constant
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
 scripts            a whole script, and its backward passes

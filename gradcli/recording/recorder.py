@@ -86,9 +86,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self._made: dict[int, Tensor] = {}
         self._called, self._count = set[Atom](), 0
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
-        self._detached: dict[Atom, Atom] = {}
+        self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
-        self._attached: dict[Atom, Atom] = {}
         self.places = Places(self._copied)
 
     @classmethod

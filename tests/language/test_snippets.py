@@ -156,6 +156,18 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "(a*b).sum().backward()\ng, h = a.grad, b.grad.clone()\nprint(g, h)",
         {"a": [3, 4], "b": [1, 2]},
     ),
+    # several names at once
+    ("x, w = torch.ones(2, requires_grad=True), torch.tensor([3., 4.])\n(x*w).sum().backward()", {"x": [3, 4]}),
+    ("x, n = torch.tensor([2., 3.], requires_grad=True), 3\ny = (x**n).sum()\ny.backward()", {"x": [12, 27]}),
+    ("x = w = torch.tensor([1., 2.], requires_grad=True)\n(x*w).sum().backward()", {"x": [2, 4]}),
+    ("x = torch.tensor([2., 3.], requires_grad=True)\na, b = x\n(a*b).backward()", {"x": [3, 2]}),
+    ("x = torch.tensor([2., 3.], requires_grad=True)\nm, i = x.max(dim=0)\nm.backward()", {"x": [0, 1]}),
+    ("x = torch.ones(2, 3, requires_grad=True)\nn, d = x.shape\n(x.sum()*n*d).backward()", {"x": [[6] * 3] * 2}),
+    (
+        "x = torch.tensor([2., 3.], requires_grad=True)\ndef f(a, b):\n    s = a + b\n    return s, a*b\n"
+        "p, q = f(x, 2)\n(p*q).sum().backward()",
+        {"x": [12, 16]},
+    ),
     # a constant tensor is not differentiated by; constants of Python stay in the function
     ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
     ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),

@@ -5,7 +5,6 @@ While their expressions are lowered, functions, passes and required gradients ar
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Sequence
@@ -35,6 +34,9 @@ _QUIET = frozenset("set_printoptions set_num_threads retain_grad set_detect_anom
 
 _SHOWN = frozenset("requires_grad is_leaf grad_fn dtype device".split())
 """Members that a notebook shows."""
+
+_GRADIENT = re.compile(r"\.\s*grad\b(?!\s*\()")
+"""What `.grad` holds, which is no call."""
 
 _HIDDEN = re.compile(r"\bgrad\s*\(")
 """A derivative in a text in quotes."""
@@ -114,11 +116,9 @@ class Statements(Hooks):
             self.lowering.require_used()
             self.output = self.functions.of_parameters(self.defined)
             if self.output is None:
-                raise self._nothing(self.defined.node.span)
+                span, hint = self.defined.node.span, "end it with return ..."
+                raise self.source.error("this function returns nothing", span, hint=hint)
         return self.output
-
-    def _nothing(self, span: Span) -> Exception:
-        return self.source.error("this function returns nothing", span, hint="end it with return ...")
 
     # -- definitions
 
@@ -195,7 +195,8 @@ class Statements(Hooks):
         if self.is_torch and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.set_default(line.value.span)
             return
-        if self.passes.passes and self._has_gradient(line) and names[-1] != "zero_":
+        shown = self.source.excerpt(line.span)
+        if self.passes.passes and _GRADIENT.search(shown) and names[-1] != "zero_":  # a display, as x.grad == 2*x
             require_sound(line.fault)
             return
         self.lowering.require_used()
@@ -209,13 +210,6 @@ class Statements(Hooks):
         self.functions.statements.append((line.span, operand[0]))
         self.output = operand
         self.lowering.unused_value = operand if is_computed and not self.is_session else None
-
-    def _has_gradient(self, line: nodes.Statement) -> bool:
-        """Whether a statement shows what is made of gradients, as `x.grad == 2*x` does."""
-        texts = [token.text for token in self.source.within(line.span)]
-        return any(pair == (".", "grad") for pair in itertools.pairwise(texts)) and not any(
-            self.imports.path_at(n)[0] == "torch.autograd.grad" for n in range(line.start, line.stop)
-        )
 
     def _print(self, arguments: nodes.Arguments | None, span: Span) -> None:
         """What is printed is passed over, but for a derivative that is taken there."""
@@ -253,6 +247,10 @@ class Statements(Hooks):
         require_sound(line.fault)
         found: Operand | None = None
         for token, (node, operand) in zip(line.targets, values, strict=True):
+            first = line.targets[0].text
+            if token.text != first and not line.is_tuple and first in self.values:  # a = b = tensor: one tensor
+                self.scope.names[token.text] = self.scope.variables[first]
+                continue
             found = self._name_is(token, operand, node, line, mark) or found
         return found
 
@@ -334,7 +332,8 @@ class Statements(Hooks):
         self.values[name.text] = run(program, {symbol: self.values[symbol.name] for symbol in program.variables})
         self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
         self.dtypes.define(name.text, value, line.value.span)
-        self.builder.forget(mark)
+        if not line.is_tuple:  # else other names stand for lines that were written since
+            self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
         self.lowering.libraries.named(self.scope.variables[name.text], value)
@@ -346,7 +345,10 @@ class Statements(Hooks):
         if value in self.scope.several or value in self.lowering.lines.conditions:
             return False
         words = {token.text for token in self.source.within(node.span)}
-        is_made = any(line.call.op.kind is Kind.SOURCE for line in self.builder.lines[mark:])
+        new = {line.symbol for line in self.builder.lines[mark:]}
+        is_made = any(
+            line.symbol in new and line.call.op.kind is Kind.SOURCE for line in self.builder.made_of(value)[0]
+        )
         is_made |= bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
         names = self.passes.function_of(value).names
         is_copy = self._is_required(node) and all(name in self.values for name in names)
