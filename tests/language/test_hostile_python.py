@@ -23,6 +23,7 @@ HOSTILE = {
     "a long range": "sum(x for i in range(10**9))",
     "deep definitions": _deep("def f{}(x):", 300, "return x") + "\nf0(x)",
     "deep calls": "".join(f"f{n}(x) = {'(' * 60}f{n + 1}(x){')' * 60}; " for n in range(40)) + "f40(x) = x; f0(x)",
+    "an empty word": "d = {'': x}; d['a']",
     "itself": "f = lambda g: g(g)\nf(f)",
     "one another": "def f(x): return g(x)\ndef g(x): return f(x)\nf(x)",
     "recursion": "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(30)*x",

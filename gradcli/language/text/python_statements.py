@@ -78,7 +78,7 @@ class PythonGrammar(Grammar):
     @property
     def at_end_of_line(self) -> bool:
         """Whether nothing is left of the line, or nothing can be read any more."""
-        return self.at_end or self.token.text in ENDS
+        return self.at_end or (self.token.kind == "operator" and self.token.text in ENDS)
 
     def _rest(self) -> None:
         """Go to the end of the line."""
@@ -108,7 +108,7 @@ class PythonGrammar(Grammar):
         targets = self.tokens[start : signs[-1]]
         names = tuple(token for token in targets if token.kind == "name")
         others = "".join(token.text for token in targets if token.kind != "name")
-        if others == "=" * (len(signs) - 1):
+        if others == "=" * (len(signs) - 1) and len(names) == len(signs):
             return self._named(start, signs[-1] + 1, names, is_tuple=False)
         if names and _SEVERAL.fullmatch(others) and len(names) <= others.count(",") + 1:
             return self._named(start, signs[0] + 1, names, is_tuple=True)
