@@ -280,7 +280,8 @@ def _command_for(text: str) -> str:
     text = text.strip()
     definition = re.search(r"^[ \t]*def\s+(\w+)", text, re.MULTILINE)
     is_script = re.search(r"\bimport\b|\bbackward\b|\brequires_grad", text) is not None
-    text = text if not is_script or "import" in text else f"import torch; {text}"
+    if is_script and re.search(r"\btorch\s*\.", text) and not re.search(r"\b(?:import|from) torch\b", text):
+        text = f"import torch; {text}"
     is_line = "\n" not in text and not re.search(r";\s*(?:for|while|if|with|class|def|try|@)", text)  # to Python too
     if is_script and is_line and len(text) <= LONGEST_COMMAND:
         return f"gradcli run -c {shlex.quote(text)}"

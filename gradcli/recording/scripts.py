@@ -227,6 +227,7 @@ class _Recording(Recorder):
         place = self.places.find()
         self._learn_names(place.frame)
         is_outside = self._depth == 0
+        added = self._added(path)
         told = self._answer(given, names, place) if is_outside and not kwargs.get("create_graph") else None
         self._depth += 1
         try:
@@ -240,10 +241,26 @@ class _Recording(Recorder):
             self._depth -= 1
             if told is not None:
                 self.count = told.number
-                self.tell(told)
+                self.tell(self._with_held(told, added))
         if is_outside and not (given.get("retain_graph") or given.get("create_graph")):
             self.forget()
         return found
+
+    def _added(self, path: str) -> list[str]:
+        """The leaves to whose `.grad` a pass adds, as earlier passes left something there."""
+        grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
+        with self.paused():
+            return [name for name, grad in grads.items() if grad is not None and bool(grad.any())]
+
+    def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
+        """Say what `.grad` holds after a pass that added to what earlier ones left there."""
+        if told.answer is None or not (names := [name for name in added if name in told.answer.wrt]):
+            return told
+        with self.paused():
+            held = {name: numbers_of(self.leaves[name].tensor.grad) for name in names[:3]}
+        shown = [f"{name}.grad holds {np.array2string(one, threshold=9, separator=', ')}" for name, one in held.items()]
+        said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
+        return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
 
     def _answer(self, given: Mapping[str, Any], names: Sequence[str], place: Place) -> Pass:
         began = time.perf_counter()

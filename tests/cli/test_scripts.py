@@ -185,6 +185,20 @@ def test_processes_and_threads_of_a_script_are_its_own(folder: Path, forked: Com
     assert run.err.endswith("late\n")
 
 
+def test_what_grad_holds_is_told_where_passes_add_up(gradcli: Command) -> None:
+    """The product of a pass, and beside it the sum; not where a pass is the first since `.grad` was set to zero."""
+    text = (
+        START
+        + "y = (x**2).sum()\ny.backward(retain_graph=True)\ny.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()"
+    )
+    answers = [json.loads(line) for line in gradcli("run", "-c", text, "--json").out.splitlines()]
+    assert [answer["vjp"]["x"] for answer in answers] == [[6, 8]] * 3
+    said = ["passes add up: after this one x.grad holds [12., 16.]"]
+    assert [answer.get("warnings", []) for answer in answers] == [[], said, []]
+    shown = gradcli("run", "-c", text, "--pass", "2")
+    assert "x.grad holds [12., 16.]" in shown.out + shown.err
+
+
 X = "import torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\n"
 
 IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [

@@ -70,7 +70,7 @@ REASONS = [
     ("f = lambda t: t\nf*x", "the function f stands where a number or a tensor must"),
     ("a, b = x.max(dim=0); a + b", "positions"),
     ("a, b = 3\na", "a number has no parts"),
-    ("import plots\nplots.draw(x)", "unknown function"),
+    ("import plots\nplots.draw(x)", "'plots.draw\\(...\\)' is code"),
 ]
 
 

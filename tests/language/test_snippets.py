@@ -266,7 +266,7 @@ REFUSED = [
     ),
     ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on", None),
     ("x = torch.randn(10**6, 10**6)\nx.sum()", "sizes are whole numbers from 0 on", None),
-    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "unknown function", None),
+    ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code", None),
 ]
 
 

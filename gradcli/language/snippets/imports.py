@@ -25,6 +25,9 @@ _KNOWN = {
 }
 """The whole names of words that no import explains."""
 
+_READ = frozenset("torch numpy math scipy sympy jax autograd tensorflow functorch".split())
+"""The libraries some of whose functions the language has; what else is imported is code where it is called."""
+
 _CODE = re.compile(
     r"torch\.(?:nn\.(?:modules\.|utils\.|init\.|parallel\.)?(?!Parameter\b)[A-Z]\w*|nn\.(?:utils|init)\.\w+"
     r"|optim\.|func\.|distributions\.|utils\.|jit\.|compile\b|vmap\b|Generator\b|multiprocessing"
@@ -45,10 +48,12 @@ class Imports:
     def __init__(self, source: Source, scope: Scope) -> None:
         self.source, self.scope = source, scope
         self.whole: dict[str, str] = dict(_KNOWN)
+        self._foreign: set[str] = set()
 
     def add(self, line: Import) -> None:
         """Remember the names of an import."""
         self.whole |= line.names
+        self._foreign |= {path.partition(".")[0] for _, path in line.names} - _READ
         for name, _ in line.names:
             self.scope.names.pop(name, None)
 
@@ -73,7 +78,7 @@ class Imports:
         >>> [imports.is_code(path) for path in ("torch.nn.Linear", "torch.nn.functional.relu", "numpy.random.rand")]
         [True, False, True]
         """
-        return _CODE.match(path) is not None
+        return path.partition(".")[0] in self._foreign or _CODE.match(path) is not None
 
     def library(self, words: Sequence[str]) -> list[str]:
         """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""
