@@ -119,7 +119,7 @@ class Recorded:
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
         """Whether the gradient is of the function with something held constant, asked once."""
         if wrt not in self._known_cuts:
-            self._known_cuts[wrt] = tuple(cuts(self, wrt))
+            self._known_cuts[wrt] = tuple(cuts(self, wrt, SLACK[self.call.dtype]))
         return self._known_cuts[wrt]
 
     @property
