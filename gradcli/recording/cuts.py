@@ -32,6 +32,9 @@ DIRECTIONS = 2
 SAME = {"float64": 1e-6, "float32": 1e-3}
 """Relative difference of gradients that are the same."""
 
+MOST_LINES = 20
+"""Values that are held constant, of which the first that matters is named."""
+
 SEED = 0
 
 
@@ -51,34 +54,52 @@ def cuts(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Bound
 
 def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
     """That the gradient is another one where nothing is held constant."""
-    whole = _whole(recorded.program, wrt)
-    if whole is None:
+    here = _gradient(recorded, recorded.program, wrt)
+    found = _released(recorded, wrt, here, None)
+    if found is None:
         return
-    here, other = (_gradient(recorded, program, wrt) for program in (recorded.program, whole))
+    name, place, other = found
+    held = [*recorded.recorder.held.items()][:MOST_LINES]
+    line = next((where for atom, where in held if where and _released(recorded, wrt, here, atom) is not None), None)
+    value = "a value" if line is None else f"a value ({line})"
+    entry = f"{name}{list(place) if place else ''}"
+    of = "" if recorded.value.size == 1 else " of y weighted at random"
+    told = f"by {entry} the gradient{of} is {float(here[name][place]):.6g}, without that {float(other[place]):.6g}"
+    yield "cut", f"{value} is held constant: {told}"
+
+
+def _released(
+    recorded: Recorded, wrt: Sequence[str], here: Mapping[str, Array], only: Atom | None
+) -> tuple[str, tuple[int, ...], Array] | None:
+    """The variable and the place where the gradient differs most with nothing held constant, or all but one value.
+
+    None where it is the same there.
+    """
+    whole = _whole(recorded.program, wrt, only)
+    if whole is None:
+        return None
+    other = _gradient(recorded, whole, wrt)
     apart = {name: np.abs(other[name] - here[name]) for name in wrt if other[name].size}
     name = max(apart, key=lambda one: float(apart[one].max()), default="")
     largest = max((float(np.abs(array).max(initial=0.0)) for array in (*here.values(), *other.values())), default=0.0)
     if not name or not float(apart[name].max()) > SAME[recorded.call.dtype] * largest:
-        return
+        return None
     place = tuple(int(n) for n in np.unravel_index(np.argmax(apart[name]), apart[name].shape))
-    line = next(filter(None, recorded.recorder.held.values()), None)
-    value = "a value" if line is None else f"a value ({line})"
-    entry = f"{name}{list(place) if place else ''}"
-    held, true = float(here[name][place]), float(other[name][place])
-    yield "cut", f"{value} is held constant: by {entry} the gradient is {held:.6g}, without that {true:.6g}"
+    return name, place, other[name]
 
 
-def _whole(program: Program, wrt: Sequence[str]) -> Program | None:
-    """The Program with nothing held constant; None where it holds nothing that follows from the variables."""
+def _whole(program: Program, wrt: Sequence[str], only: Atom | None) -> Program | None:
+    """The Program without holding constant any value, or one; None where that does not follow from the variables."""
     following: set[Atom] = {symbol for symbol in program.variables if str(symbol) in wrt}
     renamed: dict[Atom, Atom] = {}
     lines, is_cut = [], False
     for line in program.lines:
         moved = line.call.renamed(renamed) if renamed else line.call
+        is_released = line.call.op.is_detached and only in (None, line.symbol)
         if not following.isdisjoint(moved.operands):
             following.add(line.symbol)
-            is_cut |= line.call.op.is_detached
-        if line.call.op.is_detached:
+            is_cut |= is_released
+        if is_released:
             renamed[line.symbol] = moved.operands[0]
         else:
             lines.append(replace(line, call=moved))
@@ -86,8 +107,10 @@ def _whole(program: Program, wrt: Sequence[str]) -> Program | None:
 
 
 def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> dict[str, Array]:
-    forward = run(program, recorded.arrays, tuple(wrt), recorded.call.dtype)
-    return vjp(forward, np.ones(tuple(forward.output.shape)), tuple(wrt))
+    """The gradient of y, or of its elements with random weights, as those of a cut may cancel in their sum."""
+    shape = recorded.value.shape
+    v = np.ones(shape) if recorded.value.size == 1 else np.random.default_rng(SEED).normal(size=shape)
+    return vjp(run(program, recorded.arrays, tuple(wrt), recorded.call.dtype), v, tuple(wrt))
 
 
 def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boundary]:
@@ -108,9 +131,8 @@ def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boun
         if is_same:
             return
         told = f"along a random direction the gradient says {says:.6g}, and the function moves by {moves:.6g}"
-    lost = next((remark for remark in recorded.remarks if "numbers leave torch" in remark), "")
-    if lost:
-        yield "cut", f"{lost.partition(':')[0]}; {told}"
+    if recorded.recorder.decisions.lost:
+        yield "cut", f"{recorded.recorder.decisions.lost[0]}; {told}"
     else:
         yield "unchecked", f"{told}: something in it goes around torch"
 

@@ -33,12 +33,14 @@ class Decisions:
 
     Attributes:
         guards: The conditions.
+        lost: Where numbers leave torch.
         remarks: What there is to say of them.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.guards: list[Guard] = []
+        self.lost: list[str] = []
         self.remarks: dict[str, None] = {}
         self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], Place]] = {}
 
@@ -63,8 +65,8 @@ class Decisions:
                 "its derivative is not known",
                 hint="compute with functions of torch there",
             )
-        said = f"numbers leave torch by {called}(){place}: what is computed from them is a constant, as for autograd"
-        self.remarks.setdefault(said)
+        self.lost.append(f"numbers leave torch by {called}(){place}")
+        self.remarks.setdefault(f"{self.lost[-1]}: what is computed from them is a constant, as for autograd")
 
     def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: Place) -> None:
         """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.

@@ -125,8 +125,7 @@ class Recorded:
     @property
     def is_of_point(self) -> bool:
         """Whether Python decided by values, or computed with them: elsewhere the text may be of another function."""
-        has_left = any("numbers leave torch" in remark for remark in self.recorder.decisions.remarks)
-        return has_left or bool(self.recorder.decisions.guards)
+        return bool(self.recorder.decisions.lost or self.recorder.decisions.guards)
 
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """What decides otherwise beside the point."""

@@ -168,6 +168,11 @@ GRADIENTS: list[tuple[str, dict[str, object]]] = [
         "p, q = f(x, 2)\n(p*q).sum().backward()",
         {"x": [12, 16]},
     ),
+    (
+        "x = torch.tensor([2., 3.], requires_grad=True)\ns = torch.stack([x[0], x[1]])\nt = [2*x[0], 3*x[1]]\n"
+        "a, b = s\n(a*b).backward()",
+        {"x": [3, 2]},
+    ),
     # a constant tensor is not differentiated by; constants of Python stay in the function
     ("n = 3\nx = torch.tensor(2., requires_grad=True)\ny = x**n\ny.backward()", {"x": 12}),
     ("x = torch.linspace(-2, 2, 5, requires_grad=True)\ny = x**2\ny.backward(torch.ones(5))", {"x": [-4, -2, 0, 2, 4]}),
@@ -264,6 +269,7 @@ REFUSED = [
         "does not depend on w",
         None,
     ),
+    ("x = torch.ones(2, requires_grad=True)\ny = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf", None),
     ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on", None),
     ("x = torch.randn(10**6, 10**6)\nx.sum()", "sizes are whole numbers from 0 on", None),
     ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code", None),
@@ -579,12 +585,12 @@ X = "x = torch.tensor([1., 2.], requires_grad=True)\n"
 CODE = [
     ("for i in range(3):\n    x = x*2\nx", "a 'for' loop", "for"),
     ("while x > 0: x = x - 1", "a 'while' loop", "while"),
-    ("y = x\nif x > 0:\n    y = 2*x\ny", "a 'if' statement", "if"),
+    ("y = x\nif x > 0:\n    y = 2*x\ny", "an 'if' statement", "if"),
     ("import torch\nwith torch.no_grad():\n    y = x", "a 'with' statement", "with"),
     ("try:\n    y = x\nexcept ValueError:\n    y = 2*x", "a 'try' statement", "try"),
     ("class Net(nn.Module):\n    pass", "a 'class' statement", "class"),
     ("@torch.jit.script\ndef f(x): return x", "a decorator", "@"),
-    ("assert x > 0\nx", "a 'assert' statement", "assert"),
+    ("assert x > 0\nx", "an 'assert' statement", "assert"),
     ("y = x; del y; x", "a 'del' statement", "del"),
     ("raise ValueError\nx", "a 'raise' statement", "raise"),
     ("def f(x):\n    for i in range(2): x = x*2\n    return x", "a 'for' loop", "for"),
@@ -616,7 +622,15 @@ CODE = [
         "what is computed from a derivative",
         "g",
     ),
-    (f"{X}y = x.sum()\nprint(f'{{torch.autograd.grad(y, x)}}')", "a derivative inside a text", None),
+    (f"{X}y = x.sum()\ny.backward()\nx.data.sub_(0.1*x.grad)", "'.sub_', which changes its tensor,", "sub_"),
+    (f"{X}y = x.sum()\ny.backward()\nx.grad.mul_(2)", "'.mul_', which changes '.grad',", ".mul_"),
+    (f"{X}print(x.add_(1))", "'.add_', which changes its tensor,", "add_"),
+    (f"{X}print(f'{{torch.rand(1)}}')", "a derivative, a draw or a change inside a text", None),
+    (
+        f"{X}y = x.sum()\nprint(f'{{torch.autograd.grad(y, x)}}')",
+        "a derivative, a draw or a change inside a text",
+        None,
+    ),
 ]
 
 
@@ -668,6 +682,7 @@ DRAWN = [
     "torch.manual_seed(2)\nx = torch.randn(35, dtype=torch.float64, requires_grad=True)\n(x**2).sum().backward()",
     "torch.set_default_dtype(torch.float64)\ntorch.manual_seed(2)\nx = torch.rand(3, requires_grad=True)\n"
     "torch.manual_seed(2)\ny = (x*torch.rand(3)).sum()\ny.backward()",
+    "torch.manual_seed(4)\nprint(torch.rand(1))\nx = torch.randn(2, requires_grad=True)\n(x**2).sum().backward()",
     "def noisy(a): return a*torch.randn(2)\ntorch.manual_seed(4)\nx = torch.ones(2, requires_grad=True)\n"
     "(noisy(x) + noisy(x)**2).sum().backward()",
 ]

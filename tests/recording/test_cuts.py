@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +24,19 @@ def without_grad(x: torch.Tensor) -> torch.Tensor:
     return (x * w).sum()
 
 
+def behind_a_shift(x: torch.Tensor) -> torch.Tensor:
+    """A shift that changes nothing, and then a cut."""
+    e = (x - x.max().detach()).exp()
+    p = e / e.sum()
+    return (p * x.detach()).sum()
+
+
 CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "detach": (lambda x: (x * x.detach()).sum(), "by x[2] the gradient is -2, without that -4"),
     "data": (lambda x: (x * x.data).sum(), "by x[2] the gradient is -2, without that -4"),
     "no_grad": (without_grad, "by x[2] the gradient is 4, without that 12"),
+    "behind a shift": (behind_a_shift, f"({Path(__file__).name}, line {behind_a_shift.__code__.co_firstlineno + 4})"),
+    "cancelling": (lambda x: torch.stack([x * x.detach(), -x * x.detach()]), "of y weighted at random is"),
     "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
     "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by float() (test_cuts.py, line"),
     "tolist": (lambda x: x.sum() * sum(x.tolist()), "numbers leave torch by tolist() (test_cuts.py, line"),
@@ -41,7 +51,7 @@ def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
     function, words = CUT[name]
     x = X.clone().requires_grad_()
     assert not torch.autograd.gradcheck(function, x, raise_exception=False)
-    check = record(function, X).vjp().check
+    check = record(function, X).vjp(v="ones").check
     assert check is not None
     assert check.verdict == "cut"
     assert words in check.findings[0].note

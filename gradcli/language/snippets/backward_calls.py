@@ -46,9 +46,9 @@ class Passes:
         self.zeroed: dict[str, None] = {}
         self.frees_graph = False
 
-    def zero(self, name: str | None) -> None:
-        """Forget the passes so far once another follows, for the gradient of one variable or of all."""
-        self.zeroed |= dict.fromkeys(self.values if name is None else [name])
+    def zero(self, name: str) -> None:
+        """Forget the passes so far once another follows, for the gradient of one variable."""
+        self.zeroed[name] = None
 
     # -- what is written
 

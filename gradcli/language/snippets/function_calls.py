@@ -105,22 +105,13 @@ class Functions:
     def of_parameters(self, callee: Callee) -> Operand | None:
         """The value of a function at its parameters, which are variables unless they have a default."""
         node, scope = callee.node, self.scope
-        given = [(callee.defaults.get(name, None), node.span) for name in callee.parameters]
-        operands = [
-            (scope.variable(name) if atom is None else atom, span)
-            for name, (atom, span) in zip(callee.parameters, given, strict=True)
-        ]
-        result = self.value(callee, operands, node.span)
+        atoms = (callee.defaults[n] if n in callee.defaults else scope.variable(n) for n in callee.parameters)
+        result = self.value(callee, [(atom, node.span) for atom in atoms], node.span)
         if node.name and result is not None:
             scope.names.pop(node.name, None)
             scope.last_name = node.name
             scope.names[node.name] = result[0]
         return result
-
-    def known(self, name: str) -> Callee | None:
-        """The function that a name stands for."""
-        found = self.scope.objects.get(self.scope.names[name]) if name in self.scope.names else None
-        return found if isinstance(found, Callee) else None
 
     def bind(self, name: str, callee: Callee) -> None:
         """Give a function a name."""

@@ -38,6 +38,10 @@ _CODE = re.compile(
 """What is called by these names is run, not read: layers, optimizers, transforms of functions, other random numbers."""
 
 
+_ACTS = frozenset(f"torch.{name}" for name in ("autograd.grad", "rand", "randn", "manual_seed"))
+"""Functions that note a question, or move on in the random numbers."""
+
+
 class Imports:
     """The names that a text gives to modules and functions.
 
@@ -79,6 +83,16 @@ class Imports:
         [True, False, True]
         """
         return path.partition(".")[0] in self._foreign or _CODE.match(path) is not None
+
+    def acts(self, positions: range) -> bool:
+        """Whether something is called there that later lines may depend on: a derivative, a draw, a change in place."""
+        for n in positions:
+            token, (path, end) = self.source.tokens[n], self.path_at(n)
+            is_own = self.scope.names.get(token.text) in self.scope.objects  # a function of the text
+            is_act = is_own or token.text == "backward" or token.text.endswith("_") or path in _ACTS
+            if is_act and self.source.tokens[max(end, n + 1)].text == "(":
+                return True
+        return False
 
     def library(self, words: Sequence[str]) -> list[str]:
         """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""

@@ -38,8 +38,8 @@ _SHOWN = frozenset("requires_grad is_leaf grad_fn dtype device".split())
 _GRADIENT = re.compile(r"\.\s*grad\b(?!\s*\()")
 """What `.grad` holds, which is no call."""
 
-_HIDDEN = re.compile(r"\bgrad\s*\(")
-"""A derivative in a text in quotes."""
+_HIDDEN = re.compile(r"\{[^{}]*\b(?:grad|rand\w*|backward|\w+_)\s*\(")
+"""What acts inside of an f-string."""
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ class Statements(Hooks):
         if self.is_torch and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.set_default(line.value.span)
             return
-        shown = self.source.excerpt(line.span)
-        if self.passes.passes and _GRADIENT.search(shown) and names[-1] != "zero_":  # a display, as x.grad == 2*x
+        is_display = self.passes.passes and _GRADIENT.search(self.source.excerpt(line.span)) is not None
+        if is_display and not self.imports.acts(range(line.start, line.stop)):  # as x.grad == 2*x
             require_sound(line.fault)
             return
         self.lowering.require_used()
@@ -212,12 +212,11 @@ class Statements(Hooks):
         self.lowering.unused_value = operand if is_computed and not self.is_session else None
 
     def _print(self, arguments: nodes.Arguments | None, span: Span) -> None:
-        """What is printed is passed over, but for a derivative that is taken there."""
+        """What is printed is passed over, but for what later lines may depend on."""
         if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
-            raise self.source.code("a derivative inside a text", span)
+            raise self.source.code("a derivative, a draw or a change inside a text", span)
         for argument in arguments.items if arguments is not None else ():
-            inside = range(argument.start, argument.stop)
-            if any(self.imports.path_at(n)[0] == "torch.autograd.grad" for n in inside):
+            if self.imports.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
         require_sound(arguments.unclosed if arguments is not None else None)
 
@@ -281,11 +280,9 @@ class Statements(Hooks):
         if self.lowering.calls.is_pair and count == 2:
             hint = "positions have no derivative"
             return [operand, self._unread(Unread("the positions of an extreme", hint=hint), span)]
-        if self.lowering.last_list is not None and self.lowering.last_list[1] and atom not in self.scope.objects:
-            line = self.builder.line_of(atom)
-            items = self.lowering.last_list[1]
-            if line is not None and line.call.op.name == "stack" and len(line.call.operands) == len(items):
-                return items
+        line = self.builder.line_of(atom)
+        if line is not None and (line.call.op.name, line.call.statics) == ("stack", (0,)):
+            return [(part, span) for part in line.call.operands]
         shape = self.lowering.indices.sizes.of(self.lowering.lines.one(atom, span))
         self.scope.needs_shapes |= shape is None
         if shape == ():
@@ -351,7 +348,9 @@ class Statements(Hooks):
         )
         is_made |= bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
         names = self.passes.function_of(value).names
-        is_copy = self._is_required(node) and all(name in self.values for name in names)
+        _, followed = self.builder.made_of(value, stop=lambda call: call.op.is_detached)
+        is_leaf = not any(str(leaf) in self.passes.requires for leaf in followed)
+        is_copy = is_leaf and self._is_required(node) and all(name in self.values for name in names)
         return is_copy or (is_made and not names)
 
     def _is_required(self, node: nodes.Node) -> bool:
@@ -467,6 +466,8 @@ class Statements(Hooks):
         if isinstance(held, Unread):
             if name == "zero_" and held.variable:
                 self.passes.zero(held.variable)
+            elif name.endswith("_") and name != "detach_":
+                raise self.source.code(f"'.{name}', which changes {held.shown},", member.span)
             return operand
         if not self.is_torch:
             return None

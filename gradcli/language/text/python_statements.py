@@ -70,7 +70,10 @@ class PythonGrammar(Grammar):
             case "return":
                 hint = "write the expression alone; the last one is the output"
                 return self.broken_line(self.source.error("unexpected 'return'", first.span, hint=hint))
-        return self._code(f"a '{first.text}' {'loop' if first.text in ('for', 'while') else 'statement'}", first)
+        article = "an" if first.text[0] in "aei" else "a"
+        return self._code(
+            f"{article} '{first.text}' {'loop' if first.text in ('for', 'while') else 'statement'}", first
+        )
 
     def _code(self, what: str, token: Token) -> nodes.Statement:
         return self.broken_line(self.source.code(what, token.span))
