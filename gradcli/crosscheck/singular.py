@@ -207,7 +207,7 @@ def shown_number(number: float) -> str:
     return repr(number + 0.0).removesuffix(".0")
 
 
-MOST_WORK = 6_000
+MOST_WORK = 5_500
 """Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
 
 MOST_SIDES = 60_000

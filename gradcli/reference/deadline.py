@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from gradcli.progress import SECONDS, budget_in_force, patience
 
-LOOKS = 2.0
-"""Of it for what a function does around the points where derivatives are missing."""
+LOOKS = 4.0
+"""Of it for the looks around points where derivatives are missing: twice what those take that are admitted."""
 
 
 @dataclass

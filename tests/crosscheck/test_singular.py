@@ -166,9 +166,10 @@ def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
     check = checked("relu(x)", np.zeros(1_000))
     assert (check.verdict, check.checked) == ("kink", 1_000)
     assert all(f.one_sided == (0, 1) for f in check.findings)
-    check = checked("sum(sin(x)/x)", np.zeros(1_000))
-    assert check.verdict == "removable"
-    assert check.checked < 1_000
+    for text in ("sum(sin(x)/x)", "sin(x)/x"):
+        check = checked(text, np.zeros(1_000))
+        assert check.verdict == "removable", text
+        assert check.checked < check.entries
 
 
 def test_an_entry_that_does_not_depend_on_a_missing_value_is_an_exact_zero() -> None:
