@@ -67,7 +67,13 @@ def checked(
 ) -> Checked:
     """The formulas that the reference confirms, and the verdict unless it is not asked for."""
     judgement = judged(question, first_derivatives(question, jacobian, v, vjp)) if check else None
-    return as_fields(*concluded(question, judgement, question.derived))
+    known = {} if question.live is None else question.live.formulas
+    if question.wrt in known:
+        return as_fields(known[question.wrt], judgement.check if judgement else None)
+    formulas, found = concluded(question, judgement, question.derived)
+    if not formulas.refuted:
+        known[question.wrt] = formulas
+    return as_fields(formulas, found)
 
 
 def as_fields(formulas: Formulas, check: Check | None) -> Checked:

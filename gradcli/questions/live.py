@@ -10,6 +10,7 @@ from gradcli.language.program.wengert import Program
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.boundaries import Boundary
+    from gradcli.crosscheck.formulas import Formulas
     from gradcli.results import Array, Check
 
 
@@ -39,6 +40,10 @@ class Live(Protocol):
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """A check of it with what is known of the function beside its numbers."""
+
+    @property
+    def formulas(self) -> dict[tuple[str, ...], Formulas]:
+        """The formulas that the reference confirmed of this Program, by the variables that they are by."""
 
     @property
     def is_of_point(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -96,6 +96,47 @@ class AtenLowering:
         variables = self.lowering.scope.variables
         symbol = sympy.Symbol(better, real=True)
         self._better[variables[name]] = variables[name] = symbol
+
+    def has_variable(self, name: str) -> bool:
+        """Tell whether there is a variable of a name."""
+        return name in self.lowering.scope.variables
+
+    def variable_of(self, name: str) -> Atom:
+        """Give the variable of a name as the lines have it."""
+        symbol = self.lowering.scope.variables[name]
+        return next((old for old, better in self._better.items() if better == symbol), symbol)
+
+    def retain(
+        self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str], freed: Set[Atom]
+    ) -> set[Atom]:
+        """Drop all lines but those that some values are made of.
+
+        Args:
+            values: That are kept, but for those that follow from what was changed or freed.
+            conditions: That are kept where all their variables are.
+            changed: Names of variables.
+            freed: Values.
+
+        Returns:
+            What is left, variables too.
+        """
+        gone = {*freed, *map(self.variable_of, changed)}
+        for line in self.written:
+            if not gone.isdisjoint(line.call.operands):
+                gone.add(line.symbol)
+        made = {line.symbol for line in self.written}
+        lines = needed(self.written, *(values - gone))
+        kept = {one for line in lines for one in (line.symbol, *line.call.operands)}
+        for condition in conditions:
+            others = needed(self.written, condition)
+            if {one for line in others for one in line.call.operands} <= kept | made and condition not in gone:
+                kept.update(line.symbol for line in others)
+        self.lowering.lines.builder.retain([line for line in self.written if line.symbol in kept])
+        variables = self.lowering.scope.variables
+        for name in [one for one in variables if self.variable_of(one) not in kept]:
+            del variables[name]
+        self._better = {old: better for old, better in self._better.items() if old in kept}
+        return kept
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the lines that some values are made of, the last of which is the output."""

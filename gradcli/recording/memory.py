@@ -1,10 +1,14 @@
 """Values by the memory that holds them: tensors of the same elements are one value, and writing to it is a new one."""
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
 from typing import Any
+
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
@@ -19,18 +23,26 @@ class Known:
     """A value in memory.
 
     Attributes:
-        tensor: What holds it, kept so that nothing else takes its memory.
+        tensor: Which elements hold it.
         atom: The value.
         is_base: Whether other values of the memory are parts of it.
     """
 
-    tensor: Tensor
+    tensor: Geometry
     atom: Atom
     is_base: bool
 
 
+@dataclass
+class _Storage:
+    """The values in one memory, which lives as long as somebody else holds it."""
+
+    alive: StorageWeakRef  # while it is held, no other memory has its identity
+    values: dict[Geometry, Known] = field(default_factory=dict)
+
+
 class Memory:
-    """The values of a recording.
+    """The values of a recording, which holds none of their memory.
 
     Args:
         picked: Makes the value of the elements of another one at flat places.
@@ -39,53 +51,77 @@ class Memory:
 
     def __init__(self, picked: Callable[[Atom, Tensor], Atom], merged: Callable[[Atom, Atom, Tensor], Atom]) -> None:
         self._picked, self._merged = picked, merged
-        self._known: dict[int, dict[Geometry, Known]] = {}
+        self._known: dict[int, _Storage] = {}
 
     def __contains__(self, tensor: Tensor) -> bool:
         """Tell whether some value is known of the memory of a tensor."""
         return memory(tensor) in self._known
 
+    def _values(self, tensor: Tensor) -> dict[Geometry, Known]:
+        known = self._known.get(memory(tensor))
+        return {} if known is None else known.values
+
     def find(self, tensor: Tensor) -> Known | None:
         """Find the value of just the elements of a tensor, if it is known."""
-        return self._known.get(memory(tensor), {}).get(geometry(tensor))
+        return self._values(tensor).get(geometry(tensor))
 
     def part(self, tensor: Tensor) -> Atom | None:
         """Find the value of a tensor, or make it of one that its elements are a part of."""
         known = self.find(tensor)
         if known is not None:
             return known.atom
-        for one in self._known.get(memory(tensor), {}).values():
-            if one.is_base and (places := places_in(one.tensor, tensor)) is not None and bool((places >= 0).all()):
-                atom = self._picked(one.atom, places)
-                self.put(tensor, atom)
-                return atom
+        for one in self._values(tensor).values():
+            if one.is_base:
+                places = places_in(one.tensor, geometry(tensor), _count(tensor))
+                if places is not None and bool((places >= 0).all()):
+                    atom = self._picked(one.atom, places)
+                    self.put(tensor, atom)
+                    return atom
         return None
 
     def put(self, tensor: Tensor, atom: Atom) -> None:
         """Note the value that a tensor holds, if there is none: a view of all elements is what it is a view of."""
-        known = self._known.setdefault(memory(tensor), {})
-        if geometry(tensor) not in known:
-            known[geometry(tensor)] = Known(alias(tensor), atom, not known)
+        if memory(tensor) not in self._known:
+            self._known[memory(tensor)] = _Storage(StorageWeakRef(tensor.untyped_storage()))
+        values, key = self._values(tensor), geometry(tensor)
+        if key not in values:
+            values[key] = Known(key, atom, not values)
 
     def write(self, tensor: Tensor, atom: Atom) -> None:
         """Note a value that was written to a tensor, and so to all that shares its memory."""
-        known = self._known.setdefault(memory(tensor), {})
-        for key, one in list(known.items()):
-            places = None if key == geometry(tensor) else places_in(tensor, one.tensor)
-            if key == geometry(tensor):
+        values, own = self._values(tensor), geometry(tensor)
+        for key, one in list(values.items()):
+            places = None if key == own else places_in(own, key, _count(tensor))
+            if key == own:
                 one.atom = atom
             elif places is not None and one.is_base:
                 one.atom = self._merged(atom, one.atom, places)
             elif places is not None:
-                del known[key]
+                del values[key]
         self.put(tensor, atom)
 
     def forget(self, tensor: Tensor) -> None:
         """Drop the values of what a tensor shares its memory with."""
-        known = self._known.pop(memory(tensor), {})
-        kept = {key: one for key, one in known.items() if places_in(tensor, one.tensor) is None}
-        if kept:
-            self._known[memory(tensor)] = kept
+        known, own = self._known.get(memory(tensor)), geometry(tensor)
+        if known is not None:
+            count = _count(tensor)
+            kept = {key: one for key, one in known.values.items() if places_in(own, key, count) is None}
+            if kept:
+                known.values = kept
+            else:
+                del self._known[memory(tensor)]
+
+    def held(self) -> set[Atom]:
+        """List the values of the memory that somebody holds, and drop the others."""
+        self._known = {key: one for key, one in self._known.items() if not one.alive.expired()}
+        return {one.atom for storage in self._known.values() for one in storage.values.values()}
+
+    def keep(self, atoms: Container[Atom]) -> None:
+        """Drop all other values, and those in the memory of a larger one that is dropped."""
+        for key, storage in list(self._known.items()):
+            storage.values = {at: one for at, one in storage.values.items() if one.atom in atoms}
+            if not any(one.is_base for one in storage.values.values()):
+                del self._known[key]
 
 
 def memory(tensor: Tensor) -> int:
@@ -104,26 +140,31 @@ def geometry(tensor: Tensor) -> Geometry:
     return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
 
 
-def places_in(tensor: Tensor, other: Tensor) -> Tensor | None:
+def _count(tensor: Tensor) -> int:
+    """Count the elements that fit into the memory of a tensor."""
+    return int(tensor.untyped_storage().nbytes() // tensor.element_size())
+
+
+def places_in(own: Geometry, other: Geometry, count: int) -> Tensor | None:
     """Find where the elements of one tensor are in another one of the same memory.
 
     Args:
-        tensor: The one whose places are counted, flat.
+        own: The one whose places are counted, flat.
         other: The one whose elements are looked for.
+        count: Elements of the memory.
 
     Returns:
-        For each element of `other` its place in `tensor`, or -1; None if they have no element in common.
+        For each element of `other` its place in `own`, or -1; None if they have no element in common.
 
     >>> y = torch.zeros(2, 3)
-    >>> places_in(y[1], y).tolist(), places_in(y[0], y[1])
+    >>> places_in(geometry(y[1]), geometry(y), 6).tolist(), places_in(geometry(y[0]), geometry(y[1]), 6)
     ([[-1, -1, -1], [0, 1, 2]], None)
     """
-    if tensor.dtype is not other.dtype or not tensor.numel() or not other.numel():
+    (first, shape, strides, dtype), (other_first, other_shape, other_strides, other_dtype) = own, other
+    if dtype is not other_dtype or 0 in shape or 0 in other_shape:
         return None
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
-        size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        places = torch.full((size,), -1, dtype=torch.int64)
-        count = torch.arange(tensor.numel()).reshape(tensor.shape)
-        places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).copy_(count)
-        found = places.as_strided(other.shape, other.stride(), other.storage_offset()).clone()
+        places = torch.full((count,), -1, dtype=torch.int64)
+        places.as_strided(shape, strides, first).copy_(torch.arange(math.prod(shape)).reshape(shape))
+        found = places.as_strided(other_shape, other_strides, other_first).clone()
         return found if bool((found >= 0).any()) else None

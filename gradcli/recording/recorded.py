@@ -19,6 +19,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, run, tensor_of
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries, with_boundaries
+from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
@@ -48,6 +49,7 @@ class Recorded:
         remarks: What to know of the recording.
         recorder: All that was recorded.
         value: What the function gave.
+        formulas: Those that were confirmed, by the variables that they are by.
     """
 
     call: Call
@@ -57,6 +59,7 @@ class Recorded:
     remarks: tuple[str, ...]
     recorder: Recorder
     value: Array
+    formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
     _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.abc import InspectLoader
@@ -21,20 +21,24 @@ from types import CodeType
 from typing import Any, cast
 
 import numpy as np
+from torch.utils.weak import TensorWeakRef
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of
 from gradcli.crosscheck.boundaries import Boundary
+from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Atom, Line
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.calling import Signature
-from gradcli.recording.places import Place
+from gradcli.recording.decisions import Decisions
+from gradcli.recording.places import Place, Places
 from gradcli.recording.recorded import Call, Recorded, require_same
 from gradcli.recording.recorder import Recorder
+from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Leaf, numbers_of, tensors_in
 from gradcli.results import VJP, Array, Pass
@@ -139,8 +143,12 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 """Prefixes of the files whose frames run and record a script."""
 
 
+_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
+"""Operations by which a script looks at what a pass leaves behind."""
+
+
 class _Recording(Recorder):
-    """Records a script, pass after pass: what a pass frees is forgotten."""
+    """Records a script, pass after pass: a pass forgets what the script holds no longer."""
 
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
         super().__init__(Names(runpy.run_path, ()), None)
@@ -148,6 +156,9 @@ class _Recording(Recorder):
         self.count = 0
         self._process, self._depth = os.getpid(), 0
         self._lost: Exception | None = None
+        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
+        self._freed: set[Atom] | None = None  # by the pass before, until the next call that is recorded
+        self._is_changed = False  # a leaf is, as by an optimizer, until then
         self._outcome: tuple[Any, Exception | None] | None = None
 
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -166,6 +177,8 @@ class _Recording(Recorder):
         kwargs = kwargs or {}
         if self.count >= MOST_PASSES or os.getpid() != self._process:
             return function(*args, **kwargs)
+        if name_of(function) not in _READING:
+            self._begin()
         return self._guarded(
             super().__torch_dispatch__, (function, types, args, kwargs), partial(function, *args, **kwargs)
         )
@@ -174,6 +187,7 @@ class _Recording(Recorder):
         """Run a function that is a row, as `__torch_dispatch__` runs a call."""
         if self.count >= MOST_PASSES or os.getpid() != self._process:
             return function(*args)
+        self._begin()
         return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
 
     def _guarded(self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
@@ -190,20 +204,43 @@ class _Recording(Recorder):
         """Keep the first error for the pass that is next."""
         self._lost = self._lost or error
 
-    def require_seen(self, tensor: Tensor, place: Place) -> None:
-        """Refuse a tensor of before an earlier pass, of which nothing is kept."""
-        if tensor.grad_fn is not None and self.count:
-            raise InputError(
-                f"a tensor is used{place} that was made before an earlier pass, of which nothing is kept",
-                hint="retain_graph=True in the earlier pass keeps it, or make it anew",
-            )
-        super().require_seen(tensor, place)
+    def _begin(self) -> None:
+        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
+        is_due = self._is_changed or self._freed is not None
+        if is_due and torch.is_grad_enabled() and not (self._inside or self._pauses):
+            self._collect()
 
-    def forget(self) -> None:
-        """Begin anew, but for which tensors were there before the script: those made later are no leaves."""
-        self.clear()
-        self.names = Names(self.names.function, ())
-        self._lost = None
+    def _collect(self) -> None:
+        """Forget all but the values that the script still holds and that can be differentiated.
+
+        A pass frees the graph that it goes back through, unless it retains that, and torch refuses to go back through
+        a leaf that was changed since, as optimizers change them.
+        """
+        freed, before = self._freed, self.decisions
+        self._freed, self._is_changed = None, False
+        weak = {name: TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
+        self.leaves, self.named, self._called = {}, {}, set()
+        self.decisions, self.places = Decisions(self), Places(self._copied)
+        if freed is None:
+            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
+        else:
+            self._lost = None
+        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
+        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
+        conditions = [guard.condition for guard in before.guards]
+        kept = self.lines.retain(self._values.held(), conditions, changed, freed or set())
+        self._values.keep(kept)
+        self._followed &= kept
+        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
+        self._attached = {held: atom for held, atom in self._attached.items() if held in kept}
+        self.decisions.guards = [guard for guard in before.guards if guard.condition in kept]
+        self.leaves = {
+            name: replace(leaf, tensor=tensors.get(name, leaf.value))
+            for name, leaf in leaves.items()
+            if self.lines.has_variable(name)
+        }
+        self.names = Names(self.names.function, {*self.leaves, *(str(one) for one in kept)})
 
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: what the script made is not told from what it read."""
@@ -211,6 +248,7 @@ class _Recording(Recorder):
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
         for tensor in (*tensors_in(found), *changed):
+            self._is_changed |= tensor in self._values
             self._values.forget(tensor)
         return found
 
@@ -224,9 +262,11 @@ class _Recording(Recorder):
         if path == "torch.autograd.backward":
             names = ("tensors", "grad_tensors")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
+        is_outside = self._depth == 0
+        if is_outside and self._freed is not None:
+            self._collect()
         place = self.places.find()
         self._learn_names(place.frame)
-        is_outside = self._depth == 0
         added = self._added(path)
         told = self._answer(given, names, place) if is_outside and not kwargs.get("create_graph") else None
         self._depth += 1
@@ -242,8 +282,11 @@ class _Recording(Recorder):
             if told is not None:
                 self.count = told.number
                 self.tell(self._with_held(told, added))
-        if is_outside and not (given.get("retain_graph") or given.get("create_graph")):
-            self.forget()
+        if is_outside and not given.get("create_graph"):
+            outputs = () if given.get("retain_graph") else tensors_in(given.get(names[0]))
+            atoms = [known.atom for one in outputs if (known := self._values.find(one)) is not None]
+            reached = _reached(self.lines.written, atoms) & self._followed
+            self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
         return found
 
     def _added(self, path: str) -> list[str]:
@@ -290,7 +333,7 @@ class _Recording(Recorder):
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
         program = self.program(output, place.frame)
         leaves = {name: self.leaves[name] for name in program.names}
-        reached = _reached(program)
+        reached = {str(one) for one in _reached(program.lines, [program.output])}
         wrt = [name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted)]
         unknown = next((name for name in self.wrt if name not in wrt), "")
         if unknown:
@@ -299,7 +342,9 @@ class _Recording(Recorder):
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
         said = (*self.decisions.branches(program), *self.decisions.remarks)
-        made = _OfPass(call, program, arrays, tuple(arrays), said, self, array_of(y))
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        known = self._formulas.setdefault(same, {})
+        made = _OfPass(call, program, arrays, tuple(arrays), said, self, array_of(y), known)
         require_same(made, y)
         object.__setattr__(made, "ran", Forward({name: leaf.tensor for name, leaf in leaves.items()}, y))
         values = {name: array.astype(np.float64) for name, array in arrays.items()}
@@ -327,13 +372,13 @@ class _OfPass(Recorded):
         raise InputError("a script is run at one point")
 
 
-def _reached(program: Program) -> set[str]:
-    """The names of the variables that a backward pass reaches, which goes no further than what is detached."""
-    reached = {program.output}
-    for line in reversed(program.lines):
+def _reached(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
+    """The values that a backward pass reaches, which goes no further than what is detached."""
+    reached = set(outputs)
+    for line in reversed(lines):
         if line.symbol in reached and not line.call.op.is_detached:
             reached.update(line.call.operands)
-    return {symbol.name for symbol in program.variables if symbol in reached}
+    return reached
 
 
 def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:

@@ -71,19 +71,18 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
 
 
 def _around(tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
-    """What a tensor is called where it is used: a name of the file, a local name, an attribute of `self`."""
+    """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
     if frame is None:
         return
-    for scope in (frame.f_globals, frame.f_locals):
-        yield from (name for name, value in scope.items() if value is tensor and name.isidentifier())
-    for scope in (frame.f_locals, frame.f_globals):
-        for name, value in scope.items():
-            if name == "self":
-                yield from _in("self", vars(value) if hasattr(value, "__dict__") else {}, tensor)
-            if isinstance(value, torch.nn.Module):
-                own = dict(_of_module(value)).get(id(tensor))
-                if own:
-                    yield own if name == "self" else f"{name}.{own}"
+    inner = [*frame.f_locals.items(), *frame.f_globals.items()]
+    for name, value in inner:
+        if isinstance(value, torch.nn.Module) and (own := dict(_of_module(value)).get(id(tensor))):
+            yield own if name == "self" else f"{name}.{own}"
+    for name, value in (*frame.f_globals.items(), *inner):
+        if value is tensor and name.isidentifier():
+            yield name
+        if name == "self":
+            yield from _in("self", vars(value) if hasattr(value, "__dict__") else {}, tensor)
 
 
 def _in(owner: str, attributes: Mapping[str, Any], tensor: Tensor) -> Iterator[str]:

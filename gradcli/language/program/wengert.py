@@ -322,6 +322,12 @@ class Builder:
             del self._places[line.symbol]
         del self.lines[mark:]
 
+    def retain(self, lines: Sequence[Line]) -> None:
+        """Drop all lines but these, which need none of the others."""
+        self.lines[:] = lines
+        self._known = {(one.call.op.name, one.call.operands, one.call.statics): one.symbol for one in lines}
+        self._places = {one.symbol: place for place, one in enumerate(lines)}
+
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
         """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
         if op not in _EXACT:
