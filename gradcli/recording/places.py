@@ -24,11 +24,13 @@ class Place:
         frame: Of the user's line that makes it.
         where: That line.
         custom: The number of the application of an `autograd.Function` in whose forward it is.
+        module: The module in whose forward it is.
     """
 
     frame: FrameType | None = None
     where: Where | None = None
     custom: int | None = None
+    module: torch.nn.Module | None = None
 
     def __str__(self) -> str:
         """The line behind a message."""
@@ -54,14 +56,17 @@ class Places:
         """Find the place of the present call."""
         frame: FrameType | None = sys._getframe(2)
         own: FrameType | None = None
-        custom = None
+        custom = module = None
         while frame is not None:
             if own is None and is_of_user(frame.f_code.co_filename):
                 own = frame
             if frame.f_code is _APPLY and custom is None:
                 custom = self._application(frame)
+            if module is None and frame.f_code.co_name == "forward":
+                found = frame.f_locals.get("self")
+                module = found if isinstance(found, torch.nn.Module) else None
             frame = frame.f_back
-        return Place(own, _where(own), custom)
+        return Place(own, _where(own), custom, module)
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:

@@ -26,6 +26,7 @@ from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.calling import WrongDtypeError
 from gradcli.recording.decisions import Decisions
 from gradcli.recording.memory import Memory, alias, geometry, memory
+from gradcli.recording.nonfinite import Origin
 from gradcli.recording.places import Place, Places, next_node
 from gradcli.recording.positions import ORDERED
 from gradcli.recording.program_text import OUTPUTS, written
@@ -64,6 +65,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         held: What the lines hold constant that autograd does not follow, and where it is used.
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
+        origins: Where the values of calls come from.
     """
 
     def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
@@ -88,6 +90,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
         self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
+        self.origins: dict[Atom, Origin] = {}
         self.places = Places(self._copied)
 
     @classmethod
@@ -220,7 +223,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         found = self.run(function, args, kwargs)
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
-            self._keep(output, result, inputs, is_written=True)
+            self._keep(output, result, inputs, place, is_written=True)
         return found
 
     def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: Place) -> Any:
@@ -235,7 +238,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self._require_dtype(outputs, inputs)
         for output, result in zip(outputs, results, strict=False):
             if isinstance(output, torch.Tensor):
-                self._keep(output, result, inputs)
+                self._keep(output, result, inputs, place)
                 if not _is_followed(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
         return found
@@ -260,7 +263,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             found = self.run(function, args, {})
         atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
         self._require_dtype([found], inputs := list(atoms_in(atoms)))
-        self._keep(found, self.lines.row(name, *atoms), inputs)
+        self._keep(found, self.lines.row(name, *atoms), inputs, place)
         return found
 
     def _lowered(
@@ -306,12 +309,15 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             self._value(one, place) if isinstance(one, torch.Tensor) and _is_followed(one) else None for one in parts
         ]
 
-    def _keep(self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], *, is_written: bool = False) -> None:
+    def _keep(
+        self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: Place, *, is_written: bool = False
+    ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
         if result is None or not _is_followed(output):
             self._constant(output, [output] * is_written)
             return
         self._derived(result, *inputs)
+        self.origins.setdefault(result, Origin(place.where, place.module))
         if not is_written:
             self._values.put(output, result)
             return

@@ -24,22 +24,23 @@ import numpy as np
 from torch.utils.weak import TensorWeakRef
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, trace
 from gradcli.crosscheck.boundaries import Boundary
 from gradcli.crosscheck.formulas import Formulas
-from gradcli.errors import GradcliError, InputError, InternalError
-from gradcli.language.program.wengert import Atom, Line
+from gradcli.errors import GradcliError, InputError, InternalError, Span
+from gradcli.language.program.wengert import Atom, Line, Program
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.calling import Signature
 from gradcli.recording.decisions import Decisions
+from gradcli.recording.nonfinite import Origin, beginnings
 from gradcli.recording.places import Place, Places
 from gradcli.recording.recorded import Call, Recorded, require_same
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import Names
+from gradcli.recording.tensor_names import Names, submodules_around
 from gradcli.recording.values import Leaf, numbers_of, tensors_in
 from gradcli.results import VJP, Array, Pass
 
@@ -233,6 +234,7 @@ class _Recording(Recorder):
         self._values.keep(kept)
         self._followed &= kept
         self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
+        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
         self._attached = {held: atom for held, atom in self._attached.items() if held in kept}
         self.decisions.guards = [guard for guard in before.guards if guard.condition in kept]
         self.leaves = {
@@ -315,16 +317,21 @@ class _Recording(Recorder):
             inputs = given.get("inputs")
             wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             with budget(self.seconds), self.paused():
-                answer = self._answered(outputs, v, wanted, _called(told), place)
-            norm = math.hypot(*(float(np.linalg.norm(array)) for array in answer.vjp.values()))
-            told = replace(told, answer=answer, norm=norm)
+                answer, begun = self._answered(outputs, v, wanted, _called(told), place)
+            norms: dict[str, list[float]] = {}
+            for name, array in answer.vjp.items():
+                norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
+            by_module = {name: math.hypot(*some) for name, some in norms.items()}
+            told = replace(told, answer=answer, norms=by_module, nonfinite=begun)
         except GradcliError as error:
             told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
         except Exception as error:
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place) -> VJP:
+    def _answered(
+        self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place
+    ) -> tuple[VJP, tuple[str, ...]]:
         dtype = str(y.dtype).removeprefix("torch.")
         if dtype not in ("float64", "float32"):
             raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
@@ -351,7 +358,20 @@ class _Recording(Recorder):
         snippet = Snippet(program, values=values)
         asked = Inquiry(program.text, snippet, {}, wrt, cast(Dtype, dtype), self.check, live=made)
         given: tuple[Array, ...] = () if v is None else (array_of(v),)
-        return vjp(asked, ProductOptions(given))
+        answer = vjp(asked, ProductOptions(given))
+        if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
+            return answer, ()
+        paths = {id(one): name for name, one in submodules_around(place.frame)}
+        ran = trace(program, arrays, tuple(wrt), dtype, answer.v)
+        found = tuple(beginnings(ran, self._origins_in(program), paths))
+        return replace(answer, warnings=(*answer.warnings, *found)), found
+
+    def _origins_in(self, program: Program) -> dict[Span, Origin]:
+        """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
+        origins, last = {}, Origin(None)
+        for line in reversed(program.lines):
+            last = origins[line.span] = self.origins.get(line.symbol, last)
+        return origins
 
 
 class _OfPass(Recorded):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.loading import is_of_user
 
 UNNAMED = "const"
 """What a tensor without a name is called, with a number behind it."""
@@ -29,17 +30,35 @@ class Names:
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
         self.function, self._taken = function, set(taken)
         self._numbers: dict[str, int] = {}  # the next one of a name
+        self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
     def of(self, tensor: Tensor, frame: FrameType | None) -> str:
         """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
-        found = self._of_owner.get(id(tensor)) or next(_around(tensor, frame), "")
+        found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
 
     def updated(self, name: str, tensor: Tensor, frame: FrameType | None) -> str:
         """A better name of a tensor that had none where it was seen first, such as a parameter that is filled."""
-        found = next(_around(tensor, frame), "") if name.startswith(UNNAMED) else ""
+        found = next(self._around(tensor, frame), "") if name.startswith(UNNAMED) else ""
         return self.free(found) if found else name
+
+    def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
+        """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
+        if frame is None:
+            return
+        for name, module in modules_around(frame):
+            if id(module) not in self._in_modules:
+                self._in_modules[id(module)] = dict(_of_module(module))
+            if own := self._in_modules[id(module)].get(id(tensor)):
+                yield own if name == "self" else f"{name}.{own}"
+        for scope in (frame.f_globals, frame.f_locals):
+            yield from (name for name, value in scope.items() if value is tensor and name.isidentifier())
+        owner = frame.f_locals.get("self", frame.f_globals.get("self"))
+        if hasattr(owner, "__dict__"):
+            yield from (
+                f"self.{name}" for name, value in vars(owner).items() if value is tensor and name.isidentifier()
+            )
 
     def first(self, names: Sequence[str]) -> str:
         """The first of some names that nothing has, or the last with a number."""
@@ -70,20 +89,20 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
             yield id(tensor), _NUMBERS.sub(lambda number: f"{'_' if number.start() else 'layer_'}{number[1]}", name)
 
 
-def _around(tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
-    """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
-    if frame is None:
-        return
-    inner = [*frame.f_locals.items(), *frame.f_globals.items()]
-    for name, value in inner:
-        if isinstance(value, torch.nn.Module) and (own := dict(_of_module(value)).get(id(tensor))):
-            yield own if name == "self" else f"{name}.{own}"
-    for name, value in (*frame.f_globals.items(), *inner):
-        if value is tensor and name.isidentifier():
-            yield name
-        if name == "self":
-            yield from _in("self", vars(value) if hasattr(value, "__dict__") else {}, tensor)
+def modules_around(frame: FrameType | None) -> Iterator[tuple[str, torch.nn.Module]]:
+    """The modules that have a name where a line runs, those of the outermost caller first, and `self` last."""
+    found: list[tuple[str, torch.nn.Module]] = []
+    while frame is not None:
+        if is_of_user(frame.f_code.co_filename):
+            scopes = (frame.f_locals, frame.f_globals)
+            named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
+            found += sorted(named.items(), key=lambda item: item[0] != "self")
+        frame = frame.f_back
+    return reversed(found)
 
 
-def _in(owner: str, attributes: Mapping[str, Any], tensor: Tensor) -> Iterator[str]:
-    yield from (f"{owner}.{name}" for name, value in attributes.items() if value is tensor and name.isidentifier())
+def submodules_around(frame: FrameType | None) -> Iterator[tuple[str, torch.nn.Module]]:
+    """The same with the modules inside, by their paths."""
+    for name, module in modules_around(frame):
+        for path, one in module.named_modules():
+            yield f"{name}.{path}".rstrip("."), one

@@ -438,14 +438,16 @@ class Pass:
         number: Its number, from 1 on.
         where: The line of the script, `train.py, line 7`.
         seconds: How long its answer took.
-        norm: The Euclidean norm of all gradients together.
+        norms: The Euclidean norm of the gradients by the parameters of each module, and by tensors of none as "".
         answer: What came out, whether it is right, and the formula.
+        nonfinite: Where infinity and NaN begin.
         refusal: Why there is no answer.
     """
 
     number: int
     where: str
     seconds: float
-    norm: float | None = None
+    norms: Mapping[str, float] = field(default_factory=dict)
     answer: VJP | None = None
+    nonfinite: tuple[str, ...] = ()
     refusal: Exception | None = None

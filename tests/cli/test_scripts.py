@@ -259,6 +259,53 @@ def test_a_pass_goes_through_what_earlier_passes_left(
         assert "warnings" not in answer or all(re.search("branch|item", said) for said in answer["warnings"])
 
 
+WHERE_NAN_BEGINS = [
+    (
+        "class Block(torch.nn.Module):\n    def forward(self, x):\n        h = 2*x\n        return torch.log(h - 7)\n"
+        "net = torch.nn.Sequential(torch.nn.Identity(), Block())\nnet(x).sum().backward()\n",
+        ["NaN begins in log(h - 7) (own.py, line 6, net.1): h - 7 is from -1 to 1"],
+    ),
+    (
+        "torch.where(x > 3.5, torch.sqrt(x - 3), x).sum().backward()\n",
+        ["NaN begins in the backward pass of sqrt(x - 3) (own.py, line 3): x - 3 is from 0 to 1, the gradient is from"],
+    ),
+    (
+        "y = torch.exp(100*x)\n(y/y).sum().backward()\n",
+        [
+            "infinity begins in exp(x*100) (own.py, line 3): x*100 is from 300 to 400",
+            "NaN begins in y/y (own.py, line 4): exp(x*100) is inf",
+        ],
+    ),
+    ("w = torch.tensor([1.0, float('nan')])\n(w*x).sum().backward()\n", ["w holds NaN"]),
+    (
+        "(1/(x - 3)).nan_to_num(0, 0, 0).sum().backward()\n",
+        ["infinity begins in reciprocal(x - 3) (own.py, line 3): x - 3"],
+    ),
+    ("x.where(x > 3, -torch.inf).softmax(0)[1].backward()\n", []),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), WHERE_NAN_BEGINS)
+def test_a_pass_says_where_nan_begins(text: str, told: list[str], folder: Path, gradcli: Command) -> None:
+    """The first call that makes it of numbers, forward or else back, with its line, its module and the ranges."""
+    (folder / "own.py").write_text(START + text)
+    run = gradcli("run", "own.py")
+    found = [line.strip() for line in run.out.splitlines() if line.startswith("         ")]
+    assert len(found) == len(told), run.out
+    assert all(line.startswith(word) for line, word in zip(found, told, strict=True)), found
+    answer = json.loads(gradcli("run", "own.py", "--json").out)
+    assert len([said for said in answer.get("warnings", []) if said in found]) == len(told)
+
+
+def test_the_norm_of_a_gradient_is_told_by_module(folder: Path, gradcli: Command) -> None:
+    """The largest first; of one module the norm alone."""
+    (folder / "own.py").write_text(
+        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))\n"
+        "for p in net.parameters():\n    nn.init.constant_(p, 2.0)\nnet(torch.ones(1)).backward()\n"
+    )
+    assert "|grad| 5 (net.layer_1 4.12, net.layer_0 2.83)" in gradcli("run", "own.py", "--no-check").out
+
+
 X = "import torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\n"
 
 IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [

@@ -73,7 +73,7 @@ def test_parameters_have_the_names_that_torch_gives_them() -> None:
     """Those of the module alone, and behind the name of the module where a function calls it."""
     assert {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "scale"} < set(record(model.net, X).jacobian().inputs)
     inputs = record(model.mean_squares, X, torch.tensor([1.0, 2.0])).vjp().inputs
-    assert {"x", "target", "fc1.weight", "scale"} < set(inputs)
+    assert {"x", "target", "net.fc1.weight", "net.scale"} < set(inputs)
     assert {"layer_0.weight", "layer_2.bias"} < set(record(model.sequential, X).vjp().inputs)
     assert {"self.w"} < set(record(model.model.loss, X).vjp().inputs)
 
