@@ -20,6 +20,7 @@ recorded           what was recorded, replayed before it is believed, and run ag
 cuts               whether a gradient is that of the function, or of it with something held constant
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
+nonfinite          where NaN or infinity begins in a pass
 scripts            a whole script, and its backward passes
 plain_functions    recording, checking and derivatives as functions
 versus             two implementations, held to the same truth

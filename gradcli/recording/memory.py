@@ -8,8 +8,6 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch.multiprocessing.reductions import StorageWeakRef
-
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
@@ -37,7 +35,7 @@ class Known:
 class _Storage:
     """The values in one memory, which lives as long as somebody else holds it."""
 
-    alive: StorageWeakRef  # while it is held, no other memory has its identity
+    alive: Any  # a weak reference: while it is held, no other memory has its identity
     values: dict[Geometry, Known] = field(default_factory=dict)
 
 
@@ -82,7 +80,9 @@ class Memory:
     def put(self, tensor: Tensor, atom: Atom) -> None:
         """Note the value that a tensor holds, if there is none: a view of all elements is what it is a view of."""
         if memory(tensor) not in self._known:
-            self._known[memory(tensor)] = _Storage(StorageWeakRef(tensor.untyped_storage()))
+            self._known[memory(tensor)] = _Storage(
+                torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
+            )
         values, key = self._values(tensor), geometry(tensor)
         if key not in values:
             values[key] = Known(key, atom, not values)

@@ -33,7 +33,7 @@ from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
-from gradcli.recording.values import Leaf, Where, copied, replaced, tensors_in
+from gradcli.recording.values import Leaf, Where, copied, is_wrapped, replaced, tensors_in, within
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -184,9 +184,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return self.run(function, args, kwargs)
         name, changed = name_of(function), changed_by(function, args, kwargs)
         tensors = list(tensors_in((args, dict(kwargs))))
-        for one in (*args, *kwargs.values()):
-            if isinstance(one, torch.Generator):
-                self._generators.setdefault(id(one), (one, one.get_state()))
+        for one in within([*args, *kwargs.values()], torch.Generator):
+            self._generators.setdefault(id(one), (one, one.get_state()))
         if any(one.is_meta for one in tensors):  # of shapes alone
             return self.run(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)
@@ -253,7 +252,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             arguments: Of the row.
         """
         tensors = list(tensors_in(args))
-        if self._pauses or any(map(_is_wrapped, tensors)) or all(map(self._is_made, tensors)):
+        if self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)):
             return function(*args)
         place = self.places.find()
         self._learn_names(place.frame)
@@ -481,7 +480,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if type(value) not in _PLAIN or not name.isidentifier() or _is_wrapped(value):
+            if type(value) not in _PLAIN or not name.isidentifier() or is_wrapped(value):
                 continue
             known = self._values.find(value)
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
@@ -490,11 +489,6 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def _is_wrapped(tensor: Tensor) -> bool:
-    """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
-    return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def _is_followed(output: Any) -> bool:

@@ -21,7 +21,6 @@ from types import CodeType
 from typing import Any, cast
 
 import numpy as np
-from torch.utils.weak import TensorWeakRef
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, trace
@@ -219,7 +218,7 @@ class _Recording(Recorder):
         """
         freed, before = self._freed, self.decisions
         self._freed, self._is_changed = None, False
-        weak = {name: TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
         self.leaves, self.named, self._called = {}, {}, set()
         self.decisions, self.places = Decisions(self), Places(self._copied)
