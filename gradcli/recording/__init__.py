@@ -21,6 +21,7 @@ cuts               whether a gradient is that of the function, or of it with som
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
 nonfinite          where NaN or infinity begins in a pass
+script_recorder    a script, what it holds after a pass, and its tensors
 scripts            a whole script, and its backward passes
 plain_functions    recording, checking and derivatives as functions
 versus             two implementations, held to the same truth

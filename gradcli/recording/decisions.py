@@ -34,14 +34,14 @@ class Decisions:
     Attributes:
         guards: The conditions.
         lost: Where numbers leave torch.
-        remarks: What there is to say of them.
+        remarks: What there is to say of them, with the line after which it matters.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.guards: list[Guard] = []
         self.lost: list[str] = []
-        self.remarks: dict[str, None] = {}
+        self.remarks: dict[str, Atom | None] = {}
         self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], Place]] = {}
 
     def read(self, tensor: Tensor, place: Place) -> None:
@@ -66,7 +66,9 @@ class Decisions:
                 hint="compute with functions of torch there",
             )
         self.lost.append(f"numbers leave torch by {called}(){place}")
-        self.remarks.setdefault(f"{self.lost[-1]}: what is computed from them is a constant, as for autograd")
+        lines = self.recorder.lines.written
+        last = lines[-1].symbol if lines else None
+        self.remarks[f"{self.lost[-1]}: what is computed from them is a constant, as for autograd"] = last
 
     def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: Place) -> None:
         """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.
@@ -102,7 +104,7 @@ class Decisions:
             elif one.dtype is torch.bool:
                 if self.recorder.knows(one):
                     taken = f"{int(one.sum())} of {one.numel()} elements"
-                    self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these")
+                    self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these", None)
                     self._decided(one, place)
                 found += [axis.numpy() for axis in one.nonzero(as_tuple=True)]
             else:
@@ -134,6 +136,13 @@ class Decisions:
             shown = (guard.shown or text.expression(guard.condition).text) + guard.at
             found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, guard.changes))
         return Guards(replace(part, lines=tuple(lines)), tuple(found))
+
+    def told(self, program: Program) -> Iterator[str]:
+        """Say what there is to know of what a Program is made of."""
+        yield from self.branches(program)
+        order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
+        last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
+        yield from (said for said, after in self.remarks.items() if order.get(after, -1) < last)
 
     def branches(self, program: Program) -> Iterator[str]:
         """Say which branches were taken, each condition of a line once."""

@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -26,13 +26,17 @@ LONGEST = 1.0
 """Seconds that a thread of the file may go on after it has run."""
 
 
-def load(target: Target) -> Callable[..., Any]:
-    """The function that a target names.
+def load(target: Target, recorded_by: contextlib.AbstractContextManager[Any] | None = None) -> Any:
+    """The function that a target names, or the tensor.
+
+    Args:
+        target: Where it is.
+        recorded_by: What records the file while it is run.
 
     Raises:
-        InputError: There is no such file, module or name; it fails when it is run, or leaves; the name is no function.
+        InputError: There is no such file, module or name; it fails when it is run, or leaves; the name is neither.
     """
-    with guarded(f"{target.file or target.module} is run"):
+    with guarded(f"{target.file or target.module} is run"), recorded_by or contextlib.nullcontext():
         module = _of_file(target) if target.file else _of_module(target)
     return _found(target, module)
 
@@ -154,8 +158,8 @@ def _of_module(target: Target) -> ModuleType:
         ) from None
 
 
-def _found(target: Target, module: ModuleType) -> Callable[..., Any]:
-    """The attribute that the name is; an instance for a class of modules that needs no arguments."""
+def _found(target: Target, module: ModuleType) -> Any:
+    """The attribute that the name is."""
     found: Any = module
     for word in target.name.split("."):
         names = [name for name in dir(found) if not name.startswith("_")]
@@ -165,12 +169,11 @@ def _found(target: Target, module: ModuleType) -> Callable[..., Any]:
             hint = did_you_mean(word, names) or f"it has {', '.join(functions[:8]) or 'no functions'}"
             raise InputError(f"{what} has no '{word}'", hint=hint)
         found = getattr(found, word)
-    if not callable(found):
+    if not (callable(found) or hasattr(found, "grad_fn")):  # a tensor, to which torch need not be imported
         raise InputError(f"{target.text} is no function, but of type {type(found).__name__}")
     if isinstance(found, type):
         raise InputError(
             f"{target.text} is a class, and no function of tensors",
             hint=f"name an instance of it, or {target.text}.apply of an autograd.Function",
         )
-    function: Callable[..., Any] = found
-    return function
+    return found

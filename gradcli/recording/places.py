@@ -83,6 +83,14 @@ def _where(frame: FrameType | None) -> Where | None:
     return None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
 
 
+def is_in_custom() -> bool:
+    """Tell whether a call comes from a forward of an `autograd.Function`."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not _APPLY:
+        frame = frame.f_back
+    return frame is not None
+
+
 def next_node() -> int:
     """Give the number of a node that autograd makes now; what is made later has larger ones."""
     with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():

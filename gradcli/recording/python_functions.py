@@ -24,7 +24,8 @@ from gradcli.recording.calling import WrongDtypeError, require_constants, requir
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded
 from gradcli.recording.repeating import Borrowed
-from gradcli.recording.targets import Target
+from gradcli.recording.script_recorder import KeepingRecorder, MadeTensor
+from gradcli.recording.targets import Target, may_be_a_tensor
 from gradcli.results import Array, ClosedForm, RowSource
 
 _NEEDS_WHOLE = re.compile(r"as an integer|\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
@@ -267,10 +268,51 @@ def _is_of_types(error: InputError) -> bool:
     return "raised while" in said and bool(_NEEDS_WHOLE.search(said) or _TWO_DTYPES.search(said))
 
 
-def named(target: Target) -> PythonFunction:
-    """The function that a target names, in its file or module.
+class TensorFunction(Function):
+    """A tensor that a file leaves behind as a function of its leaves, at the values that they have.
+
+    Args:
+        made: The tensor.
+    """
+
+    def __init__(self, made: MadeTensor) -> None:
+        self.expression, self._made = made.called, made
+        self._snippet = made.inquiry((), check=False).snippet
+
+    def _asked(
+        self,
+        at: Inputs | None,
+        wrt: Sequence[str] | None,
+        dtype: Dtype | None,
+        *,
+        check: bool = True,
+        points_of: Sequence[str] = (),
+    ) -> Inquiry:
+        if at or points_of or dtype not in (None, self._made.call.dtype):
+            raise self._refused()
+        return self._made.inquiry(wrt or (), check=check)
+
+    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+        raise self._refused()
+
+    def _refused(self) -> InputError:
+        file = self.expression.partition("::")[0]
+        return InputError(
+            f"{self.expression} is a tensor, whose leaves have the values that the file gives them",
+            hint=f"write a function that makes it, and name that: {file}::FUNCTION",
+        )
+
+
+def named(target: Target) -> Function:
+    """The function that a target names, in its file or module; of a file, a tensor too.
 
     Raises:
         InputError: There is none, or it fails when it is run.
     """
-    return PythonFunction(load(target), target.short)
+    recorder = KeepingRecorder() if target.file and may_be_a_tensor(target) else None
+    found = load(target, recorder)
+    if not isinstance(found, torch.Tensor):
+        return PythonFunction(found, target.short)
+    if recorder is None:
+        raise InputError(f"{target.text} is a tensor, and no function", hint="name a tensor of a file: FILE.py::NAME")
+    return TensorFunction(recorder.left_behind(target.name, found, target.short))

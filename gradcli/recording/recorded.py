@@ -234,7 +234,7 @@ class Call:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        remarks = (*recorder.decisions.branches(program), *recorder.decisions.remarks)
+        remarks = tuple(recorder.decisions.told(program))
         made = Recorded(self, program, arrays, found_elsewhere, remarks, recorder, array_of(y))
         require_same(made, y)
         return made

@@ -218,7 +218,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
-            self.decisions.remarks.setdefault(f"{said}: its gradient is that of before")
+            self.decisions.remarks.setdefault(f"{said}: its gradient is that of before", None)
         found = self.run(function, args, kwargs)
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):

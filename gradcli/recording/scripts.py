@@ -4,43 +4,33 @@
 from __future__ import annotations
 
 import math
-import os
 import runpy
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import CodeType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, trace
-from gradcli.crosscheck.boundaries import Boundary
-from gradcli.crosscheck.formulas import Formulas
+from gradcli.autodiff.run import Tensor, array_of, trace
 from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Atom, Line, Program
-from gradcli.language.snippets.snippet_result import Snippet
+from gradcli.language.program.wengert import Program
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
-from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.calling import Signature
-from gradcli.recording.decisions import Decisions
 from gradcli.recording.nonfinite import Origin, beginnings
-from gradcli.recording.places import Place, Places
-from gradcli.recording.recorded import Call, Recorded, require_same
-from gradcli.recording.recorder import Recorder
-from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import Names, submodules_around
-from gradcli.recording.values import Leaf, numbers_of, tensors_in
+from gradcli.recording.places import Place
+from gradcli.recording.script_recorder import ScriptRecorder
+from gradcli.recording.tensor_names import submodules_around
+from gradcli.recording.values import numbers_of
 from gradcli.results import VJP, Array, Pass
 
 MOST_PASSES = 100
@@ -117,7 +107,7 @@ def answer_passes(
     Returns:
         The error or the `SystemExit` that ended it early; None if it came to its end.
     """
-    with torch.enable_grad(), _Recording(tell, check=check, seconds=seconds, wrt=wrt):
+    with torch.enable_grad(), _Answering(tell, check=check, seconds=seconds, wrt=wrt):
         try:
             script.run()
         except (Exception, SystemExit) as error:
@@ -143,119 +133,13 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 """Prefixes of the files whose frames run and record a script."""
 
 
-_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
-"""Operations by which a script looks at what a pass leaves behind."""
-
-
-class _Recording(Recorder):
-    """Records a script, pass after pass: a pass forgets what the script holds no longer."""
+class _Answering(ScriptRecorder):
+    """Answers the passes of a script."""
 
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
-        super().__init__(Names(runpy.run_path, ()), None)
+        super().__init__()
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
-        self.count = 0
-        self._process, self._depth = os.getpid(), 0
-        self._lost: Exception | None = None
-        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
-        self._freed: set[Atom] | None = None  # by the pass before, until the next call that is recorded
-        self._is_changed = False  # a leaf is, as by an optimizer, until then
-        self._outcome: tuple[Any, Exception | None] | None = None
-
-    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a call, and keep its result or its error, to tell them from those of recording."""
-        try:
-            self._outcome = function(*args, **kwargs), None
-        except Exception as error:
-            self._outcome = None, error
-            raise
-        return self._outcome[0]
-
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
-        kwargs = kwargs or {}
-        if self.count >= MOST_PASSES or os.getpid() != self._process:
-            return function(*args, **kwargs)
-        if name_of(function) not in _READING:
-            self._begin()
-        return self._guarded(
-            super().__torch_dispatch__, (function, types, args, kwargs), partial(function, *args, **kwargs)
-        )
-
-    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
-        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
-        if self.count >= MOST_PASSES or os.getpid() != self._process:
-            return function(*args)
-        self._begin()
-        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
-
-    def _guarded(self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
-        self._outcome = None
-        try:
-            return record(*arguments)
-        except Exception as error:
-            if self._outcome is not None and self._outcome[1] is not None:
-                raise
-            self.lose(error)
-            return call() if self._outcome is None else self._outcome[0]
-
-    def lose(self, error: Exception) -> None:
-        """Keep the first error for the pass that is next."""
-        self._lost = self._lost or error
-
-    def _begin(self) -> None:
-        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
-        is_due = self._is_changed or self._freed is not None
-        if is_due and torch.is_grad_enabled() and not (self._inside or self._pauses):
-            self._collect()
-
-    def _collect(self) -> None:
-        """Forget all but the values that the script still holds and that can be differentiated.
-
-        A pass frees the graph that it goes back through, unless it retains that, and torch refuses to go back through
-        a leaf that was changed since, as optimizers change them.
-        """
-        freed, before = self._freed, self.decisions
-        self._freed, self._is_changed = None, False
-        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
-        leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
-        self.leaves, self.named, self._called = {}, {}, set()
-        self.decisions, self.places = Decisions(self), Places(self._copied)
-        if freed is None:
-            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
-        else:
-            self._lost = None
-        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
-        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
-        conditions = [guard.condition for guard in before.guards]
-        kept = self.lines.retain(self._values.held(), conditions, changed, freed or set())
-        self._values.keep(kept)
-        self._followed &= kept
-        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
-        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
-        self._attached = {held: atom for held, atom in self._attached.items() if held in kept}
-        self.decisions.guards = [guard for guard in before.guards if guard.condition in kept]
-        self.leaves = {
-            name: replace(leaf, tensor=tensors.get(name, leaf.value))
-            for name, leaf in leaves.items()
-            if self.lines.has_variable(name)
-        }
-        self.names = Names(self.names.function, {*self.leaves, *(str(one) for one in kept)})
-
-    def _is_made(self, tensor: Tensor) -> bool:
-        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
-        return not (tensor.requires_grad or tensor in self._values)
-
-    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
-        for tensor in (*tensors_in(found), *changed):
-            self._is_changed |= tensor in self._values
-            self._values.forget(tensor)
-        return found
-
-    def _is_untracked(self, place: Place) -> bool:
-        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
-        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+        self.count = self._depth = 0
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
@@ -264,8 +148,8 @@ class _Recording(Recorder):
             names = ("tensors", "grad_tensors")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         is_outside = self._depth == 0
-        if is_outside and self._freed is not None:
-            self._collect()
+        if is_outside:
+            self.begin()
         place = self.places.find()
         self._learn_names(place.frame)
         added = self._added(path)
@@ -281,13 +165,10 @@ class _Recording(Recorder):
         finally:
             self._depth -= 1
             if told is not None:
-                self.count = told.number
+                self.count, self.is_on = told.number, told.number < MOST_PASSES
                 self.tell(self._with_held(told, added))
         if is_outside and not given.get("create_graph"):
-            outputs = () if given.get("retain_graph") else tensors_in(given.get(names[0]))
-            atoms = [known.atom for one in outputs if (known := self._values.find(one)) is not None]
-            reached = _reached(self.lines.written, atoms) & self._followed
-            self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
+            self.free(() if given.get("retain_graph") else given.get(names[0]))
         return found
 
     def _added(self, path: str) -> list[str]:
@@ -331,38 +212,14 @@ class _Recording(Recorder):
     def _answered(
         self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place
     ) -> tuple[VJP, tuple[str, ...]]:
-        dtype = str(y.dtype).removeprefix("torch.")
-        if dtype not in ("float64", "float32"):
-            raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
-        output = self.atom(y)
-        if output is None:
-            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
-        program = self.program(output, place.frame)
-        leaves = {name: self.leaves[name] for name in program.names}
-        reached = {str(one) for one in _reached(program.lines, [program.output])}
-        wrt = [name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted)]
-        unknown = next((name for name in self.wrt if name not in wrt), "")
-        if unknown:
-            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
-        wrt = [*self.wrt] or wrt
-        arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
-        call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
-        said = (*self.decisions.branches(program), *self.decisions.remarks)
-        same = program.text, tuple(array.shape for array in arrays.values()), dtype
-        known = self._formulas.setdefault(same, {})
-        made = _OfPass(call, program, arrays, tuple(arrays), said, self, array_of(y), known)
-        require_same(made, y)
-        object.__setattr__(made, "ran", Forward({name: leaf.tensor for name, leaf in leaves.items()}, y))
-        values = {name: array.astype(np.float64) for name, array in arrays.items()}
-        snippet = Snippet(program, values=values)
-        asked = Inquiry(program.text, snippet, {}, wrt, cast(Dtype, dtype), self.check, live=made)
+        made = self.made(y, wanted, called, place.frame)
         given: tuple[Array, ...] = () if v is None else (array_of(v),)
-        answer = vjp(asked, ProductOptions(given))
+        answer = vjp(made.inquiry(self.wrt, check=self.check), ProductOptions(given))
         if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
             return answer, ()
         paths = {id(one): name for name, one in submodules_around(place.frame)}
-        ran = trace(program, arrays, tuple(wrt), dtype, answer.v)
-        found = tuple(beginnings(ran, self._origins_in(program), paths))
+        ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
+        found = tuple(beginnings(ran, self._origins_in(made.program), paths))
         return replace(answer, warnings=(*answer.warnings, *found)), found
 
     def _origins_in(self, program: Program) -> dict[Span, Origin]:
@@ -371,37 +228,6 @@ class _Recording(Recorder):
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins
-
-
-class _OfPass(Recorded):
-    """What was recorded up to a backward pass, whose graph is there."""
-
-    ran: Forward
-
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
-        """The graph of the script itself."""
-        return self.ran
-
-    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
-        """Nothing: what a script detaches is not judged, as it is run once."""
-        return ()
-
-    def at(self, arrays: Mapping[str, Array]) -> Recorded:
-        """Refused: a script is run once."""
-        raise InputError("a script is run at one point")
-
-
-def _reached(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
-    """The values that a backward pass reaches, which goes no further than what is detached."""
-    reached = set(outputs)
-    for line in reversed(lines):
-        if line.symbol in reached and not line.call.op.is_detached:
-            reached.update(line.call.operands)
-    return reached
-
-
-def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
-    return leaf.tensor.requires_grad and (wanted is None or any(leaf.tensor is tensor for tensor in wanted))
 
 
 def _only(value: Any) -> Any:

@@ -1,0 +1,279 @@
+"""A script recorded below autograd: what it still holds after a pass, and its tensors with what they are made of."""
+
+# mypy: disable-error-code="no-untyped-call"
+from __future__ import annotations
+
+import inspect
+import os
+import runpy
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import FrameType
+from typing import Any, cast
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Forward, Tensor, array_of
+from gradcli.crosscheck.boundaries import Boundary
+from gradcli.crosscheck.formulas import Formulas
+from gradcli.errors import InputError
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.language.snippets.snippet_result import Snippet
+from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.calling import Signature
+from gradcli.recording.decisions import Decisions
+from gradcli.recording.places import Place, Places, is_in_custom
+from gradcli.recording.recorded import Call, Recorded, require_same
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.schemas import name_of
+from gradcli.recording.tensor_names import Names
+from gradcli.recording.values import Guard, Leaf, numbers_of, tensors_in
+from gradcli.results import Array
+
+_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
+"""Operations by which a script looks at what a pass leaves behind."""
+
+
+@dataclass(frozen=True)
+class MadeTensor(Recorded):
+    """A tensor that a script made, whose graph is there.
+
+    Attributes:
+        ran: The tensor with the script's own leaves.
+        wrt: The leaves that require a gradient.
+    """
+
+    ran: Forward = field(kw_only=True)
+    wrt: tuple[str, ...] = field(kw_only=True)
+
+    def inquiry(self, wrt: Sequence[str], *, check: bool) -> Inquiry:
+        """What every question about it begins with.
+
+        Raises:
+            InputError: It is no function of a leaf that is asked for.
+        """
+        unknown = next((name for name in wrt if name not in self.wrt), None)
+        if unknown is not None:
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(self.wrt)}")
+        values = {name: array.astype(np.float64) for name, array in self.arrays.items()}
+        snippet = Snippet(self.program, values=values, wrt=self.wrt)
+        return Inquiry(self.program.text, snippet, {}, [*(wrt or self.wrt)], self.call.dtype, check, live=self)
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
+        """The graph of the script itself."""
+        return self.ran
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
+        """The same with the tensors that the script has names for."""
+        named = {name: one for name, (_, one) in self.recorder.named.items() if name in self.program.named}
+        return self.ran, {**named, **self.ran.leaves, self.program.output_name: self.ran.output}
+
+    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
+        """Nothing: what a script detaches is not judged, as it is run once."""
+        return ()
+
+    def at(self, arrays: Mapping[str, Array]) -> Recorded:
+        """The same at the same point; a script is run once."""
+        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
+            return self
+        raise InputError(f"{self.called} is of a script, which is run at one point")
+
+
+class ScriptRecorder(Recorder):
+    """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
+
+    Attributes:
+        is_on: Whether there may still be answers.
+        forgets_changed: Whether what leaves gave is forgotten when they are changed, as torch refuses to go back there.
+    """
+
+    forgets_changed = True
+
+    def __init__(self) -> None:
+        super().__init__(Names(runpy.run_path, ()), None)
+        self.is_on = True
+        self._process = os.getpid()
+        self._lost: Exception | None = None
+        self._outcome: tuple[Any, Exception | None] | None = None
+        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
+        self._freed: set[Atom] | None = None  # by the pass before, until the next call that is recorded
+        self._is_changed = False  # a leaf is, as by an optimizer, until then
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call, and keep its result or its error, to tell them from those of recording."""
+        try:
+            self._outcome = function(*args, **kwargs), None
+        except Exception as error:
+            self._outcome = None, error
+            raise
+        return self._outcome[0]
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
+        kwargs = kwargs or {}
+        if not self.is_on or os.getpid() != self._process:
+            return function(*args, **kwargs)
+        if name_of(function) not in _READING:
+            self.begin()
+        return self._guarded(
+            super().__torch_dispatch__, (function, types, args, kwargs), partial(function, *args, **kwargs)
+        )
+
+    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
+        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
+        if not self.is_on or os.getpid() != self._process:
+            return function(*args)
+        self.begin()
+        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
+
+    def _guarded(self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
+        self._outcome = None
+        try:
+            return record(*arguments)
+        except Exception as error:
+            if self._outcome is not None and self._outcome[1] is not None:
+                raise
+            self.lose(error)
+            return call() if self._outcome is None else self._outcome[0]
+
+    def lose(self, error: Exception) -> None:
+        """Keep the first error for the pass that is next."""
+        self._lost = self._lost or error
+
+    def begin(self) -> None:
+        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
+        is_due = self._is_changed or self._freed is not None
+        if is_due and not (self._inside or self._pauses) and (torch.is_grad_enabled() or is_in_custom()):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Forget all but the values that the script still holds and that can be differentiated.
+
+        A pass frees the graph that it goes back through, unless it retains that.
+        """
+        freed, before = self._freed, self.decisions
+        self._freed, self._is_changed = None, False
+        guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
+        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
+        self.decisions, self.places, self.named, self._called = Decisions(self), Places(self._copied), {}, set()
+        if freed is None:
+            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
+        else:
+            self._lost = None
+        del before  # and with it the last tensors that only the recording holds
+        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
+        changed = [name for name, one in tensors.items() if self.forgets_changed and self._values.find(one) is None]
+        self._retain(self._values.held(), guards, changed, freed or set())
+        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in self.leaves.items()}
+
+    def _retain(
+        self, values: Set[Atom], guards: Sequence[Guard], changed: Sequence[str] = (), freed: Set[Atom] = frozenset()
+    ) -> None:
+        """Keep what some values are made of, as `AtenLowering.retain` does, and what is known of that."""
+        kept = self.lines.retain(values, [guard.condition for guard in guards], changed, freed)
+        self._values.keep(kept)
+        self._followed &= kept
+        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
+        self._attached = {held: atom for held, atom in self._attached.items() if held in kept}
+        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
+        self.decisions.guards = [guard for guard in guards if guard.condition in kept]
+        self.leaves = {name: leaf for name, leaf in self.leaves.items() if self.lines.has_variable(name)}
+        self.names = self.names.only({*self.leaves, *self.named, *(str(one) for one in kept)})
+
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
+        return not (tensor.requires_grad or tensor in self._values)
+
+    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+        for tensor in (*tensors_in(found), *changed):
+            self._is_changed |= tensor in self._values
+            self._values.forget(tensor)
+        return found
+
+    def _is_untracked(self, place: Place) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
+        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+
+    def free(self, outputs: Any) -> None:
+        """Note that a pass went back through the graph of some tensors, and freed it."""
+        atoms = [known.atom for one in tensors_in(outputs) if (known := self._values.find(one)) is not None]
+        reached = reached_from(self.lines.written, atoms) & self._followed
+        self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
+
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str, frame: FrameType | None) -> MadeTensor:
+        """A tensor with what the script made it of.
+
+        Args:
+            y: The tensor.
+            wanted: The leaves to differentiate by; all that require a gradient if None.
+            called: What it is called in messages.
+            frame: Where names are looked for.
+
+        Raises:
+            InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
+        """
+        dtype = str(y.dtype).removeprefix("torch.")
+        if dtype not in ("float64", "float32"):
+            raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
+        output = self.atom(y)
+        if output is None:
+            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
+        program = self.program(output, frame)
+        leaves = {name: self.leaves[name] for name in program.names}
+        reached = {str(one) for one in reached_from(program.lines, [program.output])}
+        wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
+        arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
+        call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
+        said = tuple(self.decisions.told(program))
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        known = self._formulas.setdefault(same, {})
+        ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
+        found = MadeTensor(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran=ran, wrt=wrt)
+        require_same(found, y)
+        return found
+
+
+class KeepingRecorder(ScriptRecorder):
+    """Records a script whose passes are not answered, and keep their graphs."""
+
+    forgets_changed = False
+
+    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a pass."""
+        given = {**inspect.signature(function).bind(*args, **kwargs).arguments, "retain_graph": True}
+        found = super().passed(path, function, (), given)
+        self.free(())
+        return found
+
+    def left_behind(self, name: str, tensor: Tensor, called: str) -> MadeTensor:
+        """A tensor that the script leaves behind, by its name.
+
+        Raises:
+            InputError: Something could not be recorded.
+        """
+        if self._lost is not None:
+            raise self._lost
+        atom = self.atom(tensor)
+        if atom is not None:
+            self.named = {one: known for one, known in self.named.items() if one != name and known[0] != atom}
+            self.named[name] = atom, tensor
+            self._retain({atom}, self.decisions.guards)
+        return self.made(tensor, None, called, None)
+
+
+def reached_from(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
+    """The values that a backward pass reaches, which goes no further than what is detached."""
+    reached = set(outputs)
+    for line in reversed(lines):
+        if line.symbol in reached and not line.call.op.is_detached:
+            reached.update(line.call.operands)
+    return reached
+
+
+def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
+    return leaf.tensor.requires_grad and (wanted is None or any(leaf.tensor is tensor for tensor in wanted))
