@@ -126,10 +126,11 @@ class AtenLowering:
                 gone.add(line.symbol)
         made = {line.symbol for line in self.written}
         lines = needed(self.written, *(values - gone))
-        kept = {one for line in lines for one in (line.symbol, *line.call.operands)}
+        kept = {one for line in lines for one in (line.symbol, *line.call.operands) if one.is_Symbol}
         for condition in conditions:
             others = needed(self.written, condition)
-            if {one for line in others for one in line.call.operands} <= kept | made and condition not in gone:
+            asked = {one for line in others for one in line.call.operands if one.is_Symbol}
+            if condition not in gone and asked <= kept | made:
                 kept.update(line.symbol for line in others)
         self.lowering.lines.builder.retain([line for line in self.written if line.symbol in kept])
         variables = self.lowering.scope.variables
