@@ -158,7 +158,7 @@ class Recorded:
     def at(self, arrays: Mapping[str, Array]) -> Recorded:
         """The same function recorded at another point, where it may take other branches."""
         given = {name: array for name, array in arrays.items() if name not in self.constants}
-        other = self.call.at(given).recorded()
+        other = self.call.at({**self.call.given, **given}).recorded()
         if other.program.names != self.program.names:
             raise InputError(
                 f"{self.call.called} is another function at another point: it is made of other tensors there",

@@ -139,6 +139,11 @@ def test_custom_functions_that_are_right_agree(custom: Any, given: list[Any]) ->
     assert answer.check.verdict == "agree"
 
 
+def test_numbers_of_python_stay_what_they_are_at_another_point() -> None:
+    """A check records the function again where it looks at points."""
+    assert check(model.Scaled.apply, X, X + 1, 3).passed
+
+
 MATRIX = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)
 WRONG: list[tuple[Any, list[Any], str]] = [
     (model.Half, [X], "gives 0.5 times the gradient"),
