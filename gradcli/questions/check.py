@@ -189,7 +189,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     is_enough = check.is_whole or not demands.requires_all
-    elsewhere = () if question.live is None else question.live.elsewhere()
+    live = question.live
+    elsewhere, tried = ((), ()) if live is None else (live.elsewhere(check.verdict), live.tried)
     return Checking(
         command="check",
         allowed=demands.allowed,
@@ -198,6 +199,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
         passed=not failing and is_enough and not elsewhere and all(_passes(claim, demands.allowed) for claim in found),
         claims=found,
         elsewhere=elsewhere,
+        remarks=tried,
         sampling=sampling,
         jacobian=worst.jacobian if is_small else None,
         jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),

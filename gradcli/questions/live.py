@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.boundaries import Boundary
     from gradcli.crosscheck.formulas import Formulas
-    from gradcli.results import Array, Check
+    from gradcli.results import Array, Check, Verdict
 
 
 class Live(Protocol):
@@ -56,5 +56,9 @@ class Live(Protocol):
     def customs(self) -> tuple[str, ...]:
         """The custom functions that it applies, whose derivatives are their own."""
 
-    def elsewhere(self) -> tuple[str, ...]:
-        """What is wrong of the function at other points than this."""
+    def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
+        """What is wrong of the custom functions, but for what the verdict of this point tells."""
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """What was looked at of each custom function beside this point."""

@@ -1,26 +1,35 @@
-"""Which `autograd.Function` gives wrong gradients, and the likeliest mistake in its `backward`.
+"""Which `autograd.Function` gives wrong gradients, the likeliest mistake in its `backward`, and what was tried of it.
 
-Each is asked alone: what its `backward` gives is laid beside the derivative of its own `forward`, at the point where it
-was applied and at others, each with a gradient vector of its own.  A mistake is named only if it explains all of them.
+Each is asked alone: what its `backward` gives is laid beside the derivative of its own `forward`.  Mistakes hide where
+nobody looks, so each look differs from the application in one thing: the values, the gradient vector v, the shapes, the
+layout, which inputs need a gradient, which output is used, or what was called meanwhile.  What the forward refuses is
+passed over.  What differs is wrong only if the enclosure of the truth says so too: at a kink the backward may follow a
+convention, and a forward may lose digits that its backward keeps.  A mistake is named only if it explains all of them.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import value, vjp
-from gradcli.autodiff.run import Tensor, array_of, run
-from gradcli.errors import GradcliError
+from gradcli.autodiff.jacobians import gradients, vjp
+from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.crosscheck.judge import judge
+from gradcli.crosscheck.point import Point, Torch
+from gradcli.errors import GradcliError, TooLargeError
+from gradcli.language.program.shapes import infer
+from gradcli.progress import patience
 from gradcli.recording.calling import Signature, signature
-from gradcli.recording.values import Application
+from gradcli.recording.loading import guarded
+from gradcli.recording.values import Application, Where
 from gradcli.results import Array
 
 if TYPE_CHECKING:
@@ -32,11 +41,29 @@ MOST_APPLICATIONS = 8
 MOST_ELEMENTS = 100_000
 """Elements of what one is applied to."""
 
-SCALES = (1.0, 1.0, 1.0, -1.0, 10.0, -10.0, 1e-3, 1e3, -1e3)
-"""What the point is multiplied by, with a little noise for all but the first."""
+SECONDS = 1.0
+"""Of processor time, for the looks at all custom functions of a recording."""
+
+SCALES = (1.0, 10.0, 1e3, 1e5, 1e8, 1e-3, 1e-6, 1e-8)
+"""What the values are multiplied by, and by their negatives, with a little noise."""
+
+SHAPES = {"0-d": (), "1 element": (1,), "2-d": (2, 3), "1,000 elements": (1000,)}
+"""Shapes of all arguments, and what they are called."""
+
+SPREAD = 3.0
+"""Up to where 1,000 elements are spread, as sinh: to 10, and the denser the nearer to 0."""
+
+MOST_STEEP = 10
+"""Elements of each argument of a function that computes more numbers than the square of those that it is given."""
+
+STRETCH = 4
+"""The size of a dimension that the others have where one argument is stretched."""
 
 CLOSE = {"float64": 1e-7, "float32": 1e-3}
 """Relative difference of gradients that are the same."""
+
+ROUNDINGS = 2**12
+"""In units of the dtype, how far a gradient may be off relative to v and y, as a backward may compute from y."""
 
 HALVES = 20
 """Steps by which the place is found where a gradient begins to be wrong."""
@@ -45,221 +72,361 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Fault:
-    """A wrong `backward`.
+class Trial:
+    """What was seen of a `backward`.
 
     Attributes:
         called: The class, and the line of its `backward`.
-        words: What is wrong.
-        is_here: Whether it is wrong at the point where it was applied, and not only elsewhere.
+        tried: What was looked at beside the application itself, as a sentence.
+        fault: What is wrong, as a sentence; empty if nothing is.
+        is_here: Whether it is wrong where it was applied, and not only elsewhere.
     """
 
     called: str
-    words: str
+    tried: str
+    fault: str
     is_here: bool
 
-    def __str__(self) -> str:
-        return f"{self.called} {self.words}"
+
+def trials(recorded: Recorded) -> list[Trial]:
+    """Ask the custom functions of a recording alone; of each class the first application that is wrong counts."""
+    applications, end = recorded.recorder.places.applications, time.thread_time() + SECONDS * patience()
+    first = {application.function: application for application in reversed(applications)}
+    asked = sorted(applications, key=lambda one: first[one.function] is not one)[:MOST_APPLICATIONS]
+    found = [trial for one in asked if (trial := _trial(recorded, one, end)) is not None]
+    known = {trial.called: trial for trial in sorted(found, key=lambda one: not one.fault)[::-1]}
+    return list(known.values())[::-1]
+
+
+def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
+    """Look at one application until the time ends; None if it cannot be asked alone."""
+    generator, looks = np.random.default_rng(SEED), list[_Look]()
+    try:
+        custom = _alone(recorded, application)
+        custom.recorded(_Variant(custom.call.given))
+    except GradcliError:
+        return None
+    for variant in _variants(custom, generator):
+        if time.thread_time() > end or (variant.is_shaped and any(look.wrong for look in looks)):
+            break
+        if (look := custom.look(variant, generator)) is not None:
+            looks.append(look)
+    name = next((name for look in looks for name in custom.names if name in look.wrong), "")
+    function: Any = application.function
+    code = getattr(function.backward, "__code__", None)
+    called = f"{function.__name__}.backward" + (f" ({Where(code.co_filename, code.co_firstlineno)})" if code else "")
+    fault = f"{called} {_words(custom, name, looks)}" if name else ""
+    is_here = any(name in look.wrong for look in looks[:1] if look.variant.arrays is custom.call.given)
+    return Trial(called, f"{called} was tried {_tried(custom, [look.variant for look in looks])}", fault, is_here)
+
+
+def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
+    """Say what was looked at."""
+    points = [one.arrays for one in variants if one.arrays is not custom.call.given and not one.is_shaped]
+    sizes = np.concatenate([[], *(np.abs(point[name]).ravel() for point in points for name in custom.names)])
+    ends = f" of sizes {sizes[sizes > 0].min():.0e} to {sizes.max():.0e}" if sizes.any() else ""
+    tried = dict.fromkeys(one.tried for one in variants if one.tried)
+    return f"at {len(points)} other points{ends}, with {', '.join(tried)}"
+
+
+# -- asking
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """What a look asks for: the values of the arguments, and what is another than where the function was applied.
+
+    `tried` says that in the remark, and `where` behind what is wrong; `v` makes of random numbers the gradient vector,
+    `wrt` are the arguments that need a gradient (all if empty), `output` the only one that is used (None for all).
+    """
+
+    arrays: Mapping[str, Array]
+    tried: str = ""
+    where: str = ""
+    v: Callable[[Tensor], Tensor] = torch.clone
+    wrt: tuple[str, ...] = ()
+    output: int | None = None
+    is_strided: bool = False
+    is_shaped: bool = False
+    is_late: bool = False
+    """Whether another call comes between forward and backward, which runs twice."""
 
 
 @dataclass(frozen=True)
 class _Look:
-    """One point with one v: the arguments, what `backward` gives by each, and what is true."""
+    """What was seen: the values, what `backward` gives by each argument, and what is true."""
 
+    variant: _Variant
     arrays: Mapping[str, Array]
     v: Array
+    y: Array
     found: Mapping[str, Array]
     truth: Mapping[str, Array]
-    plain: Mapping[str, Array]
-    """The truth with v = 1."""
+    replay: Forward
+    """The recorded forward, of which any v gives a derivative."""
 
-    y: Array
+    error: str
+    """What is wrong beside numbers: that it fails, or changes v."""
 
-
-def faults(recorded: Recorded) -> list[Fault]:
-    """The custom functions of a recording whose gradients are wrong, each class once."""
-    found: dict[type, Fault] = {}
-    applications = recorded.recorder.places.applications
-    first = {application.function: application for application in reversed(applications)}
-    for application in [*first.values(), *applications][:MOST_APPLICATIONS]:
-        if application.function not in found:
-            fault = _fault(recorded, application)
-            if fault is not None:
-                found[application.function] = fault
-    return list(found.values())
+    wrong: Set[str]
+    """The arguments whose gradients are wrong."""
 
 
-def _fault(recorded: Recorded, application: Application) -> Fault | None:
-    try:
-        call, whole = _alone(recorded, application)
-    except GradcliError:
-        return None
-    names = [name for name in call.taken.tensors if name not in whole]
-    if sum(call.given[name].size for name in names) > MOST_ELEMENTS:
-        return None
-    looks = list(_looks(call, names))
-    for name in names:
-        wrong = [not _is_close(look.found[name], look.truth[name], call.dtype) for look in looks]
-        if any(wrong):
-            words = _words(call, name, names, looks, wrong)
-            return Fault(_called(application.function), words, wrong[0])
-    return None
+@dataclass
+class _Custom:
+    """One application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were."""
+
+    call: Call
+    given: Mapping[str, Any]
+    names: tuple[str, ...]
+    """The arguments that are differentiated by."""
+
+    outputs: int = 1
+    _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
+
+    def look(self, variant: _Variant, generator: np.random.Generator) -> _Look | None:
+        """Ask once; None where the function has no value or no finite derivative, or cannot be recorded."""
+        names, dtype = variant.wrt or self.names, self.call.dtype
+        try:
+            made = self.recorded(variant)
+            arrays = {**made.arrays, **variant.arrays}
+            forward = made.forward(arrays, names)
+            inside = tuple(name for name in self.names if name in made.program.names)
+            replay = run(made.program, arrays, inside, dtype)
+            y = array_of(replay.output)
+            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
+            v = array_of(weights)
+            truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, v, inside)
+            if variant.is_late:
+                made.forward({**arrays, **{name: arrays[name] * 0.9 for name in names}}, names)
+        except GradcliError:
+            return None
+        is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
+        if not (is_finite and _is_close(array_of(forward.output), y, dtype)):
+            return None
+        found, error = truth, ""
+        try:
+            with guarded("its backward runs"):
+                for _ in range(1 + variant.is_late):
+                    own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+            found = dict(zip(names, map(derivative_of, own), strict=True))
+        except GradcliError as raised:
+            error = f"fails: {raised.message}"
+        if error and variant.is_shaped:  # which it may refuse
+            return None
+        if not np.array_equal(array_of(weights), v):
+            error = "changes the gradient vector that it is given"
+        room = ROUNDINGS * float(np.finfo(dtype).eps) * _largest(v) * _largest(y)
+        wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room)}
+        if wrong and not error:
+            wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
+        # What is right is kept without its graph, which may be large.
+        return _Look(variant, arrays, v, y, found, truth, replay if wrong else Forward({}, None), error, wrong)
+
+    def recorded(self, variant: _Variant) -> Recorded:
+        """Record it in this way, once, or at each point where values decide what it computes.
+
+        Raises:
+            InputError: It cannot be.
+        """
+        key = (*(array.shape for array in variant.arrays.values()), variant.is_strided, variant.output)
+        if key not in self._made or self._made[key].is_of_point:
+            call = replace(self.call, function=lambda **given: self._applied(variant, given), given=variant.arrays)
+            self._made[key] = call.recorded()
+        return self._made[key]
+
+    def _applied(self, variant: _Variant, given: Mapping[str, Tensor]) -> Any:
+        named = {**self.given, **given}
+        for name, tensor in given.items():  # copies, as a forward may write to its arguments
+            named[name] = _strided(tensor) if variant.is_strided and name in self.names else tensor.clone()
+        found = self.call.function(*named.values())
+        self.outputs = len(found) if isinstance(found, tuple) else 1
+        return found if variant.output is None else found[variant.output]
 
 
-def _called(function: Any) -> str:
-    code = getattr(function.backward, "__code__", None)
-    where = f" ({PurePath(code.co_filename).name}, line {code.co_firstlineno})" if code is not None else ""
-    return f"{function.__name__}.backward{where}"
+def _alone(recorded: Recorded, application: Application) -> _Custom:
+    """Take a function and its arguments out of a recording.
 
-
-def _alone(recorded: Recorded, application: Application) -> tuple[Call, frozenset[str]]:
-    """The function with the arguments that it was applied to; those that are no tensors stay as they were."""
-    custom: Any = application.function
-    names = list(signature(custom.apply, custom.__name__).order)
-    tensors: dict[str, Tensor] = {}
-    fixed: dict[str, Any] = {}
-    for name, given in zip(names, application.arguments, strict=False):
-        if isinstance(given, torch.Tensor):
-            tensors[name] = given
-        else:
-            fixed[name] = given
-
-    def applied(**given: Tensor) -> Any:
-        return custom.apply(*({**fixed, **given}[name] for name in names[: len(application.arguments)]))
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    applied.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in tensors])  # type: ignore[attr-defined]
-    whole = frozenset(name for name, tensor in tensors.items() if not tensor.is_floating_point())
-    given = {name: array_of(tensor) for name, tensor in tensors.items()}
+    Raises:
+        GradcliError: Its parameters cannot be known, or it was applied to too much.
+    """
+    function: Any = application.function
+    given = dict(zip(signature(function.apply, "").order, application.arguments, strict=False))
+    tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
+    names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
+    if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
+        raise TooLargeError("a custom function is applied to too much to be asked alone")
     taken = Signature(tuple(tensors), keyword_only=frozenset(tensors), order=tuple(tensors))
-    return recorded.call.of(applied, custom.__name__, taken, given, whole), whole
+    arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
+    call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)
+    return _Custom(call, given, names)
 
 
-def _looks(call: Call, names: Sequence[str]) -> Iterator[_Look]:
-    """The custom function at its point and at others, where it has values."""
-    generator = np.random.default_rng(SEED)
-    for n, scale in enumerate(SCALES):
-        point = dict(call.given)
-        for name in names if n else ():
-            shape = point[name].shape
-            spread = np.where(point[name] == 0, generator.uniform(-1, 1, size=shape), point[name])
-            point[name] = np.asarray(spread * generator.uniform(0.7, 1.3, size=shape) * scale, point[name].dtype)
-        look = _look(call, point, names, generator)
-        if look is not None:
-            yield look
+def _contradicted(made: Recorded, arrays: Mapping[str, Array], numbers: Torch) -> set[str | None]:
+    """Name the arguments by which the enclosure of the truth says that a gradient is wrong."""
+    program, names = made.program, tuple(name for name in numbers.vjp or () if name in made.program.names)
+    if any(made.boundaries(names)):
+        return set()
+    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    point = Point.of(program, shapes, {name: arrays[name] for name in program.names})
+    entries = judge(point, numbers, names).entries
+    return {entry.variable for entry in entries if entry.verdict in ("disagree", "nan-trap")}
 
 
-def _look(call: Call, point: Mapping[str, Array], names: Sequence[str], generator: np.random.Generator) -> _Look | None:
-    """The custom function at one point; None where it has no finite derivative."""
-    try:
-        made = call.at(point).recorded()
-        arrays = {name: made.arrays.get(name, point[name]) for name in point}
-        forward = made.forward(arrays, names)
-        y = value(forward)
-        v = generator.uniform(0.5, 1.5, size=y.shape).astype(y.dtype)
-        own = vjp(forward, v, tuple(names))
-        inside = tuple(name for name in names if name in made.program.names)
-        replay = run(made.program, made.arrays, inside, call.dtype)
-        truth, plain = (vjp(replay, w, inside) for w in (v, np.ones_like(v)))
-    except GradcliError:
-        return None
-    full = {name: truth.get(name, np.zeros_like(point[name])) for name in names}
-    ones = {name: plain.get(name, np.zeros_like(point[name])) for name in names}
-    is_finite = all(np.isfinite(array).all() for array in full.values())
-    return _Look(arrays, v, own, full, ones, y) if is_finite else None
+def _is_close(a: Array, b: Array, dtype: str, room: float = 0.0) -> bool:
+    """Tell whether two gradients are the same, but for digits relative to the largest of one, and for some room."""
+    room += CLOSE[dtype] * max(_largest(b), np.finfo(np.float64).tiny)
+    return a.shape == b.shape and bool(np.all(np.abs(a - b) <= room))
 
 
-def _is_close(a: Array, b: Array, dtype: str) -> bool:
-    scale = max(float(np.max(np.abs(b), initial=0)), np.finfo(np.float64).tiny)
-    return a.shape == b.shape and bool(np.all(np.abs(a - b) <= CLOSE[dtype] * scale))
+def _largest(array: Array) -> float:
+    return float(np.max(np.abs(array), initial=0))
+
+
+def _strided(tensor: Tensor) -> Tensor:
+    """Put the same numbers in memory with gaps, and with the first and the last dimension in turn."""
+    return torch.stack([tensor.transpose(0, -1)] * 2, -1)[..., 0].transpose(0, -1)
+
+
+# -- what is varied
+
+
+def _variants(custom: _Custom, generator: np.random.Generator) -> Iterator[_Variant]:
+    """Give all that is looked at, the application itself first."""
+    given, names = custom.call.given, custom.names
+    near = partial(_near, generator)
+
+    def moved_to(arrays: Mapping[str, Array], tried: str = "", where: str = "", *, is_shaped: bool = False) -> _Variant:
+        cast = {name: np.asarray(array, given[name].dtype) for name, array in arrays.items()}
+        return _Variant({**given, **cast}, tried, where, is_shaped=is_shaped)
+
+    yield _Variant(given)
+    yield from (_Variant(given, tried, where, v) for tried, where, v in _VECTORS)
+    yield _Variant(given, "inputs that are not contiguous", "where its inputs are not contiguous", is_strided=True)
+    yield _Variant(given, "a call before backward runs twice", "where another call is before it", is_late=True)
+    for few in (*itertools.combinations(names, 1), *itertools.combinations(names, max(2, len(names) - 1))):
+        if len(few) < len(names):
+            yield _Variant(given, "some inputs alone", f"with requires_grad of {' and '.join(few)} alone", wrt=few)
+    for output in range(custom.outputs) if custom.outputs > 1 else ():
+        yield _Variant(given, "each output alone", f"where output {output} alone is used", output=output)
+    for moved in dict.fromkeys((names, *itertools.combinations(names, 1))):
+        for scale, sign in itertools.product(SCALES, (1, -1)):
+            yield moved_to({name: near(given[name], scale=sign * scale) for name in moved})
+        for value, *said in _EQUAL:
+            yield moved_to({name: np.full(given[name].shape, value) for name in moved}, *said)
+    for name in names if len(names) > 1 else ():
+        tall = {one: near(given[one], (STRETCH, *given[one].shape)) for one in names if one != name}
+        for arrays in ({name: near(given[name], ())}, {name: np.atleast_2d(given[name].T).T[:, :1]}, tall):
+            if max(array.ndim for array in arrays.values()) < 3:
+                yield moved_to(arrays, "each input stretched", f"where {name} is stretched", is_shaped=True)
+    made = custom.recorded(_Variant(given))
+    shapes = infer(made.program, {symbol: made.arrays[str(symbol)].shape for symbol in made.program.variables})
+    is_steep = max(map(math.prod, shapes.values())) > max(2, sum(array.size for array in given.values())) ** 2
+    for tried, shape in SHAPES.items():
+        if is_steep and math.prod(shape) > MOST_STEEP:
+            return
+        arrays = {name: near(given[name], shape) for name in names}
+        yield moved_to(arrays, tried, f"where its inputs have the shape {shape}", is_shaped=True)
+    for start in (-SPREAD, 0.0):
+        yield moved_to(dict.fromkeys(names, np.sinh(np.linspace(start, SPREAD, 1002)[1:-1])), is_shaped=True)
+
+
+def _near(generator: np.random.Generator, array: Array, shape: Any = None, scale: float = 1.0) -> Array:
+    """Draw values near those of an array, or of its multiple, also in another shape; where they are 0, any."""
+    spread = np.where(array == 0, generator.uniform(-1, 1, size=array.shape), array) * scale
+    spread = np.resize(spread, array.shape if shape is None else shape)
+    return np.asarray(spread * generator.uniform(0.7, 1.3, size=spread.shape))
+
+
+_VECTORS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
+    ("v of each sign", "where v is positive", torch.abs),
+    ("v of each sign", "where v is negative", lambda v: -v.abs()),
+    ("large v", "where v is large", lambda v: 1e4 * v),
+    ("v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
+    ("v that is not contiguous", "where v is not contiguous", _strided),
+)
+
+_EQUAL = ((0.0, "±0"), (-0.0, "±0"), (0.7, "equal elements", "where elements are equal"))
+"""Values of all elements."""
 
 
 # -- the likeliest mistake
 
 
-def _words(call: Call, name: str, names: Sequence[str], looks: Sequence[_Look], wrong: Sequence[bool]) -> str:
-    """What is wrong with the gradient by one argument."""
-    dtype = call.dtype
-    bad = [look for look, is_wrong in zip(looks, wrong, strict=True) if is_wrong]
-    of = f"for {name}" if len(names) > 1 else ""
-    ratio = next(_ratios(name, bad, dtype), "")
-    others = [
-        other for other in names if other != name and _all(bad, name, lambda k, other=other: k.truth[other], dtype)
-    ]
-    if not any(look.found[name].any() for look in bad):
-        said = f"gives 0 {of}"
-    elif ratio:
-        said = f"gives {ratio} {of}"
-    elif others:
-        said = f"gives for {name} the gradient of {others[0]}"
-    elif _all(bad, name, lambda k: k.plain[name], dtype):
-        said = f"does not use the gradient that it is given {of}"
-    elif all(look.truth[name].ndim == 2 for look in bad) and _all(bad, name, lambda k: k.truth[name].T, dtype):
-        said = f"gives the transpose {of}"
-    else:
-        said = f"is wrong {of}"
-    return f"{said.strip()}{_region(call, name, names, looks)}"
+def _words(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
+    """Say what is wrong with the gradient by one argument."""
+    failing = [look for look in looks if name in look.wrong]
+    where = failing[0].variant.where
+    bad = [look for look in failing if look.variant.where == where or not where]
+    bad = [look for look in bad if not look.error] or bad
+    said = bad[0].error or "is wrong" + f" for {name}" * (len(custom.names) > 1)
+    with np.errstate(all="ignore"):
+        for words, likely in () if bad[0].error else _mistakes(name, custom.names, bad):
+            if all(_is_close(look.found[name], one, custom.call.dtype) for look, one in zip(bad, likely, strict=True)):
+                said = words
+                break
+    only = "only " * all(look.variant.where == where for look in failing)
+    return said + (f", {only}{where}" if where else _region(custom, name, looks))
 
 
-def _all(looks: Sequence[_Look], name: str, of: Any, dtype: str) -> bool:
-    return all(_is_close(look.found[name], of(look), dtype) for look in looks)
+def _mistakes(name: str, names: Sequence[str], looks: Sequence[_Look]) -> Iterator[tuple[str, list[Array]]]:
+    """Give what a gradient may be in place of the truth in each look, the likeliest first."""
+    by = f" for {name}" * (len(names) > 1)
+    truths, found = [look.truth[name] for look in looks], [look.found[name] for look in looks]
+    yield f"gives 0{by}", [np.zeros_like(truth) for truth in truths]
+    flat, own = (np.concatenate([array.ravel() for array in arrays]) for arrays in (truths, found))
+    factor = float(f"{own[np.abs(flat).argmax()] / flat[np.abs(flat).argmax()]:.6g}")
+    times = "the negative of" if factor == -1 else f"{factor:g} times"
+    yield f"gives {times} the gradient{by}", [factor * truth for truth in truths]
+    factors = {other: [look.arrays[other] for look in looks] for other in looks[0].arrays}
+    factors["its own value"] = [look.y for look in looks]
+    for (called, arrays), power in itertools.product(factors.items(), (1.0, -1.0, 2.0, -2.0)):
+        if all(array.shape in (truth.shape, ()) for array, truth in zip(arrays, truths, strict=True)):
+            times = f"{'times' if power > 0 else 'without its factor'} {called}{'²' * (abs(power) == 2)}"
+            scaled = [truth * array**power for array, truth in zip(arrays, truths, strict=True)]
+            known = [np.where(np.isfinite(one), one, own) for one, own in zip(scaled, found, strict=True)]
+            yield f"gives the gradient {times}{by}", known
+    for other in names:
+        yield f"gives for {name} the gradient of {other}", [look.truth[other] for look in looks]
+    yield f"gives the transpose{by}", [truth.T for truth in truths]
+    for words, v in _MISTAKEN if name in looks[0].replay.leaves else ():
+        likely = [vjp(look.replay, v(look.v), (name,))[name] for look in looks]
+        yield f"{words} the gradient that it is given{by}", likely
 
 
-def _ratios(name: str, looks: Sequence[_Look], dtype: str) -> Iterator[str]:
-    """By what factor it is off: a number, or an argument or the value, element by element."""
-    largest = max(looks, key=lambda look: float(np.max(np.abs(look.truth[name]), initial=0)))
-    truth, found = largest.truth[name].ravel(), largest.found[name].ravel()
-    if truth.size and truth[np.argmax(np.abs(truth))]:
-        k = int(np.argmax(np.abs(truth)))
-        factor = float(f"{found[k] / truth[k]:.6g}")
-        if factor and _all(looks, name, lambda look: factor * look.truth[name], dtype):
-            yield "the negative of the gradient" if factor == -1 else f"{factor:g} times the gradient"
-    shapes = {look.truth[name].shape for look in looks}
-    others: list[tuple[str, Any]] = [(other, lambda look, other=other: look.arrays[other]) for other in looks[0].arrays]
-    others += [("its own value", lambda look: look.y)]
-    for (called, factor_of), power in itertools.product(others, (1, -1, 2, -2)):
-        if any(factor_of(look).shape not in (shape, ()) for look in looks for shape in shapes):
-            continue
-        with np.errstate(all="ignore"):
-            scaled = [np.nan_to_num(look.truth[name] * factor_of(look) ** float(power)) for look in looks]
-        if all(_is_close(look.found[name], one, dtype) for look, one in zip(looks, scaled, strict=True)):
-            shown = f"{called}{'²' if abs(power) == 2 else ''}"
-            yield f"the gradient times {shown}" if power > 0 else f"the gradient without its factor {shown}"
+_MISTAKEN: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("does not use", np.ones_like),
+    ("averages", lambda v: np.full_like(v, v.mean())),
+    ("takes the absolute value of", np.abs),
+)
+"""What may be used in place of v."""
 
 
-def _region(call: Call, name: str, names: Sequence[str], looks: Sequence[_Look]) -> str:
-    """Where it is wrong only, if the elements tell: `, only where x is large`."""
-    pairs = [pair for look in looks for pair in _told(look, name, call.dtype)]
-    right, wrong = ([x for x, is_right in pairs if is_right is wanted] for wanted in (True, False))
-    if not right or not wrong:
+def _region(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
+    """Say where it is wrong only, if the elements tell: `, only where x is large`."""
+    given, dtype, generator = custom.call.given, custom.call.dtype, np.random.default_rng(SEED)
+    told = [_told(look, name, dtype) for look in looks if not look.variant.where]
+    x, is_right = (np.concatenate(parts) for parts in zip(*told, strict=True))
+    if is_right.all() or not is_right.any():
         return ""
-    for sign, what in ((1, "large"), (-1, "small")):  # right up to somewhere, and wrong from there on
-        last, first = max(sign * x for x in right), min(sign * x for x in wrong)
-        if last < first:
-            last, first = _narrowed(call, name, names, sign, last, first)
-            about = "about " * (f"{last:.4g}" != f"{first:.4g}")
-            return f", only where {name} is {what}: from {about}{sign * first:.4g} on"
-    return f", at {len(wrong)} of {len(pairs)} elements that were tried"
+    for words, sign, size in (("large", 1, x), ("small", -1, x), ("far from 0", 1, abs(x)), ("near 0", -1, abs(x))):
+        right, wrong = float((sign * size)[is_right].max()), float((sign * size)[~is_right].min())
+        for _ in range(HALVES) if right < wrong else ():  # the ends are brought nearer, with all elements of one value
+            middle = (right + wrong) / 2
+            look = custom.look(_Variant({**given, name: np.full_like(given[name], sign * middle)}), generator)
+            tells = np.array([]) if look is None else _told(look, name, dtype)[1]
+            if not tells.size:
+                break
+            right, wrong = (middle, wrong) if tells.all() else (right, middle)
+        if right < wrong:
+            about = "about " * (f"{right:.4g}" != f"{wrong:.4g}")
+            return f", only where {name} is {words}: from {about}{sign * wrong:.4g} on"
+    return f", at {np.sum(~is_right)} of {x.size} elements that were tried, such as {name} = {x[~is_right][0]:.4g}"
 
 
-def _told(look: _Look, name: str, dtype: str) -> list[tuple[float, bool]]:
-    """Elements of an argument, and whether the gradient by each is right; those whose gradient is 0 tell nothing."""
+def _told(look: _Look, name: str, dtype: str) -> tuple[Array, Array]:
+    """Give elements of an argument, and whether the gradient by each is right; where it is 0 they tell nothing."""
     x, truth, found = look.arrays[name], look.truth[name], look.found[name]
-    is_right = np.abs(found - truth) <= 10 * CLOSE[dtype] * np.abs(truth)
+    is_right = (np.abs(found - truth) <= 10 * CLOSE[dtype] * np.abs(truth)) | (name not in look.wrong)
     tells = (truth != 0) | (found != 0)
-    return list(zip(x[tells].tolist(), is_right[tells].tolist(), strict=True))
-
-
-def _narrowed(
-    call: Call, name: str, names: Sequence[str], sign: int, right: float, wrong: float
-) -> tuple[float, float]:
-    """The ends of what is right and what is wrong, brought nearer by halves, with all elements of one value."""
-    generator = np.random.default_rng(SEED)
-    for _ in range(HALVES):
-        middle = (right + wrong) / 2
-        look = _look(call, {**call.given, name: np.full_like(call.given[name], sign * middle)}, names, generator)
-        told = [] if look is None else _told(look, name, call.dtype)
-        if not told:
-            break
-        right, wrong = (middle, wrong) if all(is_right for _, is_right in told) else (right, middle)
-    return right, wrong
+    return x[tells], is_right[tells]

@@ -23,7 +23,7 @@ from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
-from gradcli.recording.blaming import Fault, faults
+from gradcli.recording.blaming import Trial, trials
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
 from gradcli.recording.cuts import cuts
 from gradcli.recording.loading import guarded
@@ -31,7 +31,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import numbers_of
-from gradcli.results import Array, Check
+from gradcli.results import Array, Check, Verdict
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
 """How far a replay may be off, relative to its largest number, where an operation is run by its meaning."""
@@ -115,8 +115,10 @@ class Recorded:
         check = with_boundaries(check, self.value, self.boundaries(wrt))
         if check.verdict in ("agree", "unchecked", "inaccurate") and (found := self._cuts(tuple(wrt))):
             check = replace(with_boundaries(check, self.value, found), proven=False)
-        here = "; ".join(str(fault) for fault in self._faults if fault.is_here) if check.verdict == "disagree" else ""
-        noted = [replace(one, note=here) if here and one.verdict == "disagree" else one for one in check.findings]
+        if check.verdict != "disagree":
+            return check
+        here = "; ".join(one.fault for one in self._trials if one.is_here)
+        noted = [replace(one, note=here or one.note) if one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
 
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
@@ -142,13 +144,18 @@ class Recorded:
         """The custom functions that it applies."""
         return tuple(dict.fromkeys(one.function.__name__ for one in self.recorder.places.applications))
 
-    def elsewhere(self) -> tuple[str, ...]:
-        """The custom functions whose gradients are wrong at other points only."""
-        return tuple(str(fault) for fault in self._faults if not fault.is_here)
+    def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
+        """The custom functions whose gradients are wrong, but for those that the verdict of this point tells of."""
+        return tuple(one.fault for one in self._trials if one.fault and not (one.is_here and verdict == "disagree"))
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """What was looked at of each custom function."""
+        return tuple(one.tried for one in self._trials)
 
     @cached_property
-    def _faults(self) -> list[Fault]:
-        return faults(self) if self.recorder.places.applications else []
+    def _trials(self) -> list[Trial]:
+        return trials(self) if self.recorder.places.applications else []
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
         """The same with other numbers in tensors that the function finds elsewhere."""
@@ -192,18 +199,7 @@ class Call:
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
-        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, self._random)
-
-    def of(
-        self,
-        function: Callable[..., Any],
-        called: str,
-        taken: Signature,
-        given: Mapping[str, Array],
-        whole: frozenset[str],
-    ) -> Call:
-        """A part of the function by itself."""
-        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, self._random)
+        return replace(self, given=given)
 
     def recorded(
         self,

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.blaming import faults
+from gradcli.recording.blaming import trials
 from gradcli.recording.plain_functions import check, record
 from tests.recording import model
 from tests.recording.running import run_by_python
@@ -162,9 +162,9 @@ WRONG: list[tuple[Any, list[Any], str]] = [
 @pytest.mark.parametrize(("custom", "given", "words"), WRONG, ids=[custom.__name__ for custom, _, _ in WRONG])
 def test_custom_functions_that_are_wrong_are_blamed(custom: Any, given: list[Any], words: str) -> None:
     """By name, with the line of their backward and the likeliest mistake; and no test passes with them."""
-    (fault,) = faults(record(custom.apply, *given).recorded())
-    assert words in str(fault)
-    assert f"{custom.__name__}.backward (model.py, line " in str(fault)
+    (trial,) = trials(record(custom.apply, *given).recorded())
+    assert words in trial.fault
+    assert f"{custom.__name__}.backward (model.py, line " in trial.called
     with pytest.raises(AssertionError, match="are not right"):
         check(custom.apply, *given)
 
