@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
 from gradcli.recording.calling import Signature, signature
-from gradcli.recording.loading import guarded
+from gradcli.recording.loading import guarded, is_of_user
 from gradcli.recording.values import Application, Where
 from gradcli.results import Array
 
@@ -127,6 +129,26 @@ def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
     ends = f" of sizes {sizes[sizes > 0].min():.0e} to {sizes.max():.0e}" if sizes.any() else ""
     tried = dict.fromkeys(one.tried for one in variants if one.tried)
     return f"at {len(points)} other points{ends}, with {', '.join(tried)}"
+
+
+def hooks(recorded: Recorded, wrt: Sequence[str]) -> str:
+    """Name the code of the user that a backward pass calls: what gives a gradient, or all of it if nothing does."""
+    found: dict[str, bool] = {}
+
+    def noted(frame: FrameType, event: str, given: object) -> None:
+        code, outer = frame.f_code, frame.f_back
+        if event == "return" and is_of_user(code.co_filename) and not (outer and is_of_user(outer.f_code.co_filename)):
+            called = f"{code.co_name} ({Where(code.co_filename, code.co_firstlineno)})"
+            found[called] = found.get(called, False) or given is not None
+
+    forward, before = recorded.forward(recorded.arrays, wrt), sys.getprofile()
+    sys.setprofile(noted)
+    try:
+        vjp(forward, np.ones_like(recorded.value), tuple(wrt))
+    finally:
+        sys.setprofile(before)
+    said = ", ".join(called for called, gives in found.items() if gives or not any(found.values()))
+    return f"in the backward pass the gradient goes through {said}" if said else ""
 
 
 # -- asking

@@ -23,7 +23,7 @@ from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
-from gradcli.recording.blaming import Trial, trials
+from gradcli.recording.blaming import Trial, hooks, trials
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
 from gradcli.recording.cuts import cuts
 from gradcli.recording.loading import guarded
@@ -108,16 +108,17 @@ class Recorded:
             )
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """A check with what there is to say of the branches that were taken, and of custom functions.
+        """A check with what there is to say of the branches that were taken, of custom functions and of hooks.
 
-        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
+        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function, or on the
+        hooks that the backward pass calls.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
         if check.verdict in ("agree", "unchecked", "inaccurate") and (found := self._cuts(tuple(wrt))):
             check = replace(with_boundaries(check, self.value, found), proven=False)
         if check.verdict != "disagree":
             return check
-        here = "; ".join(one.fault for one in self._trials if one.is_here)
+        here = "; ".join(one.fault for one in self._trials if one.is_here) or hooks(self, wrt)
         noted = [replace(one, note=here or one.note) if one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
 
