@@ -65,7 +65,7 @@ CLOSE = {"float64": 1e-7, "float32": 1e-3}
 """Relative difference of gradients that are the same."""
 
 ROUNDINGS = 2**12
-"""In units of the dtype, how far a gradient may be off relative to v and y, as a backward may compute from y."""
+"""In units of the dtype, how far a gradient may be off relative to v and y/x, as a backward may compute from y."""
 
 HALVES = 20
 """Steps by which the place is found where a gradient begins to be wrong."""
@@ -226,20 +226,20 @@ class _Custom:
         is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
         if not (is_finite and _is_close(array_of(forward.output), y, dtype)):
             return None
-        found, error = truth, ""
         try:
             with guarded("its backward runs"):
                 for _ in range(1 + variant.is_late):
                     own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
-            found = dict(zip(names, map(derivative_of, own), strict=True))
+            found, error = dict(zip(names, map(derivative_of, own), strict=True)), ""
         except GradcliError as raised:
-            error = f"fails: {raised.message}"
+            found, error = truth, f"fails: {raised.message}"
         if error and variant.is_shaped:  # which it may refuse
             return None
         if not np.array_equal(array_of(weights), v):
             error = "changes the gradient vector that it is given"
-        room = ROUNDINGS * float(np.finfo(dtype).eps) * _largest(v) * _largest(y)
-        wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room)}
+        unit = ROUNDINGS * float(np.finfo(dtype).eps) * _largest(v) * _largest(y)
+        room = {name: unit / max(1.0, _largest(arrays[name])) for name in names}
+        wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room[name])}
         if wrong and not error:
             wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
         # What is right is kept without its graph, which may be large.

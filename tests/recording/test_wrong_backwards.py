@@ -9,7 +9,7 @@ import torch
 
 from gradcli.recording.blaming import trials
 from gradcli.recording.plain_functions import check, record
-from tests.recording.wrong_backwards import RIGHT, WRONG, Cubes, FirstFour, Marked, Pair, Product, Sigmoid, X
+from tests.recording.wrong_backwards import RIGHT, WRONG, Cubes, FirstFour, HugeX, Marked, Pair, Product, Sigmoid, X
 
 FOUND: dict[str, str] = {
     "NegativeX": "",
@@ -65,6 +65,12 @@ def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> N
     words = FOUND[custom.__name__]
     assert said.startswith("disagree") or f"{custom.__name__}.backward (wrong_backwards.py, line" in said
     assert words in said if words else said.startswith("disagree")
+
+
+def test_what_is_wrong_far_away_is_found_in_float32_too() -> None:
+    """The rounding that is allowed for is relative to y/x."""
+    with pytest.raises(AssertionError, match="elsewhere HugeX"):
+        check(HugeX.apply, X.float())
 
 
 @pytest.mark.parametrize(("custom", "given"), RIGHT, ids=[custom.__name__ for custom, _ in RIGHT])
