@@ -183,7 +183,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
         name, changed = name_of(function), changed_by(function, args, kwargs)
-        tensors = list(tensors_in((args, dict(kwargs))))
+        tensors = tensors_in((args, dict(kwargs)))
         for one in within([*args, *kwargs.values()], torch.Generator):
             self._generators.setdefault(id(one), (one, one.get_state()))
         if any(one.is_meta for one in tensors):  # of shapes alone
@@ -251,7 +251,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             args: What it is given.
             arguments: Of the row.
         """
-        tensors = list(tensors_in(args))
+        tensors = tensors_in(args)
         if self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)):
             return function(*args)
         place = self.places.find()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,7 @@ class Surface(torch.overrides.TorchFunctionMode):
         return True
 
 
+@functools.lru_cache(maxsize=4096)
 def path_of(function: Callable[..., Any]) -> str:
     """Name a function of torch as it is typed: `torch.Tensor.sum`; empty if it has no name."""
     if getattr(function, "__module__", "") == "torch.autograd":

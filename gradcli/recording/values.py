@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -96,17 +96,20 @@ def numbers_of(tensor: Tensor) -> Array:
     return found if found.dtype.kind == "f" else found.astype(np.float64)
 
 
-def within(value: Any, kind: type) -> Iterator[Any]:
-    """What is of a type in nested lists, tuples, dictionaries and slices."""
-    if isinstance(value, kind):
-        yield value
-    elif isinstance(value, tuple | list):
-        for one in value:
-            yield from within(one, kind)
-    elif isinstance(value, dict):
-        yield from within(list(value.values()), kind)
-    elif isinstance(value, slice):
-        yield from within((value.start, value.stop, value.step), kind)
+def within(value: Any, kind: type) -> list[Any]:
+    """List what is of a type in nested lists, tuples, dictionaries and slices, in order."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, kind):
+            found.append(one)
+        elif isinstance(one, tuple | list):
+            waiting += one[::-1]
+        elif isinstance(one, dict):
+            waiting += [*one.values()][::-1]
+        elif isinstance(one, slice):
+            waiting += (one.step, one.stop, one.start)
+    return found
 
 
 def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
@@ -122,8 +125,8 @@ def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
     return value
 
 
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors in nested lists, tuples and dictionaries."""
+def tensors_in(value: Any) -> list[Tensor]:
+    """List the tensors in nested lists, tuples and dictionaries."""
     return within(value, torch.Tensor)
 
 
