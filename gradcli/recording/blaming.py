@@ -92,7 +92,7 @@ class Trial:
 
 def trials(recorded: Recorded) -> list[Trial]:
     """Ask the custom functions of a recording alone; of each class the first application that is wrong counts."""
-    applications, end = recorded.recorder.places.applications, time.thread_time() + SECONDS * patience()
+    applications, end = recorded.applications, time.thread_time() + SECONDS * patience()
     first = {application.function: application for application in reversed(applications)}
     asked = sorted(applications, key=lambda one: first[one.function] is not one)[:MOST_APPLICATIONS]
     found = [trial for one in asked if (trial := _trial(recorded, one, end)) is not None]

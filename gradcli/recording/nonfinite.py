@@ -28,10 +28,12 @@ class Origin:
     Attributes:
         where: The line of the user's code.
         module: The module whose forward that is, if it is one.
+        custom: The number of the application of an `autograd.Function` in whose forward it is.
     """
 
     where: Where | None
     module: Any = None
+    custom: int | None = None
 
 
 def beginnings(trace: Trace, origins: Mapping[Span, Origin], paths: Mapping[int, str]) -> Iterator[str]:

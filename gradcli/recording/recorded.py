@@ -30,7 +30,7 @@ from gradcli.recording.loading import guarded
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import numbers_of
+from gradcli.recording.values import Application, numbers_of
 from gradcli.results import Array, Check, Verdict
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
@@ -141,9 +141,14 @@ class Recorded:
         return at_boundaries(guards, shapes, inputs, wrt)
 
     @property
+    def applications(self) -> Sequence[Application]:
+        """The applications of custom functions."""
+        return self.recorder.places.applications
+
+    @property
     def customs(self) -> tuple[str, ...]:
         """The custom functions that it applies."""
-        return tuple(dict.fromkeys(one.function.__name__ for one in self.recorder.places.applications))
+        return tuple(dict.fromkeys(one.function.__name__ for one in self.applications))
 
     def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
         """The custom functions whose gradients are wrong, but for those that the verdict of this point tells of."""
@@ -156,7 +161,7 @@ class Recorded:
 
     @cached_property
     def _trials(self) -> list[Trial]:
-        return trials(self) if self.recorder.places.applications else []
+        return trials(self) if self.applications else []
 
     def with_constants(self, given: Mapping[str, Array]) -> Recorded:
         """The same with other numbers in tensors that the function finds elsewhere."""

@@ -316,7 +316,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             self._constant(output, [output] * is_written)
             return
         self._derived(result, *inputs)
-        self.origins.setdefault(result, Origin(place.where, place.module))
+        self.origins.setdefault(result, Origin(place.where, place.module, place.custom))
         if not is_written:
             self._values.put(output, result)
             return

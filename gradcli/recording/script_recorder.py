@@ -29,7 +29,7 @@ from gradcli.recording.recorded import Call, Recorded, require_same
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Guard, Leaf, numbers_of, tensors_in
+from gradcli.recording.values import Application, Guard, Leaf, numbers_of, tensors_in
 from gradcli.results import Array
 
 _READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
@@ -69,6 +69,14 @@ class MadeTensor(Recorded):
         """The same with the tensors that the script has names for."""
         named = {name: one for name, (_, one) in self.recorder.named.items() if name in self.program.named}
         return self.ran, {**named, **self.ran.leaves, self.program.output_name: self.ran.output}
+
+    @property
+    def applications(self) -> Sequence[Application]:
+        """The applications of custom functions that the tensor is made of."""
+        origins = [
+            self.recorder.origins[one.symbol] for one in self.program.lines if one.symbol in self.recorder.origins
+        ]
+        return [self.recorder.places.applications[n] for n in sorted({one.custom for one in origins} - {None})]
 
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
         """Nothing: what a script detaches is not judged, as it is run once."""
