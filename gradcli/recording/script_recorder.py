@@ -73,10 +73,8 @@ class MadeTensor(Recorded):
     @property
     def applications(self) -> Sequence[Application]:
         """The applications of custom functions that the tensor is made of."""
-        origins = [
-            self.recorder.origins[one.symbol] for one in self.program.lines if one.symbol in self.recorder.origins
-        ]
-        return [self.recorder.places.applications[n] for n in sorted({one.custom for one in origins} - {None})]
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own]
 
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
         """Nothing: what a script detaches is not judged, as it is run once."""
