@@ -45,15 +45,19 @@ def _reflections(A: Array, tau: Array) -> Array:
 
 
 def _eigenvalues(A: Array) -> Array:
-    """Roots of the characteristic polynomial, which complex steps move as they do the matrix."""
-    coefficients, product = [1.0 + 0j], np.zeros_like(A)
+    """Roots of the characteristic polynomial, which complex steps move as they do the matrix.
+
+    In extended precision: the coefficients cost digits where roots are near one another.
+    """
+    whole = A.astype(np.clongdouble)
+    coefficients, product = [np.clongdouble(1)], np.zeros_like(whole)
     for n in range(1, len(A) + 1):  # Faddeev and LeVerrier
-        product = A @ product + coefficients[-1] * np.eye(len(A))
-        coefficients.append(-np.trace(A @ product) / n)
-    roots = np.linalg.eigvalsh(A.real).astype(complex)
+        product = whole @ product + coefficients[-1] * np.eye(len(A))
+        coefficients.append(-np.trace(whole @ product) / n)
+    roots = np.linalg.eigvalsh(A.real).astype(np.clongdouble)
     for _ in range(3):
         roots = roots - np.polyval(coefficients, roots) / np.polyval(np.polyder(np.array(coefficients)), roots)
-    return roots if np.iscomplexobj(A) else roots.real
+    return (roots if np.iscomplexobj(A) else roots.real).astype(A.dtype)
 
 
 def _singular(A: Array) -> Array:
