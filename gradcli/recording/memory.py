@@ -122,8 +122,7 @@ def places_in(tensor: Tensor, other: Tensor) -> Tensor | None:
         return None
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
         size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        places = torch.full((size,), -1, dtype=torch.int64)
-        count = torch.arange(tensor.numel()).reshape(tensor.shape)
-        places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).copy_(count)
+        flat = torch.arange(size).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).reshape(-1)
+        places = torch.full((size,), -1, dtype=torch.int64).index_put((flat,), torch.arange(tensor.numel()))
         found = places.as_strided(other.shape, other.stride(), other.storage_offset()).clone()
         return found if bool((found >= 0).any()) else None

@@ -255,7 +255,7 @@ class Call:
             constants: The tensors that the function finds elsewhere, by name.
             seen_by: What records it, if that is wanted.
         """
-        tensors = self._tensors(arrays, wrt)
+        tensors = self._tensors(arrays, [*self.given])  # as when it was recorded: it may ask for gradients itself
         if isinstance(seen_by, Recorder):
             seen_by.give(tensors)
         self._give(constants, arrays, wrt)

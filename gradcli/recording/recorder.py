@@ -32,7 +32,7 @@ from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
-from gradcli.recording.values import Leaf, Where, copied, replaced, tensors_in
+from gradcli.recording.values import Leaf, Where, copied, is_followed, is_wrapped, replaced, tensors_in
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -228,15 +228,16 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
         is_other = self._of_other_dtype(outputs) and not self._is_given(given)
-        if is_other or not any(_is_followed(one) for one in outputs):
-            self.decisions.of_whole_numbers(name, given, place)
+        if is_other or not any(is_followed(one) for one in outputs):
+            if not (is_other and name in ORDERED):  # an order of constants is theirs
+                self.decisions.of_whole_numbers(name, given, place)
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, (), place)
         self._require_dtype(outputs, inputs)
         for output, result in zip(outputs, results, strict=False):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs)
-                if not _is_followed(output) and name in ORDERED:
+                if not is_followed(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
         return found
 
@@ -250,7 +251,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             arguments: Of the row.
         """
         tensors = list(tensors_in(args))
-        if self._pauses or any(map(_is_wrapped, tensors)) or all(map(self._is_made, tensors)):
+        if self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)):
             return function(*args)
         place = self.places.find()
         self._learn_names(place.frame)
@@ -303,12 +304,12 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             raise InputError(f"{self.called} calls {function}{place}, which has no meaning here")
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
-            self._value(one, place) if isinstance(one, torch.Tensor) and _is_followed(one) else None for one in parts
+            self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
         ]
 
     def _keep(self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], *, is_written: bool = False) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if result is None or not _is_followed(output):
+        if result is None or not is_followed(output):
             self._constant(output, [output] * is_written)
             return
         self._derived(result, *inputs)
@@ -372,6 +373,10 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
         if kwargs.get("create_graph"):
             return function(*args, **kwargs)
+        place = self.places.find()
+        if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
+            for one in tensors_in(args[:1]):
+                self.decisions.left(path.removeprefix("torch."), one, place)
         with self.paused():
             found = function(*args, **kwargs)
         return self._constant(found, ())
@@ -405,7 +410,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
-        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed:
+        is_dual = torch.autograd.forward_ad._current_level >= 0  # whose zeros autograd follows, and no line does
+        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
             raise InputError(
                 f"autograd follows a tensor{place} that was changed, or made, by what it does not follow",
                 hint="change a .clone() of it, or outside of no_grad",
@@ -475,7 +481,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if type(value) not in _PLAIN or not name.isidentifier() or _is_wrapped(value):
+            if type(value) not in _PLAIN or not name.isidentifier() or is_wrapped(value):
                 continue
             known = self._values.find(value)
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
@@ -484,17 +490,3 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def _is_wrapped(tensor: Tensor) -> bool:
-    """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
-    return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-
-
-def _is_followed(output: Any) -> bool:
-    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
-    return (
-        isinstance(output, torch.Tensor)
-        and not output.is_meta
-        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
-    )
