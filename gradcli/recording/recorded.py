@@ -24,8 +24,9 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Fault, faults
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
-from gradcli.recording.cuts import cuts
+from gradcli.recording.cuts import SAME, cuts
 from gradcli.recording.loading import guarded
+from gradcli.recording.math_and_numpy import Met, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.tensor_names import Names
@@ -221,7 +222,7 @@ class Call:
         recorder.give(tensors)
         try:
             self._give(constants, numbers, ())
-            with self._running(), recorder:
+            with self._running() as met, recorder:
                 y = one_tensor(self._run(tensors), self.called)
         finally:
             recorder.restore(but=constants)
@@ -231,9 +232,11 @@ class Call:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        remarks = (*recorder.decisions.branches(program), *recorder.decisions.remarks)
-        made = Recorded(self, program, arrays, found_elsewhere, remarks, recorder, array_of(y))
+        said = (*recorder.decisions.branches(program), *recorder.decisions.remarks, *remarks(met))
+        made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(y))
         require_same(made, y)
+        if met:
+            self._require_as_arrays(made.value)
         return made
 
     def names(self, arrays: Mapping[str, Array]) -> Names:
@@ -276,7 +279,7 @@ class Call:
         """Whether a parameter is given as a whole number of Python."""
         return name in self.whole and not self.given[name].ndim
 
-    def _run(self, tensors: Mapping[str, Tensor]) -> Any:
+    def _run(self, tensors: Mapping[str, Any]) -> Any:
         kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
         plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
         values = {**tensors, **plain}
@@ -289,8 +292,8 @@ class Call:
         return self.function(*first, **rest)
 
     @contextlib.contextmanager
-    def _running(self) -> Iterator[None]:
-        """With the random numbers of the first run."""
+    def _running(self) -> Iterator[Met]:
+        """With the random numbers of the first run, and `math` and NumPy read as torch's."""
         before = Random.now()
         self._random.set()
         try:
@@ -300,9 +303,10 @@ class Call:
                 torch.inference_mode(False),
                 torch.enable_grad(),
                 uncompiled(),
+                read_as_torch(self.function) as met,
             ):
                 warnings.simplefilter("ignore")
-                yield
+                yield met
         finally:
             before.set()
 
@@ -320,6 +324,24 @@ class Call:
                 tensor.requires_grad_()
 
     # -- what was recorded
+
+    def _require_as_arrays(self, value: Array) -> None:
+        """Refuse a function of NumPy that is another one of tensors, as `x.std()` is.
+
+        Raises:
+            InputError: It runs with arrays in place of tensors, and gives another value.
+        """
+        tensors = self._tensors(self.given, ())
+        try:
+            with self._running():
+                found = np.asarray(self._run({name: array_of(one) for name, one in tensors.items()}), value.dtype)
+        except (InputError, TypeError, ValueError):  # it is of tensors alone
+            return
+        if found.shape != value.shape or not _is_close(found, value, SAME[self.dtype]):
+            raise InputError(
+                f"{self.called} gives {_short(found)} with arrays of NumPy, and {_short(value)} with tensors",
+                hint="methods of a tensor are torch's: np.std(x) is NumPy's, x.std() is not",
+            )
 
     def _refuse(self, y: Tensor, *, known: bool) -> None:
         if known:

@@ -84,7 +84,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
-        self._called, self._count = set[Atom](), 0
+        self._called, self._count, self._lifted = set[Atom](), 0, set[int]()
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
         self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
@@ -201,6 +201,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if tensors[0] is not self._surface.reading:
                 self.decisions.read(tensors[0], place)
             return self.run(function, args, kwargs)
+        if name == "lift_fresh":  # of numbers that Python has
+            self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias"):
             return self.run(function, args, kwargs)
         if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
@@ -383,6 +385,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
         atom = self.lines.variable(name, tuple(tensor.shape))
+        is_made = is_made or memory(tensor) in self._lifted
         self.leaves[name] = Leaf(name, tensor, self._copied(tensor), is_argument, is_made)
         if tensor.requires_grad:
             self._followed.add(atom)
