@@ -13,6 +13,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType
@@ -37,33 +38,55 @@ add subtract multiply divide power floor_divide remainder less less_equal greate
 """.split()
 """Functions that an operator calls, of which a tensor and a number of NumPy are torch's in any case."""
 
+_EXCHANGED = (ModuleType, BuiltinFunctionType)
+"""What may have a stand-in among the globals."""
+
 Met = dict[str, None]
 """Functions that were given tensors, as they are typed: `np.sum`."""
 
 
 @contextlib.contextmanager
-def read_as_torch(function: Callable[..., Any]) -> Iterator[Met]:
+def read_as_torch(function: Callable[..., Any], *, is_of_arrays: bool = False) -> Iterator[Met]:
     """Read `math` and NumPy as torch's within a block.
 
     Args:
         function: The one that runs, in whose globals they are looked for.
+        is_of_arrays: Whether it is given arrays of `torch._numpy`.
 
     Yields:
         The functions that were given tensors.
     """
-    met: Met = {}
+    met: Met = {"methods of arrays": None} if is_of_arrays else {}
     scope, stand_ins = _globals_of(function), _stand_ins(met)
-    own = {name: value for name, value in scope.items() if _is_replaced(value) and value in stand_ins}
+    kinds = (torch.Tensor, _numpy().ndarray) if is_of_arrays else (torch.Tensor,)
+    own = {name: one for name, one in scope.items() if isinstance(one, _EXCHANGED) and one in stand_ins}
     protocols = {} if hasattr(torch.Tensor, "__array_ufunc__") else _protocols(met)
     try:
         scope.update({name: stand_ins[value] for name, value in own.items()})
-        for name, method in protocols.items():
-            setattr(torch.Tensor, name, method)
+        for kind, name in itertools.product(kinds, protocols):
+            setattr(kind, name, protocols[name])
         yield met
     finally:
-        for name in protocols:
-            delattr(torch.Tensor, name)
+        for kind, name in itertools.product(kinds, protocols):
+            delattr(kind, name)
         scope.update({name: value for name, value in own.items() if scope.get(name) is stand_ins[value]})
+
+
+def is_of_numpy(function: Callable[..., Any]) -> bool:
+    """Tell whether the globals of a function of the user's have to do with NumPy, and not with torch."""
+    names = [getattr(one, "__module__", None) or getattr(one, "__name__", "") for one in _globals_of(function).values()]
+    roots = {str(name).partition(".")[0] for name in names}
+    return "numpy" in roots and "torch" not in roots
+
+
+def as_array(value: Any) -> Any:
+    """Give a tensor as an array, whose methods are NumPy's."""
+    return _numpy().ndarray(value) if isinstance(value, torch.Tensor) else value
+
+
+def as_tensors(found: Any) -> Any:
+    """Give a result with tensors in place of arrays."""
+    return replaced(found, _numpy().ndarray, lambda array: array.tensor)
 
 
 def remarks(met: Met) -> tuple[str, ...]:
@@ -94,10 +117,6 @@ def _globals_of(function: Any) -> dict[str, Any]:
 # -- what asks nobody
 
 
-def _is_replaced(value: Any) -> bool:
-    return isinstance(value, ModuleType | BuiltinFunctionType)
-
-
 def _stand_ins(met: Met) -> Mapping[Any, Any]:
     """A stand-in for each function that asks nobody, and for the modules that they are in."""
     of_math = {name: _of_numbers(getattr(math, name), met) for name in _MATH}
@@ -115,7 +134,8 @@ def _of_numbers(real: Callable[..., Any], met: Met) -> Callable[..., Any]:
     name = real.__name__
 
     @functools.wraps(real)
-    def asked(*args: Any) -> Any:
+    def asked(*given: Any) -> Any:
+        args = as_tensors(given)
         tensors = [*tensors_in(args)]
         if not _are_followed(args) or any(one.numel() != 1 for one in tensors):
             return real(*args)
@@ -123,7 +143,7 @@ def _of_numbers(real: Callable[..., Any], met: Met) -> Callable[..., Any]:
             real(*map(float, args))  # which raises what Python raises
         met[f"math.{name}"] = None
         of_torch = {"log": _log, "hypot": _hypot}.get(name) or getattr(torch, name, None) or getattr(_numpy(), name)
-        return _tensors(of_torch(*(torch.as_tensor(one, dtype=tensors[0].dtype) for one in args)))
+        return as_tensors(of_torch(*(torch.as_tensor(one, dtype=tensors[0].dtype) for one in args)))
 
     return asked
 
@@ -141,6 +161,7 @@ def _of_lists(real: Callable[..., Any], met: Met) -> Callable[..., Any]:
 
     @functools.wraps(real)
     def asked(values: Any, *args: Any, **kwargs: Any) -> Any:
+        values = as_tensors(values)
         if not _are_followed(values) or args or kwargs:
             return real(values, *args, **kwargs)
         met[f"np.{real.__name__}"] = None
@@ -161,23 +182,26 @@ def _stacked(values: Any, dtype: torch.dtype) -> Tensor:
 def _protocols(met: Met) -> Mapping[str, Callable[..., Any]]:
     """The methods by which a tensor answers NumPy."""
 
-    def of_function(_: Tensor, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def of_function(one: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         module = function.__module__.removeprefix("numpy").strip(".")
         space = getattr(_numpy(), module, None) if module else _numpy()
         of_torch = getattr(space, function.__name__, None)
         if of_torch is None or not _are_followed((args, kwargs)):
             return function._implementation(*args, **kwargs)
         met[".".join(filter(None, ("np", module, function.__name__)))] = None
-        return _tensors(of_torch(*_for_torch(args), **{name: _for_torch(one) for name, one in kwargs.items()}))
+        found = of_torch(*_for_torch(args), **{name: _for_torch(value) for name, value in kwargs.items()})
+        return as_tensors(found) if isinstance(one, torch.Tensor) else found
 
-    def of_ufunc(tensor: Tensor, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    def of_ufunc(one: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         of_torch = getattr(_numpy(), ufunc.__name__, None) or getattr(torch.special, ufunc.__name__, None)
         if of_torch is None or method != "__call__" or kwargs or not _are_followed(args):
-            plain = replaced(args, torch.Tensor, np.asarray)
-            return tensor.__array_wrap__(np.asarray(getattr(ufunc, method)(*plain, **kwargs)))
+            plain = replaced(as_tensors(args), torch.Tensor, np.asarray)
+            found = getattr(ufunc, method)(*plain, **kwargs)
+            return found if isinstance(found, tuple) else torch.from_numpy(np.asarray(found))
         if not (ufunc.__name__ in _OPERATORS and any(isinstance(one, np.generic) for one in args)):  # as Python has it
             met[f"np.{ufunc.__name__}"] = None
-        return _tensors(of_torch(*_for_torch(args)))
+        found = of_torch(*_for_torch(args))
+        return as_tensors(found) if isinstance(one, torch.Tensor) else found
 
     return {"__array_function__": of_function, "__array_ufunc__": of_ufunc}
 
@@ -188,15 +212,10 @@ def _numpy() -> ModuleType:
 
 
 def _are_followed(args: Any) -> bool:
-    return any(one.requires_grad for one in tensors_in(args))
+    return any(one.requires_grad for one in tensors_in(as_tensors(args)))
 
 
 def _for_torch(args: Any) -> Any:
     """Arguments with copies of arrays as tensors, and numbers of NumPy as Python's."""
     plain = replaced(args, np.generic, lambda number: number.item())
     return replaced(plain, np.ndarray, lambda array: torch.tensor(array.copy()))
-
-
-def _tensors(found: Any) -> Any:
-    """A result with tensors in place of arrays of `torch._numpy`."""
-    return replaced(found, _numpy().ndarray, lambda array: array.tensor)

@@ -26,7 +26,7 @@ from gradcli.recording.blaming import Fault, faults
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
 from gradcli.recording.cuts import SAME, cuts
 from gradcli.recording.loading import guarded
-from gradcli.recording.math_and_numpy import Met, read_as_torch, remarks
+from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.tensor_names import Names
@@ -177,6 +177,7 @@ class Call:
         dtype: Of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
         borrowed: The tensors found elsewhere that are given other values, to be given back.
+        is_of_arrays: Whether it is given arrays of `torch._numpy`, as its methods are NumPy's.
     """
 
     function: Callable[..., Any]
@@ -186,11 +187,14 @@ class Call:
     dtype: Dtype
     whole: frozenset[str] = frozenset()
     borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
+    is_of_arrays: bool = False
     _random: Random = field(default_factory=Random.now, repr=False)
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
-        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, self._random)
+        return Call(
+            self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, _random=self._random
+        )
 
     def of(
         self,
@@ -201,7 +205,7 @@ class Call:
         whole: frozenset[str],
     ) -> Call:
         """A part of the function by itself."""
-        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, self._random)
+        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, _random=self._random)
 
     def recorded(
         self,
@@ -217,6 +221,15 @@ class Call:
         Raises:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
+        try:
+            return self._recorded(constants, numbers)
+        except InputError:
+            if is_of_numpy(self.function):
+                with contextlib.suppress(InputError):
+                    return replace(self, is_of_arrays=True)._recorded(constants, numbers)
+            raise
+
+    def _recorded(self, constants: Mapping[str, Tensor], numbers: Mapping[str, Array]) -> Recorded:
         tensors = self._tensors(self.given, [*self.given])
         recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype), self.called)
         recorder.give(tensors)
@@ -235,7 +248,7 @@ class Call:
         said = (*recorder.decisions.branches(program), *recorder.decisions.remarks, *remarks(met))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(y))
         require_same(made, y)
-        if met:
+        if met and is_of_numpy(self.function):
             self._require_as_arrays(made.value)
         return made
 
@@ -282,14 +295,15 @@ class Call:
     def _run(self, tensors: Mapping[str, Any]) -> Any:
         kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
         plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
-        values = {**tensors, **plain}
+        values = {**(tensors if not self.is_of_arrays else {n: as_array(one) for n, one in tensors.items()}), **plain}
         first: list[Any] = []
         rest = dict(values)
         for name in self.taken.order:
             if name not in rest or name in self.taken.keyword_only:
                 break
             first.append(rest.pop(name))
-        return self.function(*first, **rest)
+        found = self.function(*first, **rest)
+        return as_tensors(found) if self.is_of_arrays else found
 
     @contextlib.contextmanager
     def _running(self) -> Iterator[Met]:
@@ -303,7 +317,7 @@ class Call:
                 torch.inference_mode(False),
                 torch.enable_grad(),
                 uncompiled(),
-                read_as_torch(self.function) as met,
+                read_as_torch(self.function, is_of_arrays=self.is_of_arrays) as met,
             ):
                 warnings.simplefilter("ignore")
                 yield met
@@ -326,7 +340,7 @@ class Call:
     # -- what was recorded
 
     def _require_as_arrays(self, value: Array) -> None:
-        """Refuse a function of NumPy that is another one of tensors, as `x.std()` is.
+        """Refuse a function of NumPy that is another one of tensors, as `x.std()` is: it is given arrays then.
 
         Raises:
             InputError: It runs with arrays in place of tensors, and gives another value.
@@ -340,7 +354,7 @@ class Call:
         if found.shape != value.shape or not _is_close(found, value, SAME[self.dtype]):
             raise InputError(
                 f"{self.called} gives {_short(found)} with arrays of NumPy, and {_short(value)} with tensors",
-                hint="methods of a tensor are torch's: np.std(x) is NumPy's, x.std() is not",
+                hint="methods of a tensor are torch's, those of an array NumPy's",
             )
 
     def _refuse(self, y: Tensor, *, known: bool) -> None:

@@ -270,6 +270,24 @@ def stirling(n):
     return math.lgamma(n) + math.degrees(math.radians(n)) + math.fmod(n, 2)
 
 
+@function("methods of arrays", M)
+def methods_of_arrays(m):
+    d = m.copy()
+    d[0] = 2 * d[1]
+    z = d - d.max(axis=1, keepdims=True)
+    return np.exp(z).sum(axis=1) / m.size + m.dot(m).trace() * m.astype(float).std()
+
+
+@function("methods of arrays", V)
+def lists_of_elements(x):
+    return np.mean([np.sin(xi) for xi in x]) + np.sum([x[0] * x[1], x[2]])
+
+
+@function("methods of arrays", V)
+def spread(x):
+    return np.sum(x) / x.std()
+
+
 def newton_step(x, power):
     return x - (math.exp(x) - 2) / math.exp(x) ** power
 
