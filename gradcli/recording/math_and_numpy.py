@@ -38,9 +38,6 @@ add subtract multiply divide power floor_divide remainder less less_equal greate
 """.split()
 """Functions that an operator calls, of which a tensor and a number of NumPy are torch's in any case."""
 
-_EXCHANGED = (ModuleType, BuiltinFunctionType)
-"""What may have a stand-in among the globals."""
-
 Met = dict[str, None]
 """Functions that were given tensors, as they are typed: `np.sum`."""
 
@@ -59,7 +56,7 @@ def read_as_torch(function: Callable[..., Any], *, is_of_arrays: bool = False) -
     met: Met = {"methods of arrays": None} if is_of_arrays else {}
     scope, stand_ins = _globals_of(function), _stand_ins(met)
     kinds = (torch.Tensor, _numpy().ndarray) if is_of_arrays else (torch.Tensor,)
-    own = {name: one for name, one in scope.items() if isinstance(one, _EXCHANGED) and one in stand_ins}
+    own = {n: one for n, one in scope.items() if isinstance(one, ModuleType | BuiltinFunctionType) and one in stand_ins}
     protocols = {} if hasattr(torch.Tensor, "__array_ufunc__") else _protocols(met)
     try:
         scope.update({name: stand_ins[value] for name, value in own.items()})

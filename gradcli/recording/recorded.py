@@ -86,6 +86,8 @@ class Recorded:
                 raise InputError(message, hint="make it an argument of the function")
         arrays = {**self.call.given, **self.arrays, **arrays}
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
+        if self.recorder.takes_gradients or not wrt:  # as when it was recorded
+            wrt = [*wrt, *self.call.given]
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
             with kept(self.recorder.changed):
@@ -187,14 +189,12 @@ class Call:
     dtype: Dtype
     whole: frozenset[str] = frozenset()
     borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
-    is_of_arrays: bool = False
     _random: Random = field(default_factory=Random.now, repr=False)
+    is_of_arrays: bool = False
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
-        return Call(
-            self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, _random=self._random
-        )
+        return Call(self.function, self.called, self.taken, given, self.dtype, self.whole, self.borrowed, self._random)
 
     def of(
         self,
@@ -205,7 +205,7 @@ class Call:
         whole: frozenset[str],
     ) -> Call:
         """A part of the function by itself."""
-        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, _random=self._random)
+        return Call(function, called, taken, given, self.dtype, whole, self.borrowed, self._random)
 
     def recorded(
         self,
@@ -271,7 +271,7 @@ class Call:
             constants: The tensors that the function finds elsewhere, by name.
             seen_by: What records it, if that is wanted.
         """
-        tensors = self._tensors(arrays, [*self.given])  # as when it was recorded: it may ask for gradients itself
+        tensors = self._tensors(arrays, wrt)
         if isinstance(seen_by, Recorder):
             seen_by.give(tensors)
         self._give(constants, arrays, wrt)

@@ -64,6 +64,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         held: What the lines hold constant that autograd does not follow, and where it is used.
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
+        takes_gradients: Whether the function goes back through a graph itself.
     """
 
     def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
@@ -71,6 +72,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.names, self.dtype, self.called = names, dtype, called
         self._surface = Surface(self)
         self._pauses = self._inside = self._count = 0
+        self.takes_gradients = False
         self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self.changed: list[Tensor] = []
@@ -373,6 +375,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
+        self.takes_gradients = True
         if kwargs.get("create_graph"):
             return function(*args, **kwargs)
         place = self.places.find()
