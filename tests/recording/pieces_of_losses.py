@@ -826,3 +826,43 @@ def by_partial_and_closure(x):
     square = functools.partial(make(3.0), power=2)
     fs = [square, torch.sin, functools.partial(torch.mul, 2.0)]
     return functools.reduce(lambda acc, f: f(acc), fs, x)
+
+
+@piece(T(3, 5), refused="multi_margin_loss")
+def margin_losses(x):
+    target = torch.tensor([1, 0, 3])
+    return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))
+
+
+@piece(T(3), T(3))
+def losses_of_pairs(a, b):
+    y = torch.ones(3, dtype=D)
+    rank = F.margin_ranking_loss(a, b, y)
+    return rank + F.poisson_nll_loss(a, b.abs()) + F.cosine_embedding_loss(a[None], b[None], -y[:1], margin=0.1)
+
+
+@piece(T(2, 3), verdict="undefined")  # wrong: NaN stands for what is missing, and nansum leaves it out
+def mean_of_what_is_there(x):
+    return torch.nansum(torch.where(x > 0, x, torch.nan)) + x.nanmean()
+
+
+@piece(T(3, 4))
+def transformer_decoder(x):
+    torch.manual_seed(31)
+    layer = nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, batch_first=True).double()
+    return layer(x[None], 0.5 * x[None]).square().mean()
+
+
+@piece(T(1, 2, 4, 4))
+def evaluated_network(x):
+    torch.manual_seed(32)
+    net = nn.Sequential(nn.Conv2d(2, 2, 3, bias=False), nn.BatchNorm2d(2), nn.ELU(), nn.Dropout2d(0.5)).double()
+    net.eval()
+    return net(x).sum()
+
+
+@piece(T(1, 3, 4))
+def gated_convolution(x):
+    torch.manual_seed(33)
+    a, b = nn.Conv1d(3, 6, 3, padding=1).double()(x).chunk(2, 1)
+    return torch.addcmul(torch.zeros_like(a), torch.sigmoid(a), torch.tanh(b)).amax((0, 2))

@@ -962,3 +962,76 @@ def clipped_gradient_by_hook(x):
     y = 10 * x**2
     y.register_hook(lambda g: g.clamp(-0.1, 0.1))
     return y.sum()
+
+
+# -- more of Python
+
+
+@piece(T(3), verdict="cut")
+def backward_inside(x):
+    z = x.detach().clone().requires_grad_()
+    (z**3).sum().backward()
+    return (x * z.grad).sum()
+
+
+@piece(T(3))
+def gradient_to_look_at(x):
+    (g,) = torch.autograd.grad((x**3).sum(), x, retain_graph=True)
+    assert "tensor" in str(g)
+    return x.sin().sum()
+
+
+@piece(T(3))
+def fallback_after_an_error(x):
+    try:
+        return torch.linalg.cholesky(torch.outer(x, x) - torch.eye(3, dtype=D)).sum()
+    except RuntimeError:
+        return (x**2).sum()
+
+
+@piece(T(3))
+def number_of_terms_by_value(x):
+    n = int(x.abs().sum().item() > 0) + 2
+    return torch.stack([x**k for k in range(n)])
+
+
+@piece(T(3))
+def three_hundred_steps(x):
+    for _ in range(300):
+        x = torch.sin(x) + 0.1 * x
+    return x.sum()
+
+
+@piece(T(3))
+def scripted(x):
+    @torch.jit.script
+    def f(z: torch.Tensor):
+        return z.relu() * 2
+
+    return f(x)
+
+
+@piece(U(3))
+def special_functions(x):
+    special = torch.special.i0(x) + torch.special.ndtr(x) + torch.special.entr(x) + torch.special.xlog1py(x, x)
+    return special + torch.lgamma(x) + torch.digamma(x) + torch.erfinv(x / 3)
+
+
+@piece(T(3, 3), refused="aten.linalg_lu")
+def lu_factors(a):
+    _, lower, upper = torch.linalg.lu(a + 3 * torch.eye(3, dtype=D))
+    return lower.sum() + upper.diagonal().prod()
+
+
+@piece(torch.arange(3, dtype=D), verdict="disagree")  # the last one is kept, and torch's backward gives 1 to both
+def assigned_twice(x):
+    y = torch.zeros(2, dtype=D)
+    y[torch.tensor([0, 0, 1])] = x
+    return y.sum()
+
+
+@piece(T(2, 2))
+def checked_covariance(a):
+    cov = a @ a.T + torch.eye(2, dtype=D)
+    dist = torch.distributions.MultivariateNormal(torch.zeros(2, dtype=D), covariance_matrix=cov)
+    return dist.log_prob(torch.ones(2, dtype=D)) + (cov if torch.equal(cov, cov.T) else a).sum()
