@@ -90,11 +90,11 @@ def remarks(met: Met) -> tuple[str, ...]:
     """Say what was read as torch's.
 
     >>> remarks({"math.cos": None, "np.sum": None})
-    ("math.cos and np.sum of a tensor are read as torch's; Python's own have no derivative",)
+    ("read as torch's where a tensor is given: math.cos, np.sum; Python's own have no derivative",)
     """
-    *others, last = met or [""]
-    names, are = (f"{', '.join(others)} and {last}", "are") if others else (last, "is")
-    return (f"{names} of a tensor {are} read as torch's; Python's own have no derivative",) if met else ()
+    return (
+        (f"read as torch's where a tensor is given: {', '.join(met)}; Python's own have no derivative",) if met else ()
+    )
 
 
 def _globals_of(function: Any) -> dict[str, Any]:
