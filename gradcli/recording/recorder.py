@@ -380,7 +380,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return function(*args, **kwargs)
         place = self.places.find()
         if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
-            for one in tensors_in(args[:1]):
+            for one in tensors_in(args[:1] or kwargs):
                 self.decisions.left(path.removeprefix("torch."), one, place)
         with self.paused():
             found = function(*args, **kwargs)

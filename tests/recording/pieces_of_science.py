@@ -264,6 +264,12 @@ def first_order_maml(w):
     return ((w - 0.1 * g) ** 2).sum()
 
 
+@piece(T(3), verdict="cut")
+def weights_by_sensitivity(x):
+    (g,) = torch.autograd.grad(outputs=x.exp().sum(), inputs=x, retain_graph=True)
+    return (g / g.sum() * x).sum()
+
+
 @piece(U(2))
 def implicit_fixed_point(a):
     z = torch.zeros(2, dtype=D)
@@ -616,7 +622,7 @@ def named_einsum_and_tensordot(a, b):
 @piece(T(4))
 def polynomial_by_horner(c):
     xs = torch.linspace(-1, 1, 3, dtype=D)
-    return torch.stack([functools_horner(c, x) for x in xs]) + torch.vander(xs, 4) @ c
+    return torch.stack([functools_horner(c, x) for x in xs]) + torch.vander(xs, 4, increasing=True) @ c
 
 
 def functools_horner(coefficients, x):
