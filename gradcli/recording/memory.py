@@ -3,7 +3,6 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
@@ -164,7 +163,7 @@ def places_in(own: Geometry, other: Geometry, count: int) -> Tensor | None:
     if dtype is not other_dtype or 0 in shape or 0 in other_shape:
         return None
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
-        places = torch.full((count,), -1, dtype=torch.int64)
-        places.as_strided(shape, strides, first).copy_(torch.arange(math.prod(shape)).reshape(shape))
+        flat = torch.arange(count).as_strided(shape, strides, first).reshape(-1)
+        places = torch.full((count,), -1, dtype=torch.int64).index_put((flat,), torch.arange(flat.numel()))
         found = places.as_strided(other_shape, other_strides, other_first).clone()
         return found if bool((found >= 0).any()) else None

@@ -25,8 +25,9 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Trial, hooks, trials
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
-from gradcli.recording.cuts import cuts
+from gradcli.recording.cuts import SAME, cuts
 from gradcli.recording.loading import guarded
+from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
 from gradcli.recording.tensor_names import Names
@@ -88,6 +89,8 @@ class Recorded:
                 raise InputError(message, hint="make it an argument of the function")
         arrays = {**self.call.given, **self.arrays, **arrays}
         constants = {name: found[name].tensor for name in self.constants if not found[name].is_made}
+        if self.recorder.takes_gradients or not wrt:  # as when it was recorded
+            wrt = [*wrt, *self.call.given]
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
             with kept(self.recorder.changed):
@@ -192,6 +195,7 @@ class Call:
         dtype: Of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
         borrowed: The tensors found elsewhere that are given other values, to be given back.
+        is_of_arrays: Whether it is given arrays of `torch._numpy`, as its methods are NumPy's.
     """
 
     function: Callable[..., Any]
@@ -202,6 +206,7 @@ class Call:
     whole: frozenset[str] = frozenset()
     borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
     _random: Random = field(default_factory=Random.now, repr=False)
+    is_of_arrays: bool = False
 
     def at(self, given: Mapping[str, Array]) -> Call:
         """The same at another point."""
@@ -221,12 +226,21 @@ class Call:
         Raises:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
+        try:
+            return self._recorded(constants, numbers)
+        except InputError:
+            if is_of_numpy(self.function):
+                with contextlib.suppress(InputError):
+                    return replace(self, is_of_arrays=True)._recorded(constants, numbers)
+            raise
+
+    def _recorded(self, constants: Mapping[str, Tensor], numbers: Mapping[str, Array]) -> Recorded:
         tensors = self._tensors(self.given, [*self.given])
         recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype), self.called)
         recorder.give(tensors)
         try:
             self._give(constants, numbers, ())
-            with self._running(), recorder:
+            with self._running() as met, recorder:
                 y = one_tensor(self._run(tensors), self.called)
         finally:
             recorder.restore(but=constants)
@@ -236,9 +250,11 @@ class Call:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        remarks = tuple(recorder.decisions.told(program))
-        made = Recorded(self, program, arrays, found_elsewhere, remarks, recorder, array_of(y))
+        said = (*recorder.decisions.told(program), *remarks(met))
+        made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(y))
         require_same(made, y)
+        if met and is_of_numpy(self.function):
+            self._require_as_arrays(made.value)
         return made
 
     def names(self, arrays: Mapping[str, Array]) -> Names:
@@ -281,21 +297,22 @@ class Call:
         """Whether a parameter is given as a whole number of Python."""
         return name in self.whole and not self.given[name].ndim
 
-    def _run(self, tensors: Mapping[str, Tensor]) -> Any:
+    def _run(self, tensors: Mapping[str, Any]) -> Any:
         kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
         plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
-        values = {**tensors, **plain}
+        values = {**(tensors if not self.is_of_arrays else {n: as_array(one) for n, one in tensors.items()}), **plain}
         first: list[Any] = []
         rest = dict(values)
         for name in self.taken.order:
             if name not in rest or name in self.taken.keyword_only:
                 break
             first.append(rest.pop(name))
-        return self.function(*first, **rest)
+        found = self.function(*first, **rest)
+        return as_tensors(found) if self.is_of_arrays else found
 
     @contextlib.contextmanager
-    def _running(self) -> Iterator[None]:
-        """With the random numbers of the first run."""
+    def _running(self) -> Iterator[Met]:
+        """With the random numbers of the first run, and `math` and NumPy read as torch's."""
         before = Random.now()
         self._random.set()
         try:
@@ -305,9 +322,10 @@ class Call:
                 torch.inference_mode(False),
                 torch.enable_grad(),
                 uncompiled(),
+                read_as_torch(self.function, is_of_arrays=self.is_of_arrays) as met,
             ):
                 warnings.simplefilter("ignore")
-                yield
+                yield met
         finally:
             before.set()
 
@@ -325,6 +343,24 @@ class Call:
                 tensor.requires_grad_()
 
     # -- what was recorded
+
+    def _require_as_arrays(self, value: Array) -> None:
+        """Refuse a function of NumPy that is another one of tensors, as `x.std()` is: it is given arrays then.
+
+        Raises:
+            InputError: It runs with arrays in place of tensors, and gives another value.
+        """
+        tensors = self._tensors(self.given, ())
+        try:
+            with self._running():
+                found = np.asarray(self._run({name: array_of(one) for name, one in tensors.items()}), value.dtype)
+        except (InputError, TypeError, ValueError):  # it is of tensors alone
+            return
+        if found.shape != value.shape or not _is_close(found, value, SAME[self.dtype]):
+            raise InputError(
+                f"{self.called} gives {_short(found)} with arrays of NumPy, and {_short(value)} with tensors",
+                hint="methods of a tensor are torch's, those of an array NumPy's",
+            )
 
     def _refuse(self, y: Tensor, *, known: bool) -> None:
         if known:

@@ -33,7 +33,7 @@ from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
-from gradcli.recording.values import Leaf, Where, copied, is_wrapped, replaced, tensors_in, within
+from gradcli.recording.values import Leaf, Where, copied, is_followed, is_wrapped, replaced, tensors_in, within
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -66,6 +66,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
         origins: Where the values of calls come from.
+        takes_gradients: Whether the function goes back through a graph itself.
     """
 
     def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
@@ -73,6 +74,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.names, self.dtype, self.called = names, dtype, called
         self._surface = Surface(self)
         self._pauses = self._inside = self._count = 0
+        self.takes_gradients = False
         self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self.changed: list[Tensor] = []
@@ -86,7 +88,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
-        self._called, self._count = set[Atom](), 0
+        self._called, self._count, self._lifted = set[Atom](), 0, set[int]()
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
         self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
@@ -203,6 +205,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if tensors[0] is not self._surface.reading:
                 self.decisions.read(tensors[0], place)
             return self.run(function, args, kwargs)
+        if name == "lift_fresh":  # of numbers that Python has
+            self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias"):
             return self.run(function, args, kwargs)
         if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
@@ -230,15 +234,16 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
         is_other = self._of_other_dtype(outputs) and not self._is_given(given)
-        if is_other or not any(_is_followed(one) for one in outputs):
-            self.decisions.of_whole_numbers(name, given, place)
+        if is_other or not any(is_followed(one) for one in outputs):
+            if not (is_other and name in ORDERED):  # an order of constants is theirs
+                self.decisions.of_whole_numbers(name, given, place)
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, (), place)
         self._require_dtype(outputs, inputs)
         for output, result in zip(outputs, results, strict=False):
             if isinstance(output, torch.Tensor):
                 self._keep(output, result, inputs, place)
-                if not _is_followed(output) and name in ORDERED:
+                if not is_followed(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
         return found
 
@@ -305,14 +310,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             raise InputError(f"{self.called} calls {function}{place}, which has no meaning here")
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
-            self._value(one, place) if isinstance(one, torch.Tensor) and _is_followed(one) else None for one in parts
+            self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
         ]
 
     def _keep(
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: Place, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if result is None or not _is_followed(output):
+        if result is None or not is_followed(output):
             self._constant(output, [output] * is_written)
             return
         self._derived(result, *inputs)
@@ -375,14 +380,20 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
+        self.takes_gradients = True
         if kwargs.get("create_graph"):
             return function(*args, **kwargs)
+        place = self.places.find()
+        if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
+            for one in tensors_in(args[:1] or kwargs):
+                self.decisions.left(path.removeprefix("torch."), one, place)
         with self.paused():
             found = function(*args, **kwargs)
         return self._constant(found, ())
 
     def _leaf(self, name: str, tensor: Tensor, *, is_argument: bool = False, is_made: bool = False) -> Atom:
         atom = self.lines.variable(name, tuple(tensor.shape))
+        is_made = is_made or memory(tensor) in self._lifted
         self.leaves[name] = Leaf(name, tensor, self._copied(tensor), is_argument, is_made)
         if tensor.requires_grad:
             self._followed.add(atom)
@@ -410,7 +421,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
-        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed:
+        is_dual = torch.autograd.forward_ad._current_level >= 0  # whose zeros autograd follows, and no line does
+        if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
             raise InputError(
                 f"autograd follows a tensor{place} that was changed, or made, by what it does not follow",
                 hint="change a .clone() of it, or outside of no_grad",
@@ -480,21 +492,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if type(value) not in _PLAIN or not name.isidentifier() or is_wrapped(value):
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or not name.isidentifier() or is_wrapped(value):
                 continue
             known = self._values.find(value)
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
                 self._called.add(known.atom)
                 self.named[self.names.free(name)] = known.atom, value
-
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def _is_followed(output: Any) -> bool:
-    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
-    return (
-        isinstance(output, torch.Tensor)
-        and not output.is_meta
-        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
-    )

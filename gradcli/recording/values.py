@@ -139,3 +139,12 @@ def copied(tensor: Tensor) -> Tensor:
 def is_wrapped(tensor: Tensor) -> bool:
     """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
     return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def is_followed(output: Any) -> bool:
+    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
+    return (
+        isinstance(output, torch.Tensor)
+        and not output.is_meta
+        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
+    )

@@ -227,7 +227,14 @@ class Run:
             return self._chosen_operands(line, tangents)
         if op.is_extreme:
             return self._chosen_elements(line, tangents)
-        return self._changes(line, tangents) if op.sense and self.side else self._line_tangents(line, tangents)
+        found = self._changes(line, tangents) if op.sense and self.side else self._line_tangents(line, tangents)
+        return [None if self._is_settled(line, n, one) else one for n, one in enumerate(found)]
+
+    def _is_settled(self, line: Line, n: int, change: Tangent) -> bool:
+        """Whether an equation that would jump is of a function with itself, as `x.tril() == x` of a triangle."""
+        sense = {*line.call.op.sense}  # of == and !=, that of both directions
+        is_jump = isinstance(change, Undefined) and change.kind == "jump"
+        return is_jump and bool(sense) and sense == {-one for one in sense} and self._is_one_function(line, n)
 
     def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         elements = self.plan.pairs[line.symbol][1]
@@ -284,6 +291,9 @@ class Run:
         """Whether both operands of an extreme are the same around the point, which balls of their slopes never show."""
         if any(tangent is None or isinstance(tangent, Undefined) or tangent.is_exact() for tangent in of):
             return False
+        return self._is_one_function(line, n)
+
+    def _is_one_function(self, line: Line, n: int) -> bool:
         self._functions = self._functions or Numbering(self, by_value=False)
         return self._are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
 

@@ -251,7 +251,7 @@ def without_grad(x):
 
 
 def through_floats(x):
-    return x * math.sin(x[0]) + float(x[1]) + x[2].item()
+    return x * math.sin(float(x[0])) + float(x[1]) + x[2].item()
 
 
 def through_numpy(x):

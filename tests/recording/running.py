@@ -12,7 +12,8 @@ import torch
 def run_by_python(function: Callable[..., Any], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """What a function gives, with leaves that require gradients, in the first dtype in which it gives that dtype."""
     state = torch.get_rng_state()
-    for dtype in (torch.float64, torch.float32):
+    own = [one.dtype for one in given if one.is_floating_point()]
+    for dtype in dict.fromkeys((*own, torch.float64, torch.float32)):
         torch.set_rng_state(state)
         leaves = [one.to(dtype, copy=True).requires_grad_() if one.is_floating_point() else one for one in given]
         try:

@@ -211,6 +211,37 @@ def test_the_graph_is_that_of_the_function_itself() -> None:
     assert x.grad.tolist() == [3.0, 6.0]
 
 
+def test_what_is_not_differentiated_by_takes_no_part_in_the_graph() -> None:
+    """As in a script, where it requires no gradient."""
+
+    def f(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return (x * w).sum()
+
+    answer = record(f, X, X + 1).graph(wrt=["x"])
+    (w,) = [tensor for tensor in answer.tensors if tensor.name == "w"]
+    assert w.grad is None
+    assert len([node for node in answer.nodes if node.name == "AccumulateGrad"]) == 1
+
+
+def test_a_function_that_takes_a_gradient_itself_is_differentiated_by_its_parameters() -> None:
+    """By those of the module, and by x alone within it."""
+
+    def residual(x: torch.Tensor) -> Any:
+        u = model.net64(x)
+        (slope,) = torch.autograd.grad(u.sum(), x, create_graph=True)
+        return ((slope - u.sum()) ** 2).mean()
+
+    answer = record(residual, X).vjp(wrt=["net64.fc1.weight"])
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+
+
+def test_what_a_call_makes_anew_is_nothing_to_differentiate_by() -> None:
+    """Its derivative would be 0, as the next call has another one."""
+    with pytest.raises(GradcliError, match="scale is made anew by each call of new_constants"):
+        record(model.new_constants, X).vjp(v="ones", wrt=["scale"])
+
+
 def test_intermediates_have_the_names_of_the_code() -> None:
     """A local variable can be shown, with its adjoint."""
     answer = record(model.solved, X).vjp(show=["matrix"])

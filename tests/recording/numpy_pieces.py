@@ -1,0 +1,325 @@
+"""Functions of NumPy and of `math`, as people write them; each with its arguments, and what is read as torch's."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from math import exp, pi
+from math import sqrt as root
+from typing import Any
+
+import numpy as np
+import numpy.linalg as la
+from numpy import cos
+
+W = np.array([[0.5, -1.0], [2.0, 0.25], [-0.5, 1.5]])
+b = np.array([0.1, -0.2])
+t = np.linspace(0.0, 1.0, 4)
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(4, 3)), rng.normal(size=4)
+
+NUMPY: list[tuple[Any, str, tuple[Any, ...]]] = []
+
+
+def function(read, *args):
+    """Add a function with some of what is read as torch's."""
+
+    def register(found):
+        NUMPY.append((found, read, tuple(np.asarray(one, dtype=float) for one in args)))
+        return found
+
+    return register
+
+
+V = [0.7, -1.3, 2.1]
+M = [[0.7, -1.3], [2.1, 0.4]]
+
+
+@function("np.sin", V)
+def wave(x):
+    return np.sin(x) * x
+
+
+@function("np.dot", V, [1.0, 2.0, -0.5])
+def dot(x, w):
+    return np.dot(x, w)
+
+
+@function("np.matmul", V)
+def layer(x):
+    return np.tanh(x @ W + b)
+
+
+@function("np.matmul", V)
+def constants_first(x):
+    return W.T @ x - b
+
+
+@function("np.where", V)
+def leaky(x):
+    return np.where(x > 0, x, 0.1 * x)
+
+
+@function("np.maximum", V)
+def relu(x):
+    return np.maximum(0, x).sum()
+
+
+@function("np.linalg.norm", V)
+def length(x):
+    return np.linalg.norm(x - 1)
+
+
+@function("np.linalg.norm", M)
+def lengths(m):
+    return la.norm(m, axis=1)
+
+
+@function("np.exp", V)
+def exp_sum(x):
+    return np.exp(-(x**2)).sum()
+
+
+@function("np.exp", V)
+def softmax(z):
+    e = np.exp(z - np.max(z))
+    return e / e.sum()
+
+
+@function("np.log", M)
+def cross_entropy(z):
+    p = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True)
+    return -np.mean(np.log(p)[np.arange(2), [0, 1]])
+
+
+@function("np.exp", V)
+def sigmoid_loss(w):
+    p = 1 / (1 + np.exp(-X @ w))
+    return np.mean((p - (Y > 0)) ** 2)
+
+
+@function("np.sum", M)
+def of_axes(m):
+    return np.sum(m**2, axis=0) + m.sum(axis=0)
+
+
+@function("np.mean", M)
+def centered(m):
+    d = m - np.mean(m, axis=1, keepdims=True)
+    return np.sqrt(np.mean(d**2, axis=-1))
+
+
+@function("np.std", V)
+def standardized(x):
+    return (x - np.mean(x)) / np.std(x)
+
+
+@function("np.stack", V)
+def stacked(x):
+    return np.stack([x, x**2], axis=1).sum(axis=1)
+
+
+@function("np.concatenate", V)
+def padded_differences(x):
+    return np.diff(np.concatenate(([0.0], x, [1.0])))
+
+
+@function("np.clip", V)
+def clipped(x):
+    return np.clip(x, -1, 1) + x.clip(-2, 2)
+
+
+@function("np.array", V)
+def cartesian(p):
+    r, theta, z = p
+    return np.array([r * np.cos(theta), r * np.sin(theta), z])
+
+
+@function("np.array", [0.3])
+def rotation(a):
+    R = np.array([[np.cos(a[0]), -np.sin(a[0])], [np.sin(a[0]), np.cos(a[0])]])
+    return R @ np.array([1.0, 2.0])
+
+
+@function("np.array", V)
+def rosenbrock_residuals(x):
+    return np.array([1.0, 10 * (x[1] - x[0] ** 2), 1 - x[0], x[2]])
+
+
+@function("np.einsum", M, M)
+def einsum(a, c):
+    return np.einsum("ij,jk->ik", a, c)
+
+
+@function("np.outer", V)
+def outer(x):
+    return np.outer(x, x) + np.eye(3)
+
+
+@function("np.cumsum", V)
+def cumulative(x):
+    return np.cumsum(x) * np.arange(3)
+
+
+@function("np.log1p", [0.5, 2.0])
+def log1p_expm1(x):
+    return np.log1p(x) + np.expm1(-x)
+
+
+@function("np.power", [0.5, 2.0])
+def powers(x):
+    return np.power(x, 1.5) + np.square(x) + 2.0**x + np.float_power(2.0, x) * 0
+
+
+@function("np.multiply", [1.0, -2.0, 0.5])
+def polynomial(c):
+    return sum(c[k] * t**k for k in range(3)) + np.polyval([1.0, 2.0], t)
+
+
+@function("np.arctan2", [0.5, 2.0])
+def angles(p):
+    return np.arctan2(p[0], p[1]) + np.hypot(p[0], p[1])
+
+
+@function("np.prod", V)
+def product(x):
+    return np.prod(x) + np.abs(x).min() + np.sign(x).sum()
+
+
+@function("np.linalg.det", M)
+def matrix(m):
+    return np.linalg.det(m) + np.trace(np.linalg.inv(m)) + np.linalg.solve(m, b).sum()
+
+
+@function("np.zeros_like", V)
+def assigned(x):
+    out = np.zeros_like(x)
+    for i in range(3):
+        out[i] = np.sin(x[i]) * (i + 1)
+    return out
+
+
+@function("np.sort", V)
+def ordered(x):
+    return np.sort(x)[:2] + np.median(x)
+
+
+@function("np.multiply", V)
+def arrays_before_operators(x):
+    return np.arange(3) * x + np.ones(3) / x - np.pi
+
+
+@function("np.reshape", V)
+def shaped(x):
+    return np.reshape(np.tile(x, 2), (2, 3)).T.ravel()[::2] + np.roll(x, 1)
+
+
+@function("np.sum", [0.4, 1.3])
+def least_squares(p):
+    residual = p[0] * np.exp(-p[1] * t) - np.exp(-t)
+    return 0.5 * np.sum(residual**2)
+
+
+@function("np.cos", [0.3, 1.2])
+def imported_from_numpy(x):
+    return cos(x).prod()
+
+
+@function("np.logaddexp", V)
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+@function("math.sqrt", 0.7)
+def gaussian(x):
+    return math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi * x)
+
+
+@function("math.erf", 0.7)
+def normal_cdf(x):
+    return 0.5 * (1 + math.erf(x / math.sqrt(2)))
+
+
+@function("math.log", 0.7, 1.2)
+def black_scholes(s, v):
+    d1 = (math.log(s / 0.9) + 0.5 * v**2) / v
+    d2 = d1 - v
+    return s * 0.5 * math.erfc(-d1 / root(2)) - 0.9 * exp(-0.02) * 0.5 * math.erfc(-d2 / root(2))
+
+
+@function("math.hypot", 0.7, 1.2)
+def distances(x, y):
+    return math.hypot(x, y) + math.hypot(x, 1, y) + math.atan2(y, x) + math.hypot(x)
+
+
+@function("math.pow", 0.7)
+def of_powers(x):
+    return math.pow(x, 3) + math.pow(2, x) + math.log(x, 2) + math.log2(x) + math.fabs(x) + math.log10(x)
+
+
+@function("math.tanh", V)
+def elements_in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        total += math.tanh(x[i]) * math.cos(i * pi / 3)
+    return total
+
+
+@function("math.lgamma", 2.7)
+def stirling(n):
+    return math.lgamma(n) + math.degrees(math.radians(n)) + math.fmod(n, 2)
+
+
+@function("methods of arrays", M)
+def methods_of_arrays(m):
+    d = m.copy()
+    d[0] = 2 * d[1]
+    z = d - d.max(axis=1, keepdims=True)
+    return np.exp(z).sum(axis=1) / m.size + m.dot(m).trace() * m.astype(float).std()
+
+
+@function("methods of arrays", V)
+def lists_of_elements(x):
+    return np.mean([np.sin(xi) for xi in x]) + np.sum([x[0] * x[1], x[2]])
+
+
+@function("methods of arrays", V)
+def spread(x):
+    return np.sum(x) / x.std()
+
+
+def newton_step(x, power):
+    return x - (math.exp(x) - 2) / math.exp(x) ** power
+
+
+@function("math.exp", 0.4)
+def by_helpers(x):
+    for _ in range(3):
+        x = newton_step(x, power=1)
+    return x
+
+
+@function("math.sin", 0.4)
+def numbers_and_tensors(x):
+    scale = math.sqrt(2) + float(np.sum(W)) + np.sin(0.3)
+    return scale * math.sin(x) if not math.isnan(x) else x
+
+
+class Oscillator:
+    """With a method that is recorded."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def at(self, x):
+        return np.exp(-self.rate * x) * np.cos(x)
+
+    def __call__(self, x):
+        return self.at(x) + math.cos(self.rate)
+
+
+NUMPY += [
+    (Oscillator(0.5).at, "np.exp", (np.array(V),)),
+    (Oscillator(0.5), "np.exp", (np.array(V),)),
+    (partial(newton_step, power=2), "math.exp", (np.array(0.3),)),
+]

@@ -1,0 +1,868 @@
+"""Losses and layers, as people write them; each with its arguments."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tests.recording.pieces import D, F, T, U, piece
+
+# -- losses
+
+
+@piece(T(4, 3))
+def multiclass_focal(logits):
+    target = torch.tensor([0, 2, 1, 1])
+    logp = F.log_softmax(logits, dim=-1)
+    logpt = logp.gather(1, target.unsqueeze(1)).squeeze(1)
+    pt = logpt.exp()
+    alpha = torch.tensor([0.25, 0.5, 0.25], dtype=logits.dtype)[target]
+    return (-alpha * (1 - pt) ** 2 * logpt).mean()
+
+
+@piece(T(2, 3, 4))
+def soft_dice(logits):
+    target = F.one_hot(torch.tensor([[0, 1, 2, 1], [2, 2, 0, 1]]), 3).permute(0, 2, 1).to(logits.dtype)
+    probs = logits.softmax(dim=1)
+    dims = (0, 2)
+    inter = torch.sum(probs * target, dims)
+    card = torch.sum(probs + target, dims)
+    return 1.0 - (2.0 * inter / (card + 1e-7)).mean()
+
+
+@piece(T(4, 2), T(4, 2))
+def contrastive_pairs(a, b):
+    y = torch.tensor([1.0, 0.0, 1.0, 0.0])
+    d = F.pairwise_distance(a, b)
+    return torch.mean(y * d.pow(2) + (1 - y) * torch.clamp(2.0 - d, min=0.0).pow(2))
+
+
+@piece(T(3, 2), T(3, 2), T(3, 2))
+def triplet(anchor, positive, negative):
+    loss_fn = nn.TripletMarginLoss(margin=1.0, p=2)
+    return loss_fn(anchor, positive, negative)
+
+
+@piece(T(5, 3))
+def batch_hard_triplet(emb):
+    labels = torch.tensor([0, 0, 1, 1, 0])
+    dist = (emb[:, None, :] - emb[None, :, :]).pow(2).sum(-1)
+    same = labels[:, None] == labels[None, :]
+    hardest_pos = (dist * same.to(dist.dtype)).max(dim=1).values
+    hardest_neg = dist.masked_fill(same, float("inf")).min(dim=1).values
+    return F.relu(hardest_pos - hardest_neg + 0.5).mean()
+
+
+@piece(T(4, 3), T(4, 3))
+def info_nce(z1, z2):
+    z = torch.cat([F.normalize(z1, dim=-1), F.normalize(z2, dim=-1)])
+    sim = z @ z.t() / 0.5
+    sim.fill_diagonal_(-1e9)
+    n = z1.size(0)
+    labels = torch.cat([torch.arange(n) + n, torch.arange(n)])
+    return F.cross_entropy(sim, labels)
+
+
+@piece(T(3, 2), T(3, 2), T())
+def clip_loss(image, text, log_scale):
+    image = image / image.norm(dim=1, keepdim=True)
+    text = text / text.norm(dim=1, keepdim=True)
+    logits = log_scale.exp() * image @ text.t()
+    labels = torch.arange(len(image))
+    return (F.cross_entropy(logits, labels) + F.cross_entropy(logits.t(), labels)) / 2
+
+
+@piece(T(4, 3))
+def ctc_forward(logits):
+    """Sum over alignments of the label 'ab', with blanks, in log space."""
+    logp = logits.log_softmax(-1)
+    ext = [0, 1, 0, 2, 0]
+    alpha = [logp[0, 0], logp[0, 1]] + [torch.tensor(-1e30, dtype=logp.dtype)] * 3
+    for t in range(1, logp.shape[0]):
+        new = []
+        for s in range(len(ext)):
+            paths = [alpha[s]] + ([alpha[s - 1]] if s > 0 else [])
+            if s > 1 and ext[s] != 0 and ext[s] != ext[s - 2]:
+                paths.append(alpha[s - 2])
+            new.append(torch.logsumexp(torch.stack(paths), 0) + logp[t, ext[s]])
+        alpha = new
+    return -torch.logaddexp(alpha[-1], alpha[-2])
+
+
+@piece(T(5, 1, 3), refused="aten._ctc_loss.Tensor")
+def ctc_of_torch(logits):
+    return F.ctc_loss(logits.log_softmax(-1), torch.tensor([[1, 2]]), torch.tensor([5]), torch.tensor([2]))
+
+
+@piece(T(2, 4), T(4, 2), T(2, 4))
+def elbo(x, w, noise):
+    enc = x @ w
+    mu, logvar = enc, 0.1 * enc
+    std = torch.exp(0.5 * logvar)
+    z = mu + noise[:, :2] * std
+    recon = torch.sigmoid(z @ w.t())
+    bce = F.binary_cross_entropy(recon, torch.sigmoid(x), reduction="sum")
+    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    return bce + kld
+
+
+@piece(3 * T(5), T(5))
+def huber(pred, target):
+    err = pred - target
+    quad = torch.clamp(err.abs(), max=1.0)
+    return (0.5 * quad**2 + 1.0 * (err.abs() - quad)).mean()
+
+
+@piece(T(4, 3), T(4))
+def quantile_loss(preds, target):
+    losses = []
+    for i, q in enumerate((0.1, 0.5, 0.9)):
+        errors = target - preds[:, i]
+        losses.append(torch.max((q - 1) * errors, q * errors).unsqueeze(1))
+    return torch.mean(torch.sum(torch.cat(losses, dim=1), dim=1))
+
+
+@piece(T(4, 5))
+def label_smoothing(x):
+    target = torch.tensor([1, 0, 4, 2])
+    logprobs = F.log_softmax(x, dim=-1)
+    nll = -logprobs.gather(dim=-1, index=target.unsqueeze(1)).squeeze(1)
+    smooth = -logprobs.mean(dim=-1)
+    return (0.9 * nll + 0.1 * smooth).mean()
+
+
+@piece(T(4, 5))
+def label_smoothing_of_torch(x):
+    return nn.CrossEntropyLoss(label_smoothing=0.1, ignore_index=-100)(x, torch.tensor([1, -100, 4, 2]))
+
+
+@piece(T(3, 4), T(3, 4))
+def distillation(student, teacher):
+    t = 2.0
+    soft = F.kl_div(F.log_softmax(student / t, 1), F.softmax(teacher / t, 1), reduction="batchmean") * t**2
+    return 0.7 * soft + 0.3 * F.cross_entropy(student, torch.tensor([0, 3, 1]))
+
+
+@piece(T(6), T(6))
+def concordance(x, y):
+    mx, my = x.mean(), y.mean()
+    cov = ((x - mx) * (y - my)).mean()
+    return 1 - 2 * cov / (x.var(unbiased=False) + y.var(unbiased=False) + (mx - my) ** 2)
+
+
+@piece(T(6), T(6))
+def pearson(x, y):
+    vx = x - torch.mean(x)
+    vy = y - torch.mean(y)
+    return torch.sum(vx * vy) / (torch.sqrt(torch.sum(vx**2)) * torch.sqrt(torch.sum(vy**2)))
+
+
+@piece(T(4, 3), T(4, 3))
+def barlow_twins(za, zb):
+    za = (za - za.mean(0)) / za.std(0)
+    zb = (zb - zb.mean(0)) / zb.std(0)
+    c = za.T @ zb / len(za)
+    on = torch.diagonal(c).add(-1).pow(2).sum()
+    off = c.flatten()[:-1].view(2, 4)[:, 1:].flatten().pow(2).sum()
+    return on + 0.005 * off
+
+
+@piece(T(4, 3))
+def vicreg_variance(z):
+    std = torch.sqrt(z.var(dim=0) + 1e-4)
+    cov = (z - z.mean(0)).T @ (z - z.mean(0)) / (z.shape[0] - 1)
+    off_diagonal = cov[~torch.eye(3, dtype=torch.bool)]
+    return torch.mean(F.relu(1 - std)) + off_diagonal.pow(2).sum() / 3
+
+
+@piece(T(3, 4), T(3, 4))
+def mmd(x, y):
+    def rbf(a, b):
+        d = ((a[:, None] - b[None]) ** 2).sum(-1)
+        return sum(torch.exp(-d / (2 * s**2)) for s in (0.5, 1.0, 2.0)).mean()
+
+    return rbf(x, x) + rbf(y, y) - 2 * rbf(x, y)
+
+
+@piece(T(4))
+def listwise_rank(scores):
+    order = torch.argsort(torch.tensor([3.0, 1.0, 0.0, 2.0]), descending=True)
+    s = scores[order]
+    return -(s - torch.logcumsumexp(s.flip(0), 0).flip(0)).sum()
+
+
+@piece(T(4))
+def cox_partial_likelihood(risk):
+    time = torch.tensor([4.0, 2.0, 3.0, 1.0])
+    event = torch.tensor([1.0, 1.0, 0.0, 1.0])
+    idx = time.argsort(descending=True)
+    risk, event = risk[idx], event[idx]
+    return -((risk - risk.exp().cumsum(0).log()) * event).sum() / event.sum()
+
+
+@piece(T(6))
+def lovasz_hinge(logits):
+    labels = torch.tensor([1.0, 0, 1, 1, 0, 0], dtype=logits.dtype)
+    signs = 2.0 * labels - 1.0
+    errors = 1.0 - logits * signs
+    errors_sorted, perm = torch.sort(errors, dim=0, descending=True)
+    gt_sorted = labels[perm]
+    gts = gt_sorted.sum()
+    jaccard = 1.0 - (gts - gt_sorted.cumsum(0)) / (gts + (1.0 - gt_sorted).cumsum(0))
+    jaccard[1:] = jaccard[1:] - jaccard[:-1].clone()
+    return torch.dot(F.relu(errors_sorted), jaccard)
+
+
+@piece(T(2, 4), U(2, 4))
+def iou_boxes(delta, anchors):
+    xy = anchors[:, :2] + delta[:, :2]
+    wh = anchors[:, 2:] * delta[:, 2:].exp()
+    tl = torch.maximum(xy - wh / 2, torch.tensor([-1.0, -1.0]))
+    br = torch.minimum(xy + wh / 2, torch.tensor([2.0, 2.0]))
+    inter = (br - tl).clamp(min=0).prod(dim=1)
+    return 1 - inter / (wh.prod(1) + 9.0 - inter)
+
+
+@piece(U(4), U(4))
+def tversky(p, g):
+    tp = (p * g).sum()
+    fp = ((1 - g) * p).sum()
+    fn = (g * (1 - p)).sum()
+    return 1 - (tp + 1e-6) / (tp + 0.3 * fp + 0.7 * fn + 1e-6)
+
+
+@piece(T(2, 3), T(2, 3))
+def wasserstein_1d(x, y):
+    return (x.sort(dim=-1)[0] - y.sort(dim=-1)[0]).abs().mean()
+
+
+@piece(T(3, 3))
+def sinkhorn(cost):
+    log_k = -cost / 0.5
+    f = torch.zeros(3, dtype=D)
+    g = torch.zeros(3, dtype=D)
+    for _ in range(4):
+        f = -torch.logsumexp(log_k + g[None, :], dim=1) - math.log(3)
+        g = -torch.logsumexp(log_k + f[:, None], dim=0) - math.log(3)
+    plan = torch.exp(log_k + f[:, None] + g[None, :])
+    return (plan * cost).sum()
+
+
+@piece(T(3, 4))
+def weighted_bce(logits):
+    target = (torch.arange(12).view(3, 4) % 3 == 0).to(logits.dtype)
+    pos_weight = (target == 0).sum() / target.sum()
+    return F.binary_cross_entropy_with_logits(logits, target, pos_weight=pos_weight)
+
+
+@piece(T(5))
+def masked_mean_loss(pred):
+    target = torch.tensor([1.0, float("nan"), 0.5, float("nan"), -1.0], dtype=D)
+    valid = ~torch.isnan(target)
+    return ((pred[valid] - target[valid]) ** 2).mean()
+
+
+@piece(T(4, 2))
+def gaussian_nll(out):
+    mean, raw = out.unbind(-1)
+    var = F.softplus(raw) + 1e-6
+    return F.gaussian_nll_loss(mean, torch.linspace(-1, 1, 4, dtype=D), var)
+
+
+@piece(T(2, 6))
+def mixture_density(params):
+    pi, mu, log_sigma = params.chunk(3, dim=-1)
+    y = torch.tensor([[0.3], [-1.0]], dtype=D)
+    log_prob = -0.5 * ((y - mu) / log_sigma.exp()) ** 2 - log_sigma - 0.5 * math.log(2 * math.pi)
+    return -torch.logsumexp(F.log_softmax(pi, dim=-1) + log_prob, dim=-1).mean()
+
+
+@piece(T(3, 2), T(3))
+def hinge(w, b):
+    x = torch.tensor([0.5, -1.0], dtype=D)
+    margins = w @ x + b
+    correct = margins[1]
+    loss = torch.clamp(margins - correct + 1, min=0)
+    loss = loss * (torch.arange(3) != 1)
+    return loss.sum() + 0.01 * (w**2).sum()
+
+
+@piece(T(4), T(4))
+def policy_gradient(logits, advantage):
+    dist = torch.distributions.Categorical(logits=logits)
+    logp = torch.stack([dist.log_prob(torch.tensor(a)) for a in (0, 2, 3, 2)])
+    return -(logp * advantage).mean() - 0.01 * dist.entropy()
+
+
+@piece(T(4), T(4), U(4))
+def ppo_clip(logp, old_logp, adv):
+    ratio = torch.exp(logp - old_logp)
+    return -torch.min(ratio * adv, torch.clamp(ratio, 0.8, 1.2) * adv).mean()
+
+
+@piece(T(3), T(3))
+def dpo(chosen, rejected):
+    beta = 0.1
+    return -F.logsigmoid(beta * (chosen - rejected)).mean()
+
+
+@piece(torch.tensor([0.5, 0.0, -2.0], dtype=D), verdict="kink")
+def l1_penalty(w):
+    return ((w - 1) ** 2).sum() + 0.1 * w.abs().sum()
+
+
+@piece(torch.tensor([1.0, 2.0, 2.0], dtype=D), verdict="kink")
+def largest_of_a_tie(x):
+    return x.max() * 2
+
+
+@piece(torch.tensor([[0.0, 0.0], [3.0, 4.0]], dtype=D), verdict="kink")
+def group_lasso(w):
+    return sum(torch.sqrt((row**2).sum()) if row.any() else row.norm() for row in w)
+
+
+@piece(torch.tensor([0.3, 1.0], dtype=D), verdict="kink")
+def huber_at_its_edge(x):
+    return torch.where(x < 1, x, 2 * x - 1).sum()
+
+
+# -- layers
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, dim, eps=1e-6):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def _norm(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+    def forward(self, x):
+        output = self._norm(x.float()).type_as(x)
+        return output * self.weight
+
+
+@piece(T(2, 4).float())
+def rms_norm(x):
+    return RMSNorm(4)(x).sin().sum()
+
+
+@piece(T(4, 4))
+def rotary(x):
+    seq, dim = x.shape
+    inv_freq = 1.0 / (10000 ** (torch.arange(0, dim, 2).double() / dim))
+    freqs = torch.outer(torch.arange(seq).double(), inv_freq)
+    emb = torch.cat((freqs, freqs), dim=-1)
+    x1, x2 = x.chunk(2, dim=-1)
+    rotated = torch.cat((-x2, x1), dim=-1)
+    return x * emb.cos() + rotated * emb.sin()
+
+
+@piece(T(3, 4), refused="aten.view_as_complex")
+def rotary_interleaved(x):
+    theta = torch.outer(torch.arange(3, dtype=D), torch.tensor([1.0, 0.01], dtype=D))
+    xc = torch.view_as_complex(x.reshape(3, 2, 2))
+    out = xc * torch.polar(torch.ones_like(theta), theta)
+    return torch.view_as_real(out).flatten(1)
+
+
+@piece(T(2, 3), T(3, 8), T(4, 3))
+def swiglu(x, w_in, w_out):
+    gate, value = (x @ w_in).chunk(2, dim=-1)
+    return (F.silu(gate) * value) @ w_out
+
+
+@piece(T(2, 6))
+def glu(x):
+    return F.glu(x, dim=-1) + torch.sigmoid(x[:, 3:]) * x[:, :3].tanh()
+
+
+class SqueezeExcite(nn.Module):
+    def __init__(self, c, r=2):
+        super().__init__()
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Sequential(nn.Linear(c, c // r), nn.ReLU(inplace=True), nn.Linear(c // r, c), nn.Sigmoid())
+
+    def forward(self, x):
+        b, c, _, _ = x.size()
+        y = self.pool(x).view(b, c)
+        y = self.fc(y).view(b, c, 1, 1)
+        return x * y.expand_as(x)
+
+
+@piece(T(1, 4, 3, 3).float())
+def squeeze_excite(x):
+    torch.manual_seed(11)
+    return SqueezeExcite(4)(x).pow(2).sum()
+
+
+@piece(T(3, 4), T(4, 3))
+def moe_top2(x, gate):
+    torch.manual_seed(12)
+    experts = nn.ModuleList([nn.Linear(4, 2).double() for _ in range(3)])
+    scores = F.softmax(x @ gate, dim=-1)
+    weights, chosen = torch.topk(scores, 2, dim=-1)
+    weights = weights / weights.sum(-1, keepdim=True)
+    out = torch.zeros(3, 2, dtype=D)
+    for e, expert in enumerate(experts):
+        rows, slot = torch.where(chosen == e)
+        out[rows] += weights[rows, slot, None] * expert(x[rows])
+    return out
+
+
+@piece(T(2, 3), T(2, 3), T(4, 2))
+def low_rank_adapter(x, a, b):
+    torch.manual_seed(13)
+    base = nn.Linear(3, 4).double()
+    for p in base.parameters():
+        p.requires_grad_(False)
+    return base(x) + 0.5 * F.linear(F.linear(x, a), b)
+
+
+@piece(T(2, 3), T(4, 3), U(4))
+def weight_norm(x, v, g):
+    w = g[:, None] * v / v.norm(dim=1, keepdim=True)
+    return F.linear(x, w).tanh().sum()
+
+
+@piece(T(2, 3))
+def weight_norm_of_torch(x):
+    torch.manual_seed(14)
+    layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2).double())
+    return layer(x).pow(2).sum()
+
+
+@piece(T(3, 2))
+def spectral_norm(w):
+    u = torch.ones(3, dtype=D) / math.sqrt(3)
+    with torch.no_grad():
+        for _ in range(50):
+            v = F.normalize(w.t() @ u, dim=0)
+            u = F.normalize(w @ v, dim=0)
+    sigma = u @ w @ v
+    return (w / sigma).sum()
+
+
+@piece(T(3, 2), verdict="cut")
+def spectral_norm_of_one_step(w):
+    u = torch.ones(3, dtype=D) / math.sqrt(3)
+    with torch.no_grad():
+        v = F.normalize(w.t() @ u, dim=0)
+        u = F.normalize(w @ v, dim=0)
+    return (w / (u @ w @ v)).sum()
+
+
+@piece(T(2, 3, 4))
+def layer_norm_by_hand(x):
+    mu = x.mean(-1, keepdim=True)
+    var = ((x - mu) ** 2).mean(-1, keepdim=True)
+    return ((x - mu) / torch.sqrt(var + 1e-5)).cumsum(1)
+
+
+@piece(T(1, 4, 2, 2))
+def group_and_instance_norm(x):
+    return nn.GroupNorm(2, 4).double()(x).sin() + F.instance_norm(x).cos()
+
+
+class BatchNormByHand(nn.Module):
+    def __init__(self, num_features, momentum=0.1, eps=1e-5):
+        super().__init__()
+        self.momentum, self.eps = momentum, eps
+        self.register_buffer("running_mean", torch.zeros(num_features, dtype=D))
+        self.register_buffer("running_var", torch.ones(num_features, dtype=D))
+
+    def forward(self, x):
+        if self.training:
+            mean, var = x.mean(0), x.var(0, unbiased=False)
+            with torch.no_grad():
+                self.running_mean.mul_(1 - self.momentum).add_(self.momentum * mean)
+                self.running_var.mul_(1 - self.momentum).add_(self.momentum * var)
+        else:
+            mean, var = self.running_mean, self.running_var
+        return (x - mean) / torch.sqrt(var + self.eps)
+
+
+@piece(T(4, 2), verdict="cut")  # the running mean depends on x
+def batch_norm_by_hand(x):
+    norm = BatchNormByHand(2)
+    y = norm(x)
+    norm.eval()
+    return y.tanh() + norm(x.detach() * 0 + 1)
+
+
+@piece(T(2, 3))
+def dropout_by_hand(x):
+    torch.manual_seed(15)
+    mask = (torch.rand(x.shape) > 0.3).to(x.dtype) / 0.7
+    return (x * mask).pow(2).sum()
+
+
+@piece(T(2, 4))
+def dropout_of_torch(x):
+    torch.manual_seed(16)
+    return nn.Sequential(nn.Dropout(0.5), nn.Tanh(), nn.AlphaDropout(0.2).eval())(x).sum()
+
+
+@piece(T(2, 3), T(2, 3))
+def bilinear_film(x, cond):
+    torch.manual_seed(17)
+    film = nn.Linear(3, 6).double()
+    gamma, beta = torch.split(film(cond), 3, dim=-1)
+    mixed = nn.Bilinear(3, 3, 2).double()(x, cond)
+    return torch.cat([gamma * x + beta, mixed], dim=-1)
+
+
+@piece(T(1, 3, 4))
+def embedding_with_positions(x):
+    pos = torch.arange(3, dtype=D).unsqueeze(1)
+    div = torch.exp(torch.arange(0, 4, 2, dtype=D) * (-math.log(10000.0) / 4))
+    pe = torch.zeros(3, 4, dtype=D)
+    pe[:, 0::2] = torch.sin(pos * div)
+    pe[:, 1::2] = torch.cos(pos * div)
+    return F.gelu(x + pe, approximate="tanh")
+
+
+@piece(T(5, 3), refused="embedding_bag takes whole numbers")
+def embedding_bag(weight):
+    ids = torch.tensor([1, 4, 4, 0])
+    return F.embedding_bag(ids, weight, torch.tensor([0, 2]), mode="sum")
+
+
+@piece(T(6))
+def prelu_mish_hardswish(x):
+    prelu = nn.PReLU(init=0.1).double()
+    return prelu(x) + F.mish(x) + F.hardswish(x) + F.selu(x) + F.softsign(x) + F.hardtanh(x)
+
+
+@piece(T(1, 1, 6))
+def pools(x):
+    return F.avg_pool1d(x, 3, stride=1).sum() + F.lp_pool1d(x.abs() + 1, 2, 3).sum() + F.adaptive_max_pool1d(x, 2).sum()
+
+
+@piece(T(1, 4, 2, 2))
+def pixel_shuffle(x):
+    up = F.pixel_shuffle(x, 2)
+    return F.interpolate(up, scale_factor=0.5, mode="nearest").sum() + F.pixel_unshuffle(up, 2).pow(2).mean()
+
+
+@piece(T(1, 2, 5, 5), T(2, 1, 3, 3))
+def depthwise_separable(x, kernel):
+    torch.manual_seed(18)
+    pointwise = nn.Conv2d(2, 3, 1).double()
+    return F.relu6(pointwise(F.conv2d(x, kernel, padding=1, groups=2))).mean()
+
+
+@piece(T(1, 1, 4, 4))
+def unfold_conv(x):
+    patches = F.unfold(x, kernel_size=2, stride=2)
+    weight = torch.linspace(-1, 1, 4, dtype=D)
+    return torch.einsum("bkl,k->bl", patches, weight).tanh()
+
+
+@piece(T(1, 2, 6))
+def causal_dilated_conv(x):
+    torch.manual_seed(19)
+    conv = nn.Conv1d(2, 2, 2, dilation=2).double()
+    y = torch.tanh(conv(F.pad(x, (2, 0))))
+    return (x + y).sum(1)
+
+
+@piece(T(1, 1, 3, 3), T(2, 3))
+def spatial_transformer(img, theta):
+    grid = F.affine_grid(theta.view(1, 2, 3) * 0.2, (1, 1, 3, 3), align_corners=False)
+    return F.grid_sample(img, grid, align_corners=False).pow(2).sum()
+
+
+# -- attention
+
+
+def attention(q, k, v, mask=None, scale=None):
+    scale = scale or 1 / math.sqrt(q.size(-1))
+    scores = torch.matmul(q, k.transpose(-2, -1)) * scale
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    weights = F.softmax(scores, dim=-1)
+    return torch.matmul(weights, v), weights
+
+
+@piece(T(1, 3, 2), T(1, 3, 2), T(1, 3, 2))
+def masked_attention(q, k, v):
+    mask = torch.tril(torch.ones(3, 3)).bool()
+    out, weights = attention(q, k, v, mask)
+    return out.sum() + weights[..., 0].prod()
+
+
+@piece(T(1, 2, 3, 2), T(1, 2, 3, 2))
+def scaled_dot_product(q, v):
+    return F.scaled_dot_product_attention(q, q, v, is_causal=True)
+
+
+@piece(T(3, 4))
+def multi_head_by_hand(x):
+    torch.manual_seed(20)
+    heads, d = 2, 2
+    wq, wk, wv = (nn.Linear(4, 4, bias=False).double() for _ in range(3))
+    q, k, v = (f(x).view(3, heads, d).transpose(0, 1) for f in (wq, wk, wv))
+    bias = -torch.arange(3).view(1, -1, 1).sub(torch.arange(3)).abs() * torch.tensor([0.5, 0.25]).view(2, 1, 1)
+    att = ((q @ k.mT) / d**0.5 + bias).softmax(-1)
+    return (att @ v).transpose(0, 1).reshape(3, 4)
+
+
+@piece(T(4, 2), T(4, 2), T(4, 2), verdict="inaccurate")  # the first row is v, but for 1e-6
+def linear_attention(q, k, v):
+    phi = lambda t: F.elu(t) + 1
+    kv = torch.zeros(2, 2, dtype=D)
+    z = torch.zeros(2, dtype=D)
+    outs = []
+    for qt, kt, vt in zip(phi(q), phi(k), v, strict=True):
+        kv = kv + torch.outer(kt, vt)
+        z = z + kt
+        outs.append(qt @ kv / (qt @ z + 1e-6))
+    return torch.stack(outs)
+
+
+@piece(T(3, 4))
+def additive_attention(h):
+    torch.manual_seed(21)
+    score = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1, bias=False)).double()
+    alpha = torch.softmax(score(h).squeeze(-1), dim=0)
+    return alpha @ h
+
+
+# -- recurrent
+
+
+@piece(T(3, 2), T(2, 8), T(2, 8))
+def lstm_by_hand(xs, w, u):
+    h = c = torch.zeros(2, dtype=D)
+    for x in xs:
+        i, f, g, o = (x @ w + h @ u).chunk(4)
+        c = torch.sigmoid(f + 1.0) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+    return h
+
+
+@piece(T(3, 2), T(2, 6), T(2, 6))
+def gru_by_hand(xs, w, u):
+    h = torch.zeros(2, dtype=D)
+    for x in xs:
+        gx, gh = x @ w, h @ u
+        r, z = torch.sigmoid(gx[:4] + gh[:4]).chunk(2)
+        n = torch.tanh(gx[4:] + r * gh[4:])
+        h = (1 - z) * n + z * h
+    return h.sum()
+
+
+@piece(T(2, 3, 2))
+def bidirectional_rnn(x):
+    torch.manual_seed(22)
+    rnn = nn.GRU(2, 2, bidirectional=True, batch_first=True).double()
+    out, hn = rnn(x)
+    return out[:, -1].sum() + hn.pow(2).mean()
+
+
+@piece(T(2, 3, 2), refused="aten._pack_padded_sequence")
+def packed_lstm(x):
+    torch.manual_seed(23)
+    rnn = nn.LSTM(2, 2, batch_first=True).double()
+    packed = nn.utils.rnn.pack_padded_sequence(x, [3, 2], batch_first=True)
+    out, _ = rnn(packed)
+    padded, lengths = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)
+    return padded[torch.arange(2), lengths - 1]
+
+
+@piece(T(4, 3), U(3))
+def state_space_scan(x, decay):
+    a = torch.exp(-decay)
+    h, ys = torch.zeros(3, dtype=D), []
+    for t in range(x.shape[0]):
+        h = a * h + (1 - a) * x[t]
+        ys.append(h.sum())
+    return torch.stack(ys)
+
+
+# -- models
+
+
+@dataclass
+class Batch:
+    x: Tensor
+    y: Tensor
+
+
+class MLP(nn.Module):
+    def __init__(self, sizes, act=nn.Tanh):
+        super().__init__()
+        layers = []
+        for a, b in zip(sizes[:-1], sizes[1:], strict=True):
+            layers += [nn.Linear(a, b), act()]
+        self.net = nn.Sequential(*layers[:-1])
+        self.hooked = {}
+        self.net[0].register_forward_hook(self.keep)
+
+    def keep(self, module, inputs, output):
+        self.hooked["h"] = output
+
+    def forward(self, x):
+        return self.net(x)
+
+
+@piece(T(3, 2))
+def mlp_with_hook(x):
+    torch.manual_seed(24)
+    model = MLP([2, 3, 1]).double()
+    batch = Batch(x=x, y=torch.tensor([[0.5], [1.0], [0.0]], dtype=D))
+    loss = F.mse_loss(model(batch.x), batch.y)
+    return loss + 0.1 * model.hooked["h"].abs().mean()
+
+
+@piece(T(2, 2))
+def hook_that_scales_the_output(x):
+    torch.manual_seed(25)
+    layer = nn.Linear(2, 2).double()
+    handle = layer.register_forward_hook(lambda m, i, o: 2 * o)
+    try:
+        return layer(x).relu().sum()
+    finally:
+        handle.remove()
+
+
+class SkipNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleDict({"a": nn.Linear(3, 3), "b-c": nn.Linear(3, 3)})
+        self.gain = nn.ParameterList([nn.Parameter(torch.tensor(0.5)), nn.Parameter(torch.tensor(-0.25))])
+        self.register_buffer("mean", torch.tensor([0.1, 0.2, 0.3]))
+
+    def forward(self, x):
+        for (name, block), gain in zip(self.blocks.items(), self.gain, strict=True):
+            x = x + gain * torch.tanh(block(x - self.mean)) * (2 if name == "a" else 1)
+        return x
+
+
+@piece(T(2, 3).float())
+def module_dict_and_lists(x):
+    torch.manual_seed(26)
+    return SkipNet()(x).norm(dim=1)
+
+
+@piece(T(1, 1, 8, 8).float())
+def lenet(x):
+    torch.manual_seed(27)
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(18, 4), nn.LogSoftmax(dim=1)
+    )
+    return F.nll_loss(net(x), torch.tensor([2]))
+
+
+@piece(T(1, 1, 4, 4))
+def tiny_unet(x):
+    torch.manual_seed(28)
+    down, mid = nn.Conv2d(1, 2, 3, padding=1).double(), nn.Conv2d(2, 2, 3, padding=1).double()
+    up, out = nn.ConvTranspose2d(2, 2, 2, stride=2).double(), nn.Conv2d(4, 1, 1).double()
+    d = F.leaky_relu(down(x), 0.2)
+    m = F.leaky_relu(mid(F.avg_pool2d(d, 2)), 0.2)
+    return out(torch.cat([d, up(m)], dim=1)).mean()
+
+
+@piece(T(2, 4), verdict="cut")
+def vq_straight_through(z):
+    book = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 1], [-1, -1, 0, 0]], dtype=D)
+    idx = torch.cdist(z, book).argmin(dim=1)
+    quantized = book[idx]
+    commit = F.mse_loss(z, quantized.detach())
+    st = z + (quantized - z).detach()
+    return (st**2).sum() + commit
+
+
+@piece(T(4), verdict="cut")
+def gumbel_softmax_hard(logits):
+    torch.manual_seed(29)
+    return F.gumbel_softmax(logits, tau=0.7, hard=True) @ torch.arange(4.0, dtype=D)
+
+
+@piece(T(3, 4), T(4, 2))
+def graph_convolution(x, w):
+    adj = torch.tensor([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=D) + torch.eye(3, dtype=D)
+    deg = adj.sum(1).pow(-0.5).diag()
+    return torch.relu(deg @ adj @ deg @ x @ w)
+
+
+@piece(T(4, 2))
+def message_passing(x):
+    src, dst = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]])
+    msg = torch.tanh(x[src] - x[dst])
+    agg = torch.zeros_like(x).index_add_(0, dst, msg)
+    best = torch.full((4, 2), float("-inf"), dtype=D).scatter_reduce(0, dst[:, None].expand(-1, 2), msg, "amax")
+    return x + agg * best
+
+
+@piece(T(3, 4))
+def patches_and_cls_token(x):
+    cls = torch.zeros(1, 4, dtype=D, requires_grad=True)
+    tokens = torch.cat([cls.expand(1, -1), x], dim=0)
+    tokens = F.layer_norm(tokens, (4,))
+    return (tokens[0] * tokens[1:]).sum(-1)
+
+
+@piece(T(2, 3))
+def functional_call(x):
+    torch.manual_seed(30)
+    lin = nn.Linear(3, 2).double()
+    params = {name: p * 2 for name, p in lin.named_parameters()}
+    return torch.func.functional_call(lin, params, (x,))
+
+
+@piece(T(3))
+def by_partial_and_closure(x):
+    def make(scale):
+        return lambda t, power: scale * t**power
+
+    square = functools.partial(make(3.0), power=2)
+    fs = [square, torch.sin, functools.partial(torch.mul, 2.0)]
+    return functools.reduce(lambda acc, f: f(acc), fs, x)
+
+
+@piece(T(3, 5), refused="multi_margin_loss")
+def margin_losses(x):
+    target = torch.tensor([1, 0, 3])
+    return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))
+
+
+@piece(T(3), T(3))
+def losses_of_pairs(a, b):
+    y = torch.ones(3, dtype=D)
+    rank = F.margin_ranking_loss(a, b, y)
+    return rank + F.poisson_nll_loss(a, b.abs()) + F.cosine_embedding_loss(a[None], b[None], -y[:1], margin=0.1)
+
+
+@piece(T(2, 3), verdict="undefined")  # wrong: NaN stands for what is missing, and nansum leaves it out
+def mean_of_what_is_there(x):
+    return torch.nansum(torch.where(x > 0, x, torch.nan)) + x.nanmean()
+
+
+@piece(T(3, 4))
+def transformer_decoder(x):
+    torch.manual_seed(31)
+    layer = nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, batch_first=True).double()
+    return layer(x[None], 0.5 * x[None]).square().mean()
+
+
+@piece(T(1, 2, 4, 4))
+def evaluated_network(x):
+    torch.manual_seed(32)
+    net = nn.Sequential(nn.Conv2d(2, 2, 3, bias=False), nn.BatchNorm2d(2), nn.ELU(), nn.Dropout2d(0.5)).double()
+    net.eval()
+    return net(x).sum()
+
+
+@piece(T(1, 3, 4))
+def gated_convolution(x):
+    torch.manual_seed(33)
+    a, b = nn.Conv1d(3, 6, 3, padding=1).double()(x).chunk(2, 1)
+    return torch.addcmul(torch.zeros_like(a), torch.sigmoid(a), torch.tanh(b)).amax((0, 2))
