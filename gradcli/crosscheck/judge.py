@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,10 +30,12 @@ from gradcli.crosscheck.compare import (
     Tolerance,
     Wrong,
     compare,
+    number_of,
 )
 from gradcli.crosscheck.point import Point, Torch, flat, unravel
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
 from gradcli.crosscheck.summary import Part, family, summarize
+from gradcli.language.ops import Kind
 from gradcli.progress import doing, patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -44,6 +47,12 @@ from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import Proof
+
+LEFT_OVER = 1
+"""Units in the last place of the largest entry, for each entry of a gradient, that a kernel may leave in place of a 0.
+
+A product of matrices leaves at most half a unit of the largest term for each term that cancels.
+"""
 
 MOST_OPEN = 256
 """Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
@@ -349,17 +358,31 @@ class _Judge:
             decided += classify_singularities(case, singular)
         return decided if case.tolerance.is_strict else list(map(self._marked_if_minor, decided))
 
+    @cached_property
+    def _is_of_matrices(self) -> bool:
+        """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
+        ops = (line.call.op for line in (self.point.source or self.point.typed).lines)
+        return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
+
     def _marked_if_minor(self, entry: Entry) -> Entry:
         """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
 
         The gradient of a tensor is vᵀJ, or one row of J.  Small is the tolerance: an error that passes as agreement in
-        the largest entry moves a step along the gradient as much.
+        the largest entry moves a step along the gradient as much.  A number in the place of a 0 agrees if it is a few
+        roundings of the largest entry of all gradients, as kernels leave them that go through whole matrices.
         """
-        if entry.verdict != "inaccurate" or entry.variable is None:
+        is_zero = entry.verdict == "disagree" and entry.truth == 0 and self._is_of_matrices
+        if entry.variable is None or not (is_zero or entry.verdict == "inaccurate"):
             return entry
-        block = ((self.torch.vjp if entry.row is None else self.torch.jacobian) or {})[entry.variable]
-        gradient = np.abs(block if entry.row is None else block[entry.row])
+        blocks = (self.torch.vjp if entry.row is None else self.torch.jacobian) or {}
+        chosen = blocks if is_zero else (entry.variable,)
+        rows = [np.ravel(blocks[name] if entry.row is None else blocks[name][entry.row]) for name in chosen]
+        gradient = np.abs(np.concatenate(rows))
         largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
-        if not abs(entry.truth - arb(entry.torch)) <= self.case.tolerance.rtol * largest:
+        room = LEFT_OVER * gradient.size * largest * float(np.finfo(self.torch.dtype).eps)
+        if is_zero and abs(number_of(entry)) <= room:
+            note = f"0 up to rounding of terms of size {largest:.2g}"
+            return replace(entry, verdict="agree", note=note, relative_error=None)
+        if is_zero or not abs(entry.truth - arb(entry.torch)) <= self.case.tolerance.rtol * largest:
             return entry
         return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")

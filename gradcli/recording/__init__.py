@@ -4,9 +4,12 @@ targets            what names one: `model.py::loss`, `package.module:name`
 loading            the file or module that it is in, run as an import runs it
 calling            its parameters, and what it gives back
 tensor_names       names of the tensors that it finds elsewhere
+dispatch           a mode that sees every call of ATen, and may pause
 recorder, values   every call of ATen while it runs, as lines of a Program
 aten_lowering      calls of ATen as lines
 aten_rules         those whose row has another name or other arguments
+complex_rules      calls on complex numbers, as lines of their two parts
+decompositions     what torch's tables do not decompose, in functions of torch
 decisions          what values decide while it runs
 places             where in the user's code a call comes from
 schemas            what the schema of an operation of ATen says

@@ -42,6 +42,11 @@ MOST_LITERAL = 2**16
 _HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
 """Arguments that say how a tensor is held."""
 
+_ALONG_A_NUMBER = frozenset(
+    "gather scatter scatter_add scatter_reduce index_reduce median nanmedian topk unfold".split()
+)
+"""Operations along a dimension that torch also takes of a number, as of one element."""
+
 
 class AtenLowering:
     """Appends calls to a Program.
@@ -203,7 +208,8 @@ class AtenLowering:
         for parameter in row.operands:
             value = given.get(parameter)
             if parameter in ("tensors", "operands"):
-                bound.extra += [(_atom(one), self.span) for one in value or ()]
+                listed = [value] if isinstance(value, sympy.Basic) else value or ()
+                bound.extra += [(_atom(one), self.span) for one in listed]
             elif value is not None:
                 bound.operands[parameter] = _atom(value), self.span
             elif parameter in row.defaults:
@@ -218,21 +224,30 @@ class AtenLowering:
         parts = self.lowering.scope.parts_of(atom)
         return atom if parts is None else [part for part, _ in parts]
 
-    def call(self, function: Overload, arguments: Mapping[str, Value]) -> Any:
+    def _as_row(self, value: Value) -> Value:
+        """Append what has no dimension as a tensor of one element."""
+        is_number = isinstance(value, sympy.Basic) and self.shape(value) == ()
+        return self.row("reshape", value, (1,)) if is_number else value
+
+    def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.
 
         Args:
             function: An operation that changes none of its arguments.
             arguments: By the names of its schema, with atoms in place of tensors.
+            rules: The only ones, where rows are of other numbers.
 
         Returns:
             An atom, or a list of atoms; `NotImplemented` of what has no row.
         """
-        name, _, overload = str(function).removeprefix("aten.").partition(".")
-        rule = self.rules.get(f"{name}.{overload}") or self.rules.get(name)
+        name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
+        if name in _ALONG_A_NUMBER and self.shape(arguments["self"]) == ():
+            arguments = {key: self._as_row(value) for key, value in arguments.items()}
+        known = self.rules if rules is None else rules
+        rule = known.get(f"{name}.{overload}") or known.get(name)
         if rule is not None:
             return rule(self, **arguments)
-        row = row_of(name)
+        row = row_of(name) if rules is None else None
         if row is None:
             return NotImplemented
         plain = {key: value for key, value in arguments.items() if key not in _HELD}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -51,42 +50,24 @@ def _is_row(names: str, row: str, parameters: str, *, parts: int = 1) -> None:
     RULES.update(dict.fromkeys(names.split(), rule))
 
 
-_is_row("view.default _unsafe_view _reshape_alias reshape view_copy", "reshape", "self size")
-_is_row("_softmax", "softmax", "self dim")
-_is_row("_log_softmax", "log_softmax", "self dim")
+_is_row("view.default _unsafe_view _reshape_alias view_copy", "reshape", "self size")
 _is_row("max.dim", "amax", "self dim keepdim", parts=2)
 _is_row("min.dim", "amin", "self dim keepdim", parts=2)
 _is_row("max.default", "amax", "self")
 _is_row("min.default", "amin", "self")
-_is_row("max.other", "maximum", "self other")
-_is_row("min.other", "minimum", "self other")
-_is_row("sum", "sum", "self")
-_is_row("sum.dim_IntList", "sum", "self dim keepdim")
-_is_row("mean", "mean", "self")
-_is_row("mean.dim", "mean", "self dim keepdim")
-_is_row("prod", "prod", "self")
-_is_row("prod.dim_int", "prod", "self dim keepdim")
-_is_row("cumsum", "cumsum", "self dim")
-_is_row("cumprod", "cumprod", "self dim")
-_is_row("cummax", "cummax", "self dim", parts=2)
-_is_row("cummin", "cummin", "self dim", parts=2)
 _is_row("sort", "sorted", "self dim descending", parts=2)
-_is_row("linalg_vector_norm", "norm", "self ord dim keepdim")
-_is_row("mm bmm", "matmul", "self mat2")
-_is_row("mv", "matmul", "self vec")
-_is_row("dot vdot", "matmul", "self tensor")
 _is_row("_linalg_det", "det", "A", parts=3)
-_is_row("linalg_inv_ex", "inv", "A", parts=2)
+_is_row("linalg_cholesky_ex", "cholesky", "self upper", parts=2)
+_is_row("linalg_pinv", "pinv", "self")
 _is_row("embedding", "embedding", "indices weight")
 _is_row("native_layer_norm", "layer_norm", "input normalized_shape weight bias eps", parts=3)
 _is_row("native_group_norm", "group_norm", "input group weight bias eps", parts=3)
 _is_row("max_pool2d_with_indices", "max_pool2d", "self kernel_size stride padding dilation ceil_mode", parts=2)
 _is_row("max_pool3d_with_indices", "max_pool3d", "self kernel_size stride padding dilation ceil_mode", parts=2)
-_is_row("stack", "stack", "tensors dim")
 _is_row("_cdist_forward", "cdist", "x1 x2 p")
 _is_row("_pdist_forward", "pdist", "self p")
 
-for _name in ("mse_loss", "binary_cross_entropy", "smooth_l1_loss", "huber_loss"):
+for _name in ("mse_loss", "binary_cross_entropy", "smooth_l1_loss", "huber_loss", "soft_margin_loss"):
 
     @_rule(_name)
     def _loss(a: AtenLowering, *, reduction: int, row: str = _name, self: Value, **given: Value) -> Any:
@@ -110,17 +91,6 @@ def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduct
 # -- arithmetic
 
 
-def _sum_of(row: str, *, is_reversed: bool = False) -> Rule:
-    def rule(a: AtenLowering, self: Value, other: Value, alpha: Value = 1) -> Any:
-        first, second = (other, self) if is_reversed else (self, other)
-        return a.row(row, first, second if alpha == 1 else a.row("mul", alpha, second))
-
-    return rule
-
-
-RULES |= {"add": _sum_of("add"), "sub": _sum_of("sub"), "rsub": _sum_of("sub", is_reversed=True)}
-
-
 @_rule("div.Tensor_mode div.Scalar_mode")
 def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Any:
     found = a.row("div", self, other)
@@ -134,18 +104,6 @@ def _added(a: AtenLowering, self: Value, beta: Value = 1, alpha: Value = 1, **gi
     return product if beta == 0 else a.row("add", self if beta == 1 else a.row("mul", beta, self), product)
 
 
-@_rule("_trilinear")
-def _trilinear(
-    a: AtenLowering, i1: Value, i2: Value, i3: Value, sumdim: Any, unroll_dim: int = 1, **expanded: Sequence[int]
-) -> Any:
-    factors = []
-    for factor, dims in zip((i1, i2, i3), expanded.values(), strict=True):
-        for dim in sorted(dims):
-            factor = a.row("unsqueeze", factor, dim)  # noqa: PLW2901
-        factors.append(factor)
-    return a.row("sum", functools.reduce(functools.partial(a.row, "mul"), factors), sumdim)
-
-
 @_rule("var std")
 def _spread(
     a: AtenLowering, *, row: str = "var", self: Value, dim: Any = None, keepdim: bool = False, **how: Any
@@ -157,20 +115,10 @@ def _spread(
 RULES["std"] = functools.partial(_spread, row="std")
 
 
-@_rule("var_mean")
-def _var_mean(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
-    return [_spread(a, self=self, dim=dim, keepdim=keepdim, **how), a.row("mean", self, dim, keepdim)]
-
-
 @_rule("clamp")
 def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
-
-
-@_rule("elu")
-def _elu(a: AtenLowering, self: Value, alpha: Value = 1, scale: Value = 1, input_scale: Value = 1) -> Any:
-    return a.row("elu", self, alpha) if (scale, input_scale) == (1, 1) else NotImplemented
 
 
 # -- conditions
@@ -218,22 +166,12 @@ def _where(a: AtenLowering, condition: Value, self: Value, other: Value) -> Any:
     return a.row("where", _truth(a, condition), self, other)
 
 
-@_rule("masked_fill")
-def _masked_fill(a: AtenLowering, self: Value, mask: Value, value: Value) -> Any:
-    return a.row("where", _truth(a, mask), value, self)
-
-
 # -- the same elements, elsewhere
 
 
 @_rule("clone contiguous _to_copy positive")
 def _same(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
     return self if dtype is None else a.number(self)
-
-
-@_rule("t")
-def _transposed(a: AtenLowering, self: Value) -> Any:
-    return self if len(a.shape(self)) < 2 else a.row("transpose", self, 0, 1)
 
 
 @_rule("expand")
@@ -257,31 +195,9 @@ def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: A
     return a.emit("index", [self], ((_ALL,) * (dim % len(shape)) + (one,),))
 
 
-@_rule("unbind")
-def _unbind(a: AtenLowering, self: Value, dim: int = 0) -> Any:
-    return [_select(a, self, dim, n) for n in range(a.shape(self)[dim])]
-
-
-@_rule("split unsafe_split split_with_sizes unsafe_split_with_sizes")
-def _split(a: AtenLowering, self: Value, dim: int, **given: Any) -> Any:
-    (one,), size = given.values(), a.shape(self)[dim]
-    counts = [min(one, size - n) for n in range(0, size, max(one, 1))] if isinstance(one, int) else one
-    ends = itertools.pairwise(itertools.accumulate(counts, initial=0))
-    return [_slice(a, self, dim, first, last) for first, last in ends]
-
-
-@_rule("squeeze.dims squeeze.dim")
-def _squeeze(a: AtenLowering, self: Value, dim: Any) -> Any:
-    shape = a.shape(self)
-    dims = {n % max(len(shape), 1) for n in ([dim] if isinstance(dim, int) else dim)}
-    return a.row("reshape", self, tuple(n for k, n in enumerate(shape) if n != 1 or k not in dims))
-
-
 @_rule("roll")
 def _roll(a: AtenLowering, self: Value, shifts: Sequence[int], dims: Sequence[int] = ()) -> Any:
-    if dims:
-        return a.row("roll", self, shifts, dims)
-    return a.text(f"reshape(roll(reshape(x, -1), {shifts[0]}, 0), {sizes(a.shape(self))})", x=self)
+    return a.row("roll", self, shifts, dims) if dims else NotImplemented
 
 
 @_rule("cat")
@@ -292,16 +208,6 @@ def _cat(a: AtenLowering, tensors: Sequence[Value], dim: int = 0) -> Any:
 @_rule("constant_pad_nd")
 def _padded(a: AtenLowering, self: Value, pad: Any, value: Any = 0) -> Any:
     return a.row("pad", self, pad, "constant", value)
-
-
-@_rule("reflection_pad1d reflection_pad2d reflection_pad3d")
-def _reflected(a: AtenLowering, self: Value, padding: Any) -> Any:
-    return a.row("pad", self, padding, "reflect")
-
-
-@_rule("replication_pad1d replication_pad2d replication_pad3d")
-def _replicated(a: AtenLowering, self: Value, padding: Any) -> Any:
-    return a.row("pad", self, padding, "replicate")
 
 
 # -- at positions
@@ -348,7 +254,10 @@ def _index_put(
 def _batch_norm(a: AtenLowering, *, momentum: Any, eps: Any, training: bool = False, **given: Value) -> Any:
     average = [None if training else given.get(name) for name in ("running_mean", "running_var")]
     whole = (given["input"], *average, given["weight"], given["bias"], training, momentum, eps)
-    return [a.row("batch_norm", *whole), None, None]
+    return [a.row("batch_norm", *whole), None, None, None]
+
+
+RULES["_batch_norm_with_update"] = functools.partial(_batch_norm, training=True)
 
 
 @_rule("convolution _convolution mkldnn_convolution")

@@ -11,6 +11,14 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.language.program.wengert import Atom
 
+ASSIGNED = frozenset("copy_ fill_ zero_".split())
+"""Operations in place whose result does not depend on what was there."""
+
+SHAPED = frozenset(
+    "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like".split()
+)
+"""Operations that take of a tensor its shape alone."""
+
 Geometry = tuple[int, tuple[int, ...], tuple[int, ...], Any]
 """Which elements of a memory a tensor holds."""
 
@@ -132,6 +140,14 @@ def alias(tensor: Tensor) -> Tensor:
     """Hold the memory of a tensor, whatever else the tensor is given by `tensor.data = …`."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         return tensor.detach()
+
+
+def as_real(tensor: Tensor) -> Tensor:
+    """See complex numbers as their two parts in a last dimension, in the same memory; real ones as they are."""
+    if not tensor.is_complex():
+        return tensor
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
+        return torch.view_as_real(tensor.resolve_conj())
 
 
 def geometry(tensor: Tensor) -> Geometry:

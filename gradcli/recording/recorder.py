@@ -8,8 +8,7 @@ do, as behind `detach()`, `.data` and `no_grad`, the lines hold it constant too.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -24,33 +23,35 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.calling import WrongDtypeError
+from gradcli.recording.complex_rules import COMPLEX, with_parts
 from gradcli.recording.decisions import Decisions
-from gradcli.recording.memory import Memory, alias, geometry, memory
+from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.dispatch import DispatchMode
+from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.nonfinite import Origin
 from gradcli.recording.places import Place, Places, next_node
 from gradcli.recording.positions import ORDERED
 from gradcli.recording.program_text import OUTPUTS, written
-from gradcli.recording.schemas import Overload, bound, changed_by, functional, name_of, parameters, unbound
+from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
-from gradcli.recording.values import Leaf, Where, copied, is_followed, is_wrapped, replaced, tensors_in, within
+from gradcli.recording.values import (
+    Leaf,
+    Where,
+    copied,
+    is_followed,
+    is_plain,
+    is_wrapped,
+    replaced,
+    tensors_in,
+    within,
+)
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
 
-_ASSIGNED = frozenset("copy fill zero".split())
-"""Operations in place whose result does not depend on what was there."""
 
-_SHAPED = frozenset(
-    "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like".split()
-)
-"""Operations that take of a tensor its shape alone."""
-
-_NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
-"""Operations whose result is followed, and random."""
-
-
-class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
+class Recorder(DispatchMode):
     """Records while it is entered.
 
     Args:
@@ -72,8 +73,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
         super().__init__()
         self.names, self.dtype, self.called = names, dtype, called
-        self._surface = Surface(self)
-        self._pauses = self._inside = self._count = 0
+        self._surface, self._count = Surface(self), 0
         self.takes_gradients = False
         self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
@@ -88,47 +88,13 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
+        self._unread = set[int]()  # memories of results that no line gives
         self._called, self._count, self._lifted = set[Atom](), 0, set[int]()
         self._followed, self._of_arguments = set[Atom](), set[Atom]()
         self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
         self.origins: dict[Atom, Origin] = {}
         self.places = Places(self._copied)
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first call imports torch._dynamo, which takes a second
-
-    def __enter__(self) -> Recorder:
-        """Record from here on."""
-        self._surface.__enter__()
-        super().__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        """Record no more."""
-        super().__exit__(*raised)
-        self._surface.__exit__(*raised)
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Run a block that is not recorded."""
-        self._pauses += 1
-        try:
-            yield
-        finally:
-            self._pauses -= 1
-
-    @contextlib.contextmanager
-    def again(self) -> Iterator[None]:
-        """Record the calls of a block that runs within a call."""
-        super().__enter__()
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            super().__exit__(None, None, None)
 
     # -- what is asked of a recording
 
@@ -139,6 +105,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
+        self._require_read(tensor, Place())
         return self.operand(tensor, Place()) if tensor in self._values else None
 
     def knows(self, tensor: Tensor) -> bool:
@@ -182,6 +149,8 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     ) -> Any:
         """Run a call, and record it if a value takes part that follows from what the function was given or found."""
         kwargs = kwargs or {}
+        if function is torch.ops.aten._conj.default:  # which puts it off
+            function = torch.ops.aten._conj_physical.default
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
         name, changed = name_of(function), changed_by(function, args, kwargs)
@@ -192,9 +161,9 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             return self.run(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
-        if is_drawn and name in _NOISY and not is_alone:
+        if is_drawn and name in NOISY and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
-        if is_drawn or is_alone or name in _SHAPED:
+        if is_drawn or is_alone or name in SHAPED:
             found = self._constant(self.run(function, args, kwargs), changed)
             return found.zero_() if name.startswith(("empty", "new_empty")) else found
         place = self.places.find()
@@ -209,9 +178,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias"):
             return self.run(function, args, kwargs)
+        if name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex()):
+            self._value(tensors[0], place)
+            found = self.run(function, args, kwargs)
+            if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
+                return found
         if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
             tuple(self._value(one, place) for one in tensors)
-        keep = self._changed if changed else self._made_of
+        keep = self._changed if changed and "running_mean" not in parameters(function) else self._made_of
         return keep(function, args, kwargs, changed, place)
 
     def _changed(
@@ -223,6 +197,10 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
             self.decisions.remarks.setdefault(f"{said}: its gradient is that of before", None)
+        if torch.is_grad_enabled() and changed[0].requires_grad and self._followed.isdisjoint(inputs):
+            inputs = [self.lines.row("mul", 0, self.operand(changed[0], place))]  # whose gradient is 0
+            results = [self.lines.row("add", *inputs, results[0])]
+            self._followed.update(inputs)
         found = self.run(function, args, kwargs)
         self._require_dtype(changed, inputs)
         for output, result in zip(changed, results, strict=False):
@@ -238,7 +216,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
             if not (is_other and name in ORDERED):  # an order of constants is theirs
                 self.decisions.of_whole_numbers(name, given, place)
             return self._constant(found, ())
-        results, inputs = self._lowered(function, given, (), place)
+        results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
         for output, result in zip(outputs, results, strict=False):
             if isinstance(output, torch.Tensor):
@@ -271,7 +249,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         return found
 
     def _lowered(
-        self, function: Overload, given: dict[str, Any], changed: Sequence[Tensor], place: Place
+        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: Place
     ) -> tuple[list[Atom | None], list[Atom]]:
         """The values that a call gives, and those that it is made of."""
         name, self._count = name_of(function), self._count + 1
@@ -285,29 +263,35 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         def held(value: Any) -> Any:
             return replaced(value, torch.Tensor, lambda one: self.operand(one, place))
 
-        if changed and name.rstrip("_") in _ASSIGNED:
+        if name in ASSIGNED:
             other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
             atom = other if isinstance(other, sympy.Basic) else exact_number(other)
-            return [self.lines.expanded(atom, tuple(changed[0].shape))], [atom]
-        plain = functional(function)
+            return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
+        plain = functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
+        inputs = list(atoms_in(atoms))
+        is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
+        refused: GradcliError | None = None
+        with self.paused():
+            is_read = not is_unread(name, given)
         try:
-            found = NotImplemented if plain is None else self.lines.call(plain, atoms)
+            atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
+            found = self.lines.call(plain, atoms, COMPLEX if is_complex else None) if is_read else NotImplemented
         except GradcliError as error:
-            message = f"{self.called} is recorded, and a call of it is not read{place}: {error.message}"
-            raise InputError(message, hint=error.hint) from None
+            found, refused = NotImplemented, error
         if found is NotImplemented:
-            found = self._decomposed(plain or function, given, place)
-        return found if isinstance(found, list) else [found], list(atoms_in(atoms))
+            found = self._decomposed(plain, given, place, refused)
+        return found if isinstance(found, list) else [found], inputs
 
-    def _decomposed(self, function: Overload, given: Mapping[str, Any], place: Place) -> list[Atom | None]:
-        """The values of what torch's tables make of a call, whose calls are recorded in its place."""
-        state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
-        with torch.no_grad(), self.again():
-            parts = torch._decomp.decomposition_table.get(function, function.decompose)(*args, **kwargs)
-        torch.set_rng_state(state)
+    def _decomposed(
+        self, function: Overload, given: Mapping[str, Any], place: Place, refused: GradcliError | None
+    ) -> list[Atom | None]:
+        """The values of what torch's tables make of a call, or ours, whose calls are recorded in its place."""
+        with self.again():
+            parts = decomposed(function, given)
         if parts is NotImplemented:
-            raise InputError(f"{self.called} calls {function}{place}, which has no meaning here")
+            why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
+            raise InputError(f"{self.called} calls {function}{place}, {why}", hint=refused.hint if refused else None)
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
             self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
@@ -319,7 +303,11 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
         if result is None or not is_followed(output):
             self._constant(output, [output] * is_written)
+            self._unread.update([memory(output)] * is_followed(output))
             return
+        output = as_real(output)
+        if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
+            result = self.lines.row("reshape", result, tuple(output.shape))
         self._derived(result, *inputs)
         self.origins.setdefault(result, Origin(place.where, place.module, place.custom))
         if not is_written:
@@ -364,7 +352,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
         """Note what a call made that follows from no value."""
-        for tensor in (*tensors_in(found), *changed):
+        for tensor in map(as_real, (*tensors_in(found), *changed)):
             self._values.forget(tensor)
             if tensor not in self._values:
                 self._made.setdefault(memory(tensor), alias(tensor))
@@ -409,7 +397,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def operand(self, tensor: Tensor, place: Place) -> Atom:
         """The value that a tensor holds, as autograd follows it."""
         atom = self._value(tensor, place)
-        if not tensor.is_floating_point() or self._inside or place.custom is not None:
+        if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
         if not tensor.requires_grad and atom in self._followed:
             if atom not in self._detached:
@@ -432,6 +420,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _value(self, tensor: Tensor, place: Place) -> Atom:
         if tensor.layout is not torch.strided:
             raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
+        tensor = as_real(tensor)
         atom = self._values.part(tensor)
         if atom is not None:
             return atom
@@ -457,8 +446,14 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
                 hint="compute it by functions of torch",
             )
 
+    def _require_read(self, tensor: Tensor, place: Place) -> None:
+        """Refuse a result of a call that autograd follows, and that no line gives."""
+        if tensor.requires_grad and memory(tensor) in self._unread:
+            raise InputError(f"{self.called} uses what a call of torch gives{place}, of which another part is recorded")
+
     def _made_value(self, tensor: Tensor, place: Place) -> Atom:
         """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
+        self._require_read(tensor, place)
         if tensor.requires_grad:
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
         with self.paused():
@@ -492,7 +487,7 @@ class Recorder(torch.utils._python_dispatch.TorchDispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if type(value) not in (torch.Tensor, torch.nn.Parameter) or not name.isidentifier() or is_wrapped(value):
+            if not (name.isidentifier() and is_plain(value)):
                 continue
             known = self._values.find(value)
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:

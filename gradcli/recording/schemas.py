@@ -1,4 +1,4 @@
-"""What the schema of an operation of ATen says: its arguments, what it writes to, and what gives the same without."""
+"""What is known of an operation of ATen: its arguments, what it writes to, and what gives the same without."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from gradcli.recording.values import tensors_in
 
 Overload = Any
 """An operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
+
+
+NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
+"""Operations whose result is followed, and random."""
 
 
 def name_of(function: Overload) -> str:

@@ -141,6 +141,11 @@ def is_wrapped(tensor: Tensor) -> bool:
     return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is a tensor as users make them."""
+    return type(value) in (torch.Tensor, torch.nn.Parameter) and not is_wrapped(value)
+
+
 def is_followed(output: Any) -> bool:
     """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
     return (

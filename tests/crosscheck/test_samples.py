@@ -238,6 +238,19 @@ def test_a_number_where_structure_proves_0_is_wrong() -> None:
     assert (check.verdict, check.checked, check.entries) == ("nan-trap", 10**6, 10**6)
 
 
+@pytest.mark.parametrize(("left", "verdict"), [(1e-18, "agree"), (1e-12, "disagree")])
+def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: float, verdict: str) -> None:
+    """It is a rounding of the largest entry: the diagonal of L depends on no later row."""
+    program = parse("cholesky(A)")
+    x = np.array([[2.0, 1.0], [1.0, 3.0]])
+    point = Point.of(program, {program.variables[0]: x.shape}, {"A": x})
+    answer = Function("cholesky(A)").jacobian({"A": x})
+    assert answer.jacobian is not None
+    jacobian = np.array(answer.jacobian["A"])
+    jacobian[0, 0, 1, 1] = left
+    assert judge(point, Torch("float64", np.linalg.cholesky(x), {"A": jacobian}), ("A",)).check.verdict == verdict
+
+
 def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
     """Some are judged, the others are not called checked."""
     x = np.linspace(1, 2, 100)

@@ -363,7 +363,7 @@ def rotary(x):
     return x * emb.cos() + rotated * emb.sin()
 
 
-@piece(T(3, 4), refused="aten.view_as_complex")
+@piece(T(3, 4))
 def rotary_interleaved(x):
     theta = torch.outer(torch.arange(3, dtype=D), torch.tensor([1.0, 0.01], dtype=D))
     xc = torch.view_as_complex(x.reshape(3, 2, 2))
@@ -828,7 +828,7 @@ def by_partial_and_closure(x):
     return functools.reduce(lambda acc, f: f(acc), fs, x)
 
 
-@piece(T(3, 5), refused="multi_margin_loss")
+@piece(T(3, 5))
 def margin_losses(x):
     target = torch.tensor([1, 0, 3])
     return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))

@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from gradcli.errors import GradcliError
 from gradcli.recording.plain_functions import record
 from tests.recording.running import run_by_python
 
@@ -88,6 +89,22 @@ OF_X: dict[str, Callable[[torch.Tensor], Any]] = {
     "attention": lambda x: F.scaled_dot_product_attention(x.view(1, 3, 1), x.view(1, 3, 1), x.view(1, 3, 1)),
     "bilinear": lambda x: F.bilinear(x.view(1, 3), x.view(1, 3), M.view(1, 3, 3)),
     "norm": lambda x: torch.linalg.vector_norm(x, 3),
+    "spectrum": lambda x: torch.fft.rfft(x).abs(),
+    "phases": lambda x: torch.fft.fft(x, 4, norm="ortho").angle()[1],
+    "filtered": lambda x: torch.fft.irfft(torch.fft.rfft(x) * (2j - torch.fft.rfft(X + 0.5)).conj(), 3),
+    "hermitian": lambda x: torch.fft.hfft(torch.complex(x, x**2), norm="forward"),
+    "stft": lambda x: torch.stft(x, 2, 1, 2, window=X[:2], return_complex=True).real,
+    "planes": lambda x: torch.fft.fft2(x.expand(2, 3)).mT[1:, 0].imag,
+    "polar": lambda x: torch.view_as_real(torch.polar(x, x) - 1),
+    "zeroed": lambda x: (x * 2).zero_() + x**2,
+    "masked_select": lambda x: torch.masked_select(x, W[:, :3] > 0),
+    "masked_scatter": lambda x: torch.masked_scatter(x**2, X > 1, x),
+    "put": lambda x: torch.put(x.view(1, 3), PLACES, x[1:], accumulate=True),
+    "take_from_behind": lambda x: torch.take(x, torch.tensor([[-1], [1]])),
+    "of_a_number": lambda x: torch.gather(x[0], 0, torch.tensor([0, 0])) * x[1].topk(1).values,
+    "reflected": lambda x: F.pad(x.view(1, 3), (2, 1), "reflect"),
+    "soft_margin": lambda x: F.soft_margin_loss(x, -torch.ones(3)),
+    "rounded": lambda x: torch.round(x, decimals=1) * x,
 }
 
 OF_M: dict[str, Callable[[torch.Tensor], Any]] = {
@@ -120,9 +137,14 @@ OF_M: dict[str, Callable[[torch.Tensor], Any]] = {
     "fold": lambda m: F.fold(m.reshape(1, 9, 1)[:, :4], (2, 2), 2),
     "pixel_shuffle": lambda m: F.pixel_shuffle(m.reshape(1, 9, 1, 1), 3),
     "linear": lambda m: F.linear(m, W.T),
+    "lu": lambda m: torch.linalg.lu(m.flip(0))[1:],
+    "lu_solve": lambda m: torch.linalg.lu_solve(*torch.linalg.lu_factor(m), M[:2], left=False),
+    "cholesky_upper": lambda m: torch.linalg.cholesky(m @ m.T, upper=True),
+    "triangular_solve": lambda m: torch.triangular_solve(M, m, transpose=True)[0],
+    "max_unpool2d": lambda m: F.max_unpool2d(*F.max_pool2d(m.view(1, 1, 3, 3), 2, return_indices=True), [2]),
 }
 
-NOT_JUDGED = {"lstsq", "qr", "pinv", "svdvals"}
+NOT_JUDGED = {"lstsq", "pinv", "svdvals"}
 """What the reference may leave open."""
 
 
@@ -145,3 +167,21 @@ def test_a_call_is_recorded_and_judged(
     assert answer.check is not None
     allowed = ("agree", "unchecked") if name in NOT_JUDGED else ("agree",)
     assert answer.check.verdict in allowed, (answer.check.verdict, answer.check.findings[:2], answer.check.notes)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: torch.linalg.pinv(x[:, None] * x), "calls aten.linalg_pinv.atol_rtol_tensor"),
+        (
+            lambda x: torch.native_group_norm(x.view(1, 1, 3), None, None, 1, 1, 3, 1, 0.1)[1],
+            "another part is recorded",
+        ),
+        (lambda x: torch.where(x > 1, x, torch.tensor(torch.nan)), "a constant is nan"),
+        (lambda x: torch.fft.fft(x).exp().real, "which has no meaning here"),
+    ],
+)
+def test_what_is_not_recorded_is_refused(function: Callable[..., Any], message: str) -> None:
+    """In one clear error, and not called wrong."""
+    with pytest.raises(GradcliError, match=message):
+        record(function, X).vjp(v="ones")
