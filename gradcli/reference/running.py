@@ -228,13 +228,11 @@ class Run:
         if op.is_extreme:
             return self._chosen_elements(line, tangents)
         found = self._changes(line, tangents) if op.sense and self.side else self._line_tangents(line, tangents)
-        return [None if self._is_settled(line, n, one) else one for n, one in enumerate(found)]
-
-    def _is_settled(self, line: Line, n: int, change: Tangent) -> bool:
-        """Whether an equation that would jump is of a function with itself, as `x.tril() == x` of a triangle."""
-        sense = {*line.call.op.sense}  # of == and !=, that of both directions
-        is_jump = isinstance(change, Undefined) and change.kind == "jump"
-        return is_jump and bool(sense) and sense == {-one for one in sense} and self._is_one_function(line, n)
+        if not op.sense or {*op.sense} != {-sign for sign in op.sense}:
+            return found
+        # an equation of a function with itself holds on both sides, as `x.tril() == x` of a triangle does
+        jumps = [isinstance(one, Undefined) and one.kind == "jump" for one in found]
+        return [None if jumps[n] and self._is_one_function(line, n) else one for n, one in enumerate(found)]
 
     def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         elements = self.plan.pairs[line.symbol][1]

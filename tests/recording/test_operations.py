@@ -141,7 +141,7 @@ OF_M: dict[str, Callable[[torch.Tensor], Any]] = {
     "lu_solve": lambda m: torch.linalg.lu_solve(*torch.linalg.lu_factor(m), M[:2], left=False),
     "cholesky_upper": lambda m: torch.linalg.cholesky(m @ m.T, upper=True),
     "triangular_solve": lambda m: torch.triangular_solve(M, m, transpose=True)[0],
-    "max_unpool2d": lambda m: F.max_unpool2d(*F.max_pool2d(m.view(1, 1, 3, 3), 2, return_indices=True), [2]),
+    "max_unpool2d": lambda m: F.max_unpool2d(*F.max_pool2d(m.view(1, 1, 3, 3), 2, return_indices=True), (2, 2)),
 }
 
 NOT_JUDGED = {"lstsq", "pinv", "svdvals"}

@@ -143,3 +143,11 @@ def test_a_power_of_a_size_is_not_written_out() -> None:
     with pytest.raises(NoFormulaError, match="too long"):
         _formula("x*len(x)**(10**20)", {"x": np.ones(3)}, "x")
     assert formula(_formula("x*len(x)**3", {"x": np.ones(3)}, "x"), parse("x")).text == "27*KroneckerDelta(i, j)"
+
+
+def test_a_multiple_of_pi_by_cases_is_no_whole_number() -> None:
+    """SymPy takes n/6 for whole where n is even by cases."""
+    answer = Function("x*sin(pi*[0, 4, 8]/6)").jacobian([1, 2, 3])
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+    assert answer.symbolic["x"].text == "[[0, 0, 0], [0, sqrt(3)/2, 0], [0, 0, -sqrt(3)/2]]"
