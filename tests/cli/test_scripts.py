@@ -373,6 +373,16 @@ def test_a_tensor_of_a_file_is_a_function_of_its_leaves(
     assert (run.code, said in run.out + run.err) == (code, True), run.out + run.err
 
 
+def test_lost_digits_of_a_small_entry_are_not_what_a_script_is_stopped_at(folder: Path, gradcli: Command) -> None:
+    """They pass in a check; a pass that does not is the one that follows in full."""
+    small = "w = torch.tensor([1., 1e-6], requires_grad=True)\n(w[0]*1e3 + (w[1] + 1000.3 - 1000.2)**2).backward()\n"
+    (folder / "own.py").write_text("import torch\n" + 2 * small)
+    run = gradcli("run", "own.py")
+    assert ([line[:8] for line in run.out.splitlines()], run.out.count("✗ inaccurate")) == (["pass 1  ", "pass 2  "], 2)
+    (folder / "own.py").write_text("import torch\n" + small + small.replace("1e3", "0"))
+    assert "= pass 2 (own.py, line 5)" in gradcli("run", "own.py").out
+
+
 X = "import torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\n"
 
 IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
