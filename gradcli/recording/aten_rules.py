@@ -88,6 +88,9 @@ def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduct
     return [a.row("nll_loss", self, target, weight, ignore_index, _REDUCTIONS[reduction]), None]
 
 
+RULES |= dict.fromkeys(("nll_loss", "nll_loss2d"), lambda a, **given: _nll_loss(a, **given)[0])
+
+
 # -- arithmetic
 
 

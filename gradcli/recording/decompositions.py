@@ -67,6 +67,15 @@ def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) 
     return torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
 
 
+def _linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor, bias: Tensor, *how: Any) -> Any:
+    """Compute at once what torch computes chunk by chunk."""
+    weights, reduction, ignored, smoothing, *_ = how
+    y = torch.nn.functional.linear(x, weight, bias)
+    loss = torch.nn.functional.cross_entropy
+    given = {"ignore_index": ignored, "reduction": reduction, "label_smoothing": smoothing}
+    return loss(y, target, weights, **given), None, None, None
+
+
 DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys("take max_unpool2d max_unpool3d multi_margin_loss".split()),
     "masked_select": lambda self, mask: operator.getitem(*torch.broadcast_tensors(self, mask)),
@@ -79,6 +88,10 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
+    "_linear_cross_entropy_batch_chunked": _linear_cross_entropy,
+    "_linear_cross_entropy_batch_chunked_no_reduction": lambda *given: _linear_cross_entropy(
+        *given[:5], "none", given[5], 0.0
+    )[0],
 }
 """By the name of an operation; None where torch decomposes more than the row takes."""
 

@@ -241,7 +241,7 @@ def test_a_number_where_structure_proves_0_is_wrong() -> None:
 @pytest.mark.parametrize(("left", "verdict"), [(1e-18, "agree"), (1e-12, "disagree")])
 def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: float, verdict: str) -> None:
     """It is a rounding of the largest entry: the diagonal of L depends on no later row."""
-    program = parse("cholesky(A)")
+    program = parse("cholesky(A)", shapes={"A": (2, 2)})
     x = np.array([[2.0, 1.0], [1.0, 3.0]])
     point = Point.of(program, {program.variables[0]: x.shape}, {"A": x})
     answer = Function("cholesky(A)").jacobian({"A": x})

@@ -92,8 +92,7 @@ def _asked(op: Any, sample: Any) -> Asked | None:
 REFUSED = {
     "torch has no decomposition of it, and it has no row": (
         "_segment_reduce_lengths _segment_reduce_offsets frexp grid_sampler_3d mode nextafter "
-        "nn_functional_embedding_bag nn_functional_fractional_max_pool2d nn_functional_linear_cross_entropy_chunked "
-        "nn_functional_linear_cross_entropy_chunked_none ormqr"
+        "nn_functional_embedding_bag nn_functional_fractional_max_pool2d ormqr"
     ),
     "a matrix has less than full rank, or a tolerance cuts its rank": "linalg_pinv linalg_pinv_singular",
     "eigenvalues are complex": "linalg_eig linalg_eigvals",
