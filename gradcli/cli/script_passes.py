@@ -144,10 +144,7 @@ class PassPrinter:
             passed = output(one.answer, self.shown, **self.demands).passed
             self.code = max(self.code, int(not passed))
             self._first = self._first or one
-            check = one.answer.check
-            is_minor = check is not None and all(entry.is_minor for entry in check.findings)  # lost digits that pass
-            if check is not None and check.verdict != "agree" and not (check.verdict == "inaccurate" and is_minor):
-                self._first_wrong = self._first_wrong or one
+            self._first_wrong = self._first_wrong or (one if one.is_wrong else None)
 
     def _show_in_full(self, one: Pass) -> None:
         if one.answer is not None:

@@ -48,10 +48,11 @@ from gradcli.results import Check, Entry
 if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import Proof
 
-LEFT_OVER = 1
-"""Units in the last place of the largest entry, for each entry of a gradient, that a kernel may leave in place of a 0.
+LEFT_OVER = 8
+"""Roundings of the largest entry that a kernel may leave in place of a 0, for each element of the largest dimension.
 
-A product of matrices leaves at most half a unit of the largest term for each term that cancels.
+A product of matrices leaves at most half a one for each term that cancels, and kernels multiply several, such as the
+reflections of a factorization.  There are never more than entries of the gradient.
 """
 
 MOST_OPEN = 256
@@ -364,6 +365,11 @@ class _Judge:
         ops = (line.call.op for line in (self.point.source or self.point.typed).lines)
         return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
 
+    def _left_over(self, entries: int) -> float:
+        """Give what may be left in place of a 0, relative to the largest entry: at most what passes as agreement."""
+        terms = LEFT_OVER * max((size for shape in self.point.shapes.values() for size in shape), default=1)
+        return min(min(entries, terms) * float(np.finfo(self.torch.dtype).eps), self.case.tolerance.rtol)
+
     def _marked_if_minor(self, entry: Entry) -> Entry:
         """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
 
@@ -379,8 +385,7 @@ class _Judge:
         rows = [np.ravel(blocks[name] if entry.row is None else blocks[name][entry.row]) for name in chosen]
         gradient = np.abs(np.concatenate(rows))
         largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
-        room = LEFT_OVER * gradient.size * largest * float(np.finfo(self.torch.dtype).eps)
-        if is_zero and abs(number_of(entry)) <= room:
+        if is_zero and abs(number_of(entry)) <= self._left_over(gradient.size) * largest:
             note = f"0 up to rounding of terms of size {largest:.2g}"
             return replace(entry, verdict="agree", note=note, relative_error=None)
         if is_zero or not abs(entry.truth - arb(entry.torch)) <= self.case.tolerance.rtol * largest:

@@ -1,4 +1,4 @@
-"""A recording that is believed: its text replayed gives the function's own value, bit for bit.
+"""A recording that is believed: its text replayed gives the function's own value, but for rounding.
 
 The numbers of an answer are those of the function itself, which is run again for them; the formula and the enclosure
 are those of the text.

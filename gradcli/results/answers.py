@@ -7,6 +7,7 @@ that torch computed in.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -451,3 +452,16 @@ class Pass:
     answer: VJP | None = None
     nonfinite: tuple[str, ...] = ()
     refusal: Exception | None = None
+
+    @property
+    def norm(self) -> float:
+        """The Euclidean norm of all gradients together."""
+        return math.hypot(*self.norms.values())
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is answered, and its check finds more than lost digits that pass."""
+        check = None if self.answer is None else self.answer.check
+        if check is None or check.verdict == "agree":
+            return False
+        return check.verdict != "inaccurate" or not all(entry.is_minor for entry in check.findings)

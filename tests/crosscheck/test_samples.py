@@ -251,6 +251,18 @@ def test_what_a_product_of_matrices_leaves_in_the_place_of_a_0_agrees(left: floa
     assert judge(point, Torch("float64", np.linalg.cholesky(x), {"A": jacobian}), ("A",)).check.verdict == verdict
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_small_among_many_entries_is_no_rounding(dtype: str) -> None:
+    """The room for a 0 grows with the terms that cancel, and not with the entries of the gradient."""
+    program = parse("sum((w*m) @ x)", shapes={"w": (100, 200), "m": (100, 200), "x": (200,)})
+    m = np.arange(20_000.0).reshape(100, 200) % 2
+    inputs = {"w": m + 1, "m": m, "x": np.ones(200)}
+    point = Point.of(program, {one: inputs[str(one)].shape for one in program.variables}, inputs)
+    planted = np.where(m == 0, 0.002, m).astype(dtype)
+    torch = Torch(dtype, np.array(m.sum() * 2, dtype), None, np.ones(()), {"w": planted})
+    assert judge(point, torch, ("w",)).check.verdict == "disagree"
+
+
 def test_too_many_numbers_where_structure_proves_0_are_no_whole() -> None:
     """Some are judged, the others are not called checked."""
     x = np.linspace(1, 2, 100)

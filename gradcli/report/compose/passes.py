@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from gradcli.report import document as doc
@@ -27,7 +26,7 @@ def pass_line(one: Pass) -> doc.Note:
             parts.append(f"v = {in_a_line(one.answer.v)}")
         largest = sorted(one.norms, key=lambda name: -one.norms[name])
         by_module = f" ({_first([f'{name} {one.norms[name]:.3g}' for name in largest if name])})"
-        parts.append(f"|grad| {math.hypot(*one.norms.values()):.4g}{by_module * (len(largest) > 1)}")
+        parts.append(f"|grad| {one.norm:.4g}{by_module * (len(largest) > 1)}")
         if one.answer.check is not None:
             parts.append(standing(one.answer.check.verdict, proven=one.answer.check.proven))
     parts.append(doc.Span(f"{one.seconds:.2g} s", "aside"))
