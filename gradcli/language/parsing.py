@@ -13,7 +13,7 @@ import sympy
 
 from gradcli import collector
 from gradcli.language.lower.programs import Entries, Lowering
-from gradcli.language.lower.scope import Evaluation, Scope
+from gradcli.language.lower.scope import Ask, Evaluation, Scope
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, infer, shape_of
 from gradcli.language.program.wengert import Program, Shape
@@ -31,6 +31,7 @@ def parse(
     shapes: Mapping[str, Shape] = MappingProxyType({}),
     shares: bool = True,
     values: Mapping[str, Any] | None = None,
+    ask: Ask | None = None,
 ) -> Program:
     """The Program of a function's text.
 
@@ -41,6 +42,7 @@ def parse(
         shares: Whether operations that compute the same become one line; Python, and so torch, runs each.
         values: Of all variables, where values decide what the text says, as in `x[x > 0]`; none, to be told that they
             do; None refuses such a text.
+        ask: Asks torch what functions of its own are made of.
 
     Raises:
         LanguageError: the text is not in the language.
@@ -52,7 +54,9 @@ def parse(
     """
     with collector.paused():
         source = Source(text, "EXPR")
-        lowering = Lowering(source, Scope(given, shapes=dict(shapes), values=values), EVALUATION, shares=shares)
+        lowering = Lowering(
+            source, Scope(given, shapes=dict(shapes), values=values, ask=ask), EVALUATION, shares=shares
+        )
         return lowering.program(grammar.parse(source))
 
 

@@ -1,7 +1,8 @@
-"""Texts as the questions read them: with torch's own random numbers, for which alone torch is imported."""
+"""Texts as the questions read them: with what torch alone knows, for which it is imported where a text needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from gradcli.language import snippets
 
 if TYPE_CHECKING:
     from gradcli.autodiff.random_numbers import TorchGenerator
+    from gradcli.language.program.wengert import AskedMeaning, Call, Shape
 
 
 def torch_generator() -> TorchGenerator:
@@ -18,8 +20,15 @@ def torch_generator() -> TorchGenerator:
     return TorchGenerator()
 
 
-read = partial(snippets.read, generator=torch_generator)
-"""`snippets.read`, with `torch.rand` and `torch.randn`."""
+def ask_torch(call: Call, shapes: tuple[Shape, ...]) -> Sequence[AskedMeaning]:
+    """Ask torch what a call of a function of its own is made of."""
+    from gradcli.recording.recorder import ask_torch
 
-read_whole = partial(snippets.read_whole, generator=torch_generator)
+    return ask_torch(call, shapes)
+
+
+read = partial(snippets.read, generator=torch_generator, ask=ask_torch)
+"""`snippets.read`, with `torch.rand` and `torch.randn`, and functions that torch is asked for."""
+
+read_whole = partial(snippets.read_whole, generator=torch_generator, ask=ask_torch)
 """`snippets.read_whole`, with them."""

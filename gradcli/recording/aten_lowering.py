@@ -19,7 +19,7 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.lower.written.given import sizes
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import EVALUATION
@@ -48,20 +48,26 @@ _ALONG_A_NUMBER = frozenset(
 """Operations along a dimension that torch also takes of a number, as of one element."""
 
 
+class NoRowError(Exception):
+    """A call is to be decomposed."""
+
+
 class AtenLowering:
     """Appends calls to a Program.
 
     Args:
         called: What is recorded, for messages.
         rules: By the name of an operation, or with that of its overload.
+        ask: Asks torch for the meaning of rows that have none.
+        is_asked: Whether such a meaning is what is recorded: these rows are none then.
 
     Attributes:
         lowering: What appends lines.
     """
 
-    def __init__(self, called: str, rules: Mapping[str, Rule]) -> None:
-        self.rules = rules
-        self.lowering = Lowering(Source("0", called), Scope(values={}), EVALUATION)
+    def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, is_asked: bool = False) -> None:
+        self.rules, self.is_asked = rules, is_asked
+        self.lowering = Lowering(Source("0", called), Scope(values={}, ask=ask), EVALUATION)
         self._better: dict[Atom, Atom] = {}
 
     # -- operands
@@ -202,6 +208,8 @@ class AtenLowering:
             Its atom; a list of atoms, where it gives several.
         """
         row = ops.TABLE[name]
+        if self.is_asked and row.is_asked:
+            raise NoRowError
         given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
         bound = Bound(row, "", is_method=False, waiting=[])
         defaults = defaults_in(row, "")
@@ -246,9 +254,12 @@ class AtenLowering:
         known = self.rules if rules is None else rules
         rule = known.get(f"{name}.{overload}") or known.get(name)
         if rule is not None:
-            return rule(self, **arguments)
+            try:
+                return rule(self, **arguments)
+            except NoRowError:
+                return NotImplemented
         row = row_of(name) if rules is None else None
-        if row is None:
+        if row is None or (self.is_asked and row.is_asked):
             return NotImplemented
         plain = {key: value for key, value in arguments.items() if key not in _HELD}
         values = list(plain.values())

@@ -208,9 +208,11 @@ def _cat(a: AtenLowering, tensors: Sequence[Value], dim: int = 0) -> Any:
     return tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim)
 
 
-@_rule("constant_pad_nd")
-def _padded(a: AtenLowering, self: Value, pad: Any, value: Any = 0) -> Any:
-    return a.row("pad", self, pad, "constant", value)
+@_rule("constant_pad_nd pad")
+def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: Any = 0) -> Any:
+    if mode != "constant" or not any(pad):
+        return NotImplemented if any(pad) else self
+    return a.row("pad", self, pad, "constant", value or 0)
 
 
 # -- at positions

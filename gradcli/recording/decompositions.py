@@ -11,6 +11,7 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.schemas import Overload, name_of, unbound
+from gradcli.recording.window_decompositions import WINDOWED
 
 _solve = torch.linalg.solve_triangular
 
@@ -77,7 +78,7 @@ def _linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor, bias: Tenso
 
 
 DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
-    **dict.fromkeys("take max_unpool2d max_unpool3d multi_margin_loss".split()),
+    **dict.fromkeys("take multi_margin_loss".split()),
     "masked_select": lambda self, mask: operator.getitem(*torch.broadcast_tensors(self, mask)),
     "masked_scatter": _masked_scatter,
     "put": _put,
@@ -108,7 +109,8 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
         What the call gives; `NotImplemented` of what is made up of no others.
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
-    made_of = DECOMPOSITIONS.get(name_of(function)) or torch._decomp.decomposition_table.get(function)
+    name = name_of(function)
+    made_of = DECOMPOSITIONS.get(name) or WINDOWED.get(name) or torch._decomp.decomposition_table.get(function)
     with torch.no_grad():
         found = (made_of or function.decompose)(*args, **kwargs)
     torch.set_rng_state(state)

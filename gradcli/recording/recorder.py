@@ -8,6 +8,7 @@ do, as behind `detach()`, `.data` and `no_grad`, the lines hold it constant too.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
@@ -20,6 +21,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.lower.arguments import exact_number
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.recording.asking import ask
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.calling import WrongDtypeError
@@ -58,6 +60,7 @@ class Recorder(DispatchMode):
         names: What names the tensors that it is not given.
         dtype: Of its floating-point arguments; None of a script, which has none.
         called: What is recorded, for messages.
+        is_asked: Whether it is what torch makes of a call of its own, all of which is written down.
 
     Attributes:
         leaves: Arguments, and tensors found elsewhere, by name.
@@ -70,9 +73,9 @@ class Recorder(DispatchMode):
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
-    def __init__(self, names: Names, dtype: Any, called: str = "") -> None:
+    def __init__(self, names: Names, dtype: Any, called: str = "", *, is_asked: bool = False) -> None:
         super().__init__()
-        self.names, self.dtype, self.called = names, dtype, called
+        self.names, self.dtype, self.called, self.is_asked = names, dtype, called, is_asked
         self._surface, self._count = Surface(self), 0
         self.takes_gradients = False
         self._first_node = next_node()
@@ -82,7 +85,7 @@ class Recorder(DispatchMode):
 
     def clear(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
-        self.lines = AtenLowering(self.called, RULES)
+        self.lines = AtenLowering(self.called, RULES, ask_torch, is_asked=self.is_asked)
         self.leaves: dict[str, Leaf] = {}
         self.decisions = Decisions(self)
         self.named: dict[str, tuple[Atom, Tensor]] = {}
@@ -215,6 +218,8 @@ class Recorder(DispatchMode):
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # an order of constants is theirs
                 self.decisions.of_whole_numbers(name, given, place)
+            if self.is_asked and not function.is_view:  # of positions, whose numbers are any
+                self.decisions.lost += [name for one in tensors_in(given) if self.knows(one)]
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
@@ -462,8 +467,8 @@ class Recorder(DispatchMode):
             if is_same:
                 first = flat[0].item()
                 return exact_number(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
-            if not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL:
-                return self.lines.literal(tensor)
+            if self.is_asked or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
+                return self.lines.literal(tensor.detach())
         return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
 
     def _picked(self, atom: Atom, places: Tensor) -> Atom:
@@ -493,3 +498,7 @@ class Recorder(DispatchMode):
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
                 self._called.add(known.atom)
                 self.named[self.names.free(name)] = known.atom, value
+
+
+ask_torch = functools.partial(ask, Recorder)
+"""Asks torch what a call of a function of its own is made of."""

@@ -34,6 +34,7 @@ from gradcli.language.program.meaning import (
     minimum,
 )
 from gradcli.language.program.movement import axes_of, axis_of, broadcast, fill_of
+from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape
 from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned, sources_of
@@ -274,6 +275,8 @@ class Entries:
             case "arange" if all(isinstance(a, int) for a in bounds(call)):
                 start, _, step = bounds(call)
                 return start + step * index[0]
+            case "drawn" if all(i.is_Integer for i in index):
+                return _exact(float(array_of(call)[tuple(map(int, index))]))
         symbol = constant_symbol(call)
         return sympy.IndexedBase(symbol, real=True)[index] if index else symbol
 
@@ -315,7 +318,9 @@ def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:
 
 
 def constant_symbol(call: Call) -> sympy.Symbol:
-    """The name of a constant tensor in formulas: the call itself."""
+    """The name of a constant tensor in formulas: the call itself, or the numbers."""
+    if call.op.name == "drawn":
+        return sympy.Symbol(str(call.statics[1]), real=True)
     return sympy.Symbol(f"{call.op.name}({', '.join(str(a) for a in call.statics if a is not None)})", real=True)
 
 

@@ -12,7 +12,7 @@ from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
 NUMBERS = frozenset(
     "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm alpha base".split()
+    "maxnorm alpha base eps margin beta k".split()
 )
 """Parameters whose constants need not be whole."""
 

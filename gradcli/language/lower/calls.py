@@ -7,7 +7,7 @@ methods that do nothing to a value.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -393,9 +393,18 @@ class Calls:
             statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)
         if op.of_shapes:
             atoms = [self.lines.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
-            shapes: Any = None if self.lines.is_meaning else self._shapes(atoms)
-            statics = (*statics[: len(op.statics) - 1], shapes)
+            shapes = None if self.lines.is_meaning else self._shapes(atoms)
+            given = statics[: len(op.statics) - 1]
+            statics = (*given, self._placed(span, lambda: self.scope.behind(op, atoms, (*given, None), shapes)))
         return self.lines.emit(op.name, atoms, span, statics)
+
+    def _placed(self, span: Span, found: Callable[[], Any]) -> Any:
+        """What is found, with the place of a call in its error."""
+        try:
+            return found()
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""

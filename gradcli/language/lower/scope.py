@@ -18,7 +18,7 @@ import sympy
 from gradcli.errors import GradcliError, Span
 from gradcli.language import ops
 from gradcli.language.ops import Default, Kind, Op
-from gradcli.language.program.wengert import Atom, Builder, Call, Guard, Program, Shape
+from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
@@ -136,6 +136,10 @@ class Evaluation:
     count_of: Callable[[Shape, Any], int]
 
 
+Ask = Callable[[Call, tuple[Shape, ...]], Sequence[AskedMeaning]]
+"""Asks torch what a call on operands of these shapes is made of: each of the tensors that it gives."""
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """What a name of an index stands for: its dimension, counted from the last one, and the values that it takes."""
@@ -176,6 +180,7 @@ class Scope:
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
         needs_values: Whether values decide which lines there are: without them the text is to be lowered again.
         guards: What they decided.
+        ask: Asks torch for the meaning of rows that have none; None leaves them without.
     """
 
     given: frozenset[str] = frozenset()
@@ -199,6 +204,7 @@ class Scope:
     needs_shapes: bool = False
     needs_values: bool = False
     guards: list[Guard] = field(default_factory=list)
+    ask: Ask | None = None
 
     def remark(self, words: str) -> None:
         """Say something to the user, once."""
@@ -227,6 +233,14 @@ class Scope:
         whole = sympy.Dummy(several.call, real=True)
         self.several[whole] = several
         return whole
+
+    def behind(
+        self, op: Op, operands: Sequence[Atom], statics: tuple[Any, ...], shapes: tuple[Shape, ...] | None
+    ) -> Any:
+        """What stands behind the constants of a call that depends on shapes: these, or what torch makes of it."""
+        if shapes is None or not op.is_asked or self.ask is None:
+            return shapes
+        return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
     @property
     def demands(self) -> dict[str, Any]:

@@ -4,11 +4,9 @@ row          what a row holds, how it is written, and which facts it needs
 elementwise  arithmetic and functions, pieces, and branches by conditions
 arithmetic   of several operands, and functions that others make up
 networks     activations of neural networks, and layers of sequences
-convolutions  windows, and what sums over them
-pooling      one number of each window; windows as columns
 normalization  mean 0 and variance 1, and dropout after training
 special      special functions made of others
-resampling   other sizes and places; channels that become space
+asked        functions that torch is asked for: layers, windows, rare losses
 losses       losses of training
 reductions   over a dimension; of matrices
 linear_algebra  products of matrices, linear equations, factors and norms
@@ -27,17 +25,15 @@ from collections.abc import Mapping
 
 from gradcli.language.ops import (
     arithmetic,
-    convolutions,
+    asked,
     elementwise,
     gathering,
     linear_algebra,
     losses,
     networks,
     normalization,
-    pooling,
     rearranged,
     reductions,
-    resampling,
     special,
     statistics,
     structure,
@@ -89,12 +85,11 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "views and shifts": structure.MOVEMENTS,
     "dimensions moved and turned": rearranged.REARRANGED,
     "sizes": structure.COUNTS,
-    "convolutions": convolutions.CONVOLUTIONS,
-    "pools": pooling.POOLING,
+    "windows": asked.WINDOWED,
     "normalization": normalization.NORMALIZATION,
-    "resampling": resampling.RESAMPLING,
+    "layers": asked.LAYERS,
     "sequences": networks.SEQUENCES,
-    "losses": losses.LOSSES,
+    "losses": (*losses.LOSSES, *asked.LOSSES),
     "constant tensors": structure.SOURCES,
 }
 """The rows by what people look for."""

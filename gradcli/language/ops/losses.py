@@ -39,33 +39,6 @@ def _reduced(text: str, reduction: str) -> str:
 # -- shapes that fit
 
 
-def _of_equal_ranks(shapes: Shapes) -> str:
-    return "" if len({len(shape) for shape in shapes[:3]}) == 1 else "tensors of one number of dimensions"
-
-
-def _of_variances(shapes: Shapes) -> str:
-    scores, _, variances, *_ = shapes
-    fits = variances in (scores, scores[:-1], (*scores[:-1], 1)) or not variances
-    return "" if fits else "a variance for each element or each row of input"
-
-
-def _of_vectors(shapes: Shapes) -> str:
-    first, second, target, *_ = shapes
-    fits = len(first) == len(second) in (1, 2) and len(target) == len(first) - 1
-    return "" if fits else "two vectors and a number, or two matrices and a number for each row"
-
-
-def _of_samples(shapes: Shapes) -> str:
-    scores, target, *_ = shapes
-    fits = len(scores) in (1, 2) and (target == scores[:-1] or (len(scores) == 1 and target == (1,)))
-    return "" if fits else "scores (samples, classes) and a class for each sample"
-
-
-def _of_lists(shapes: Shapes) -> str:
-    scores, target = shapes
-    return "" if len(scores) in (1, 2) and target == scores else "scores (samples, classes), and as many targets"
-
-
 # -- classes by their indices
 
 
@@ -153,36 +126,6 @@ def _nll_loss(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return _of_classes("input", constants, shapes, "nll_loss") if shapes else ""
 
 
-def _multi_margin(constants: Mapping[str, Any], shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    scores, targets, _, weights = shapes
-    axis, rank = len(scores) - 1, len(scores)
-    if constants["p"] not in (1, 2):
-        raise InputError("multi_margin_loss takes the powers p=1 and p=2")
-    target = "target" if targets == scores[:-1] else "target[0]"
-    chosen = f"{target}{_at(axis)} == arange({scores[-1]}){_along(axis, rank)}"
-    own = f"sum(where({chosen}, input, 0), {axis}, keepdim=True)"
-    weight = f"weight{_along(axis, rank)}" if weights else ""
-    of_class = f"*sum(where({chosen}, {weight}, 0), {axis}, keepdim=True)" if weight else ""
-    power = "**2" if constants["p"] == 2 else ""
-    term = f"maximum(margin - {own} + input, 0){power}{of_class}"
-    return _reduced(f"sum(where({chosen}, 0, {term}), {axis})/{scores[-1]}", constants["reduction"])
-
-
-def _multilabel_margin(constants: Mapping[str, Any], shapes: Shapes) -> str:
-    """Of the classes that the target lists up to its first -1: each is to be larger than each other by 1."""
-    if not shapes:
-        return ""
-    lead = ":, " * (len(shapes[0]) - 1)
-    listed = "cumprod(where(target < 0, 0, 1), -1)"
-    chosen = f"where(target[{lead}:, None] == arange({shapes[0][-1]}), {listed}[{lead}:, None], 0)"
-    own = f"sum({chosen}*input[{lead}None, :], -1)[{lead}:, None]"
-    other = f"(1 - amax({chosen}, -2))[{lead}None, :]"
-    term = f"{listed}[{lead}:, None]*{other}*maximum(1 - {own} + input[{lead}None, :], 0)"
-    return _reduced(f"sum({term}, (-2, -1))/{shapes[0][-1]}", constants["reduction"])
-
-
 # -- distributions
 
 
@@ -193,40 +136,13 @@ def _kl_div(constants: Mapping[str, Any], _: Shapes) -> str:
     return _reduced(text, constants["reduction"])
 
 
-def _poisson(constants: Mapping[str, Any], _: Shapes) -> str:
-    text = "exp(input) - target*input" if constants["log_input"] else "input - target*log(input + eps)"
-    if constants["full"]:
-        stirling = "target*log(target) - target + log(2*pi*target)/2"
-        text = f"{text} + where(target > 1, {stirling}, 0)"
-    return _reduced(text, constants["reduction"])
-
-
-def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
-    of_rows = bool(shapes) and len(shapes[2]) == len(shapes[0]) - 1 and shapes[2] == shapes[0][:-1] and shapes[2] != ()
-    var = f"maximum(var{'[..., None]' * of_rows}, eps)"
-    text = f"(log({var}) + (input - target)**2/{var})/2{' + log(2*pi)/2' * constants['full']}"
-    return _reduced(text, constants["reduction"])
+def _gaussian(constants: Mapping[str, Any], _: Shapes) -> str:
+    text = "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2"
+    return _reduced(text + " + log(2*pi)/2" * constants["full"], constants["reduction"])
 
 
 # -- distances
 
-
-def _distance(a: str, b: str) -> str:
-    return f"norm({a} - {b} + eps, p=p, dim=-1)"
-
-
-def _triplet(constants: Mapping[str, Any], _: Shapes) -> str:
-    other = _distance("anchor", "negative")
-    if constants["swap"]:
-        other = f"minimum({other}, {_distance('positive', 'negative')})"
-    return _reduced(f"maximum({_distance('anchor', 'positive')} - {other} + margin, 0)", constants["reduction"])
-
-
-def _cosine(a: str, b: str) -> str:
-    return f"sum({a}*{b}, -1)/sqrt((sum({a}**2, -1) + 1e-12)*(sum({b}**2, -1) + 1e-12))"
-
-
-_COSINE = _cosine("input1", "input2")
 
 _STEP, _LEAST = "(input - detach(input))", "9.999999960041972e-13"
 _AT = "(-(target*log(detach(input)) + (1 - target)*log(1 - detach(input))))"
@@ -318,6 +234,16 @@ LOSSES = (
         places=_count_of_classes,
     ),
     _of(
+        "gaussian_nll_loss(input, target, var, full=False, eps, reduction=mean)",
+        "minus the logarithm of a normal density of mean input and variance var",
+        "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
+        "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
+        written=_gaussian,
+        defaults={"eps": 1e-6},
+        numbers=("eps",),
+        caveat="torch's derivative by var is the same below eps as above it",
+    ),
+    _of(
         "kl_div(input, target, reduction=mean, log_target=False)",
         "the Kullback-Leibler divergence of target from exp(input), which is given as logarithms",
         "target*log(target) - target*input",
@@ -326,86 +252,6 @@ LOSSES = (
         domain="target > 0",
         guarded="target",
         caveat="torch's mean is over all elements; 'batchmean' is the divergence itself, a mean over dimension 0",
-    ),
-    _of(
-        "poisson_nll_loss(input, target, log_input=True, full=False, eps, reduction=mean)",
-        "minus the logarithm of a Poisson probability, without the part that no input changes unless full",
-        "exp(input) - target*input",
-        "poisson_nll_loss(x, t) at x=0.5,1 t=1,3",
-        written=_poisson,
-        defaults={"eps": 1e-8},
-        numbers=("eps",),
-    ),
-    _of(
-        "gaussian_nll_loss(input, target, var, full=False, eps, reduction=mean)",
-        "minus the logarithm of a normal density of mean input and variance var",
-        "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
-        "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
-        written=_gaussian,
-        of_shapes=True,
-        defaults={"eps": 1e-6},
-        numbers=("eps",),
-        caveat="torch's derivative by var is the same below eps as above it",
-        needs=_of_variances,
-    ),
-    _of(
-        "soft_margin_loss(input, target, reduction=mean)",
-        "the logistic loss of targets 1 and -1",
-        "log(1 + exp(-target*input))",
-        "soft_margin_loss(x, t) at x=0.5,-2 t=1,-1",
-        in_floats="softplus(-target*input)",
-        undifferentiated=("target",),
-        equal_shapes=("needs a target of input's shape", ""),
-    ),
-    _of(
-        "hinge_embedding_loss(input, target, margin, reduction=mean)",
-        "a distance where the target is 1, and what it lacks of a margin where it is -1",
-        "where(target == 1, 0, maximum(0, margin - input)) + where(target == -1, 0, input)",
-        "hinge_embedding_loss(x, t) at x=0.5,0.2 t=1,-1",
-        whole=("target",),
-        defaults={"margin": 1},
-        numbers=("margin",),
-    ),
-    _of(
-        "margin_ranking_loss(input1, input2, target, margin, reduction=mean)",
-        "by how much the larger of two is not larger by a margin, the first if target is 1, the second if it is -1",
-        "maximum(0, -target*(input1 - input2) + margin)",
-        "margin_ranking_loss(a, b, t) at a=1,2 b=2,1.5 t=1,-1",
-        defaults={"margin": 0},
-        numbers=("margin",),
-        needs=_of_equal_ranks,
-    ),
-    _of(
-        "cosine_embedding_loss(input1, input2, target, margin, reduction=mean)",
-        "1 - the cosine of two vectors where the target is 1, and its excess over a margin where it is -1",
-        f"where(target == 1, 1 - {_COSINE}, where(target == -1, maximum(0, {_COSINE} - margin), 0))",
-        "cosine_embedding_loss(a, b, t) at a=[[1,2],[3,1]] b=[[2,1],[1,1]] t=1,-1",
-        whole=("target",),
-        defaults={"margin": 0},
-        numbers=("margin",),
-        needs=_of_vectors,
-    ),
-    _of(
-        "triplet_margin_loss(anchor, positive, negative, margin, p=2, eps, swap=False, reduction=mean)",
-        "by how much the positive is not nearer to the anchor than the negative by a margin",
-        "maximum(norm(anchor - positive + eps, p, -1) - norm(anchor - negative + eps, p, -1) + margin, 0)",
-        "triplet_margin_loss(a, p, n) at a=[[1,2]] p=[[1,1]] n=[[2,3]]",
-        written=_triplet,
-        needs=_of_equal_ranks,
-        defaults={"margin": 1, "eps": 1e-6},
-        numbers=("margin", "eps"),
-    ),
-    _of(
-        "triplet_margin_with_distance_loss(anchor, positive, negative, margin, swap=False, reduction=mean)",
-        "the same of the distance that pairwise_distance gives",
-        "triplet_margin_loss(anchor, positive, negative, margin, swap=swap, reduction=reduction)",
-        "triplet_margin_with_distance_loss(a, p, n) at a=[[1,2]] p=[[1,1]] n=[[2,3]]",
-        needs=_of_equal_ranks,
-        written=lambda constants, _: (
-            "triplet_margin_loss(anchor, positive, negative, margin, swap=swap, reduction=reduction)"
-        ),
-        defaults={"margin": 1},
-        numbers=("margin",),
     ),
     row(
         "pairwise_distance(x1, x2, p=2, eps, keepdim=False)",
@@ -416,42 +262,5 @@ LOSSES = (
         defaults={"eps": 1e-6},
         numbers=("eps",),
         example="pairwise_distance(a, b) at a=[[1,2],[3,1]] b=[[2,1],[1,3]]",
-    ),
-    _of(
-        "multi_margin_loss(input, target, p=1, margin, weight, reduction=mean)",
-        "by how much each other class comes within a margin of the target's class",
-        "sum over c ≠ target of maximum(0, margin - input[target] + input[c])**p, by the number of classes",
-        "multi_margin_loss(x, t) at x=[[1,2.2,2.5],[3,2.4,1.5]] t=2,0",
-        written=_multi_margin,
-        of_shapes=True,
-        defaults={"margin": 1, "weight": 1},
-        numbers=("margin",),
-        optional=("weight",),
-        undifferentiated=("weight",),
-        whole=("target",),
-        needs=_of_samples,
-        places=lambda shapes, _: shapes[0][-1],
-        backward_once=True,
-    ),
-    _of(
-        "multilabel_margin_loss(input, target, reduction=mean)",
-        "by how much classes that the target does not list, up to its first -1, come within 1 of those that it lists",
-        "sum over c in target, d not in target of maximum(0, 1 - input[c] + input[d]), by the number of classes",
-        "multilabel_margin_loss(x, t) at x=0.1,0.2,0.4,0.8 t=3,0,-1,1",
-        written=_multilabel_margin,
-        of_shapes=True,
-        whole=("target",),
-        needs=_of_lists,
-        places=lambda shapes, _: shapes[0][-1],
-        backward_once=True,
-    ),
-    _of(
-        "multilabel_soft_margin_loss(input, target, weight, reduction=mean)",
-        "the cross entropy of sigmoid(input) with targets 0 and 1, the mean over the classes",
-        "-mean(weight*(target*logsigmoid(input) + (1 - target)*logsigmoid(-input)), dim=-1)",
-        "multilabel_soft_margin_loss(x, t) at x=[[1,-2]] t=[[1,0]]",
-        defaults={"weight": 1},
-        optional=("weight",),
-        equal_shapes=("needs a target of input's shape", ""),
     ),
 )

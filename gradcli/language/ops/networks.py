@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import InputError, ShapeError
-from gradcli.language.ops.convolutions import Constants
-from gradcli.language.ops.row import Kind, Op, Shapes, row
+from gradcli.language.ops.row import Constants, Kind, Op, Shapes, row
 
 
 def _activation(signature: str, doc: str, meaning: str, **facts: object) -> Op:
@@ -16,29 +15,6 @@ def _after_training(constants: Constants, _: Shapes) -> str:
     if constants["training"]:
         raise InputError("rrelu in training is random, and has no derivative to check", hint="leave training out")
     return "where(x >= 0, x, x*(lower + upper)/2)"
-
-
-def _by_channels(_: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    x, weight = shapes
-    if weight in ((), (1,)):
-        return "where(x > 0, x, weight*x)" if x or not weight else "where(x > 0, x, weight[0]*x)"
-    if len(x) < 2 or weight != x[1:2]:
-        raise ShapeError(
-            f"prelu takes one weight, or one for each of the channels, and the shapes are {x} and {weight}"
-        )
-    return f"where(x > 0, x, weight[:{', None' * (len(x) - 2)}]*x)"
-
-
-def _gated(constants: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    x, dim = shapes[0], constants["dim"]
-    if not x or not -len(x) <= dim < len(x) or x[dim] % 2:
-        raise ShapeError(f"glu parts a dimension in two halves, and dim={dim} of the shape {x} has none")
-    lead, half = ":, " * (dim % len(x)), x[dim] // 2
-    return f"x[{lead}:{half}]*sigmoid(x[{lead}{half}:])"
 
 
 ACTIVATIONS = (
@@ -186,24 +162,6 @@ ACTIVATIONS = (
         example="rrelu(x) at x=-2,3",
     ),
     _activation(
-        "prelu(x, weight)",
-        "x, and a weight times it below 0; one weight, or one a channel, along dimension 1",
-        "where(x > 0, x, weight*x)",
-        written=_by_channels,
-        of_shapes=True,
-        kind=Kind.DEFINED,
-        example="prelu(x, w) at x=[[-2,3]] w=0.1,0.2",
-    ),
-    _activation(
-        "glu(x, dim=-1)",
-        "the first half along dim times the sigmoid of the second",
-        "first*sigmoid(second)",
-        written=_gated,
-        of_shapes=True,
-        kind=Kind.DEFINED,
-        example="glu(x) at x=1,2,3,4",
-    ),
-    _activation(
         "softmin(x, dim=None)",
         "softmax of -x",
         "softmax(-x, dim=dim)",
@@ -240,37 +198,6 @@ def _embedded(constants: Constants, shapes: Shapes) -> str:
     return f"where(input[..., None] == arange({rows}), 1, 0) @ {weight}"
 
 
-def _bagged(constants: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    if len(shapes[0]) != 2 or len(shapes[1]) != 2:
-        raise ShapeError(f"embedding_bag takes bags of one length as rows, and the shape is {shapes[0]}")
-    fold = {"mean": "mean", "sum": "sum", "max": "amax"}[constants["mode"]]
-    return f"{fold}(where(input[..., None] == arange({shapes[1][0]}), 1, 0) @ weight, -2)"
-
-
-def _bilinear(_: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    first, second, weight, bias = shapes
-    if len(weight) != 3 or first[-1:] != weight[1:2] or second[-1:] != weight[2:] or first[:-1] != second[:-1]:
-        raise ShapeError(
-            f"bilinear takes (..., n), (..., m) and (features, n, m), and not {first}, {second} and {weight}"
-        )
-    text = "sum(input1[..., None, :, None]*weight*input2[..., None, None, :], (-2, -1))"
-    return f"{text} + bias" if bias else text
-
-
-def _pairs(_: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
-    if len(shapes[0]) != 2 or shapes[0][0] < 2:
-        raise ShapeError(f"pdist takes a matrix of two rows or more, and the shape is {shapes[0]}")
-    rows = range(shapes[0][0])
-    pairs = [f"norm(x[{i}] - x[{j}], p=p)" for i in rows for j in rows if i < j]
-    return f"stack([{', '.join(pairs)}])"
-
-
 SEQUENCES = (
     row(
         "scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0, is_causal=False, scale=None)",
@@ -297,42 +224,6 @@ SEQUENCES = (
         places=lambda shapes, _: shapes[1][0],
         caveat="the row padding_idx has no derivative",
         example="embedding(i, w) at i=1,0,1 w=[[1,2],[3,4]]",
-    ),
-    row(
-        "embedding_bag(input, weight, mode=mean)",
-        "the mean, the sum or the largest of the rows of a matrix that each row of whole numbers names",
-        "mean(weight[input], -2)",
-        written=_bagged,
-        of_shapes=True,
-        torch="nn.functional.embedding_bag",
-        backward_once=True,
-        kind=Kind.DEFINED,
-        whole=("input",),
-        places=lambda shapes, _: shapes[1][0],
-        example="embedding_bag(i, w) at i=[[1,0],[2,0]] w=[[1,2],[3,4],[5,7]]",
-    ),
-    row(
-        "bilinear(input1, input2, weight, bias)",
-        "a product of two vectors with a matrix for each feature",
-        "sum(input1*weight*input2) + bias",
-        written=_bilinear,
-        of_shapes=True,
-        torch="nn.functional.bilinear",
-        kind=Kind.DEFINED,
-        defaults={"bias": 0},
-        optional=("bias",),
-        example="bilinear(a, b, w) at a=[[1,2]] b=[[3,1]] w=[[[1,0],[2,1]]]",
-    ),
-    row(
-        "pdist(x, p=2)",
-        "the p-norms of the differences of every two rows",
-        "norm(x[i] - x[j], p) for i < j",
-        written=_pairs,
-        of_shapes=True,
-        torch="nn.functional.pdist",
-        backward_once=True,
-        kind=Kind.DEFINED,
-        example="pdist(x) at x=[[1,2],[4,6],[0,1]]",
     ),
     *(
         row(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -75,6 +76,9 @@ class Required(Enum):
 REQUIRED = Required.REQUIRED
 
 Default = int | float | bool | str | None | tuple[int, ...] | Required
+
+Constants = Mapping[str, Any]
+"""Constant arguments by name."""
 
 Shapes = tuple[tuple[int, ...], ...]
 """One of each operand."""
@@ -272,6 +276,11 @@ class Op:
         return not self.meaning
 
     @property
+    def is_asked(self) -> bool:
+        """Whether torch is asked what it is made of, for operands of certain shapes."""
+        return self.of_shapes and self.written is None
+
+    @property
     def has_one_dim(self) -> bool:
         """Whether its `dim` is one dimension, which may be left out where there is only one."""
         return next(iter(self.statics), "") == "dim" and "keepdim" not in self.statics
@@ -398,9 +407,9 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
 def _default(text: str) -> Default:
     if text in _WORDS:
         return _WORDS[text]
-    digits = text.removeprefix("-")
-    if digits.replace(".", "", 1).isdecimal():
-        return int(text) if digits.isdecimal() else float(text)
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
     return text
 
 

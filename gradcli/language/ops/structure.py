@@ -221,6 +221,16 @@ JOINED = (
 )
 
 MOVEMENTS = (
+    known(
+        "windows(x, dim=, size=, step=1, dilation=1)",
+        "the windows of size elements along dim, from step to step, as a new last dimension",
+        torch="",
+        qualified=("unfold",),
+        kind=Kind.MOVEMENT,
+        keeps_order=False,
+        caveat="x.unfold(dim, size, step) of torch, not F.unfold; dilation is from one element of a window to the next",
+        example="windows(x, 0, 2) at x=1,2,3",
+    ),
     _movement(
         "index(x, key=)",
         "elements chosen by constant indices, slices, lists and masks, x[key]",

@@ -16,7 +16,7 @@ from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, show
+from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
 
 MOST_LETTERS = 12
 """Distinct letters of one einsum."""
@@ -143,11 +143,20 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
     op = ops.TABLE[name]
+    if op.is_asked:
+        return _asked(op, statics)
     if op.has_equation:
         require_operands(statics[0], count)
     operands = tuple(f"x{n}" for n in range(count)) if op.has_equation else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
+
+
+def _asked(op: ops.Op, statics: tuple[Hashable, ...]) -> Program:
+    if not isinstance(statics[-1], AskedMeaning):
+        hint = "give values, or shapes in numbers, such as --shape x=4,3"
+        raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
+    return statics[-1].record()
 
 
 def _has_formula(call: Call) -> bool:
@@ -167,7 +176,8 @@ def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: b
 
 def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
     """The constants of a call of operands of these shapes, which it may have been written without."""
-    return (*call.statics[:-1], tuple(map(tuple, shapes))) if call.op.of_shapes else call.statics
+    found = tuple(map(tuple, shapes))
+    return call.statics if not call.op.of_shapes or call.shapes == found else (*call.statics[:-1], found)
 
 
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:

@@ -100,6 +100,12 @@ class Call(sympy.Expr):  # type: ignore[misc]
         """The constants without the shapes that stand behind them."""
         return self.statics[:-1] if self.op.of_shapes else self.statics
 
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes behind them; none where they are not known, or needless."""
+        known = self.statics[-1] if self.op.of_shapes else None
+        return known.shapes if isinstance(known, AskedMeaning) else known or ()
+
     def renamed(self, names: Mapping[Atom, Atom]) -> Call:
         """The same operation, with others in the place of some operands."""
         return Call(self.op.name, tuple(names.get(a, a) for a in self.operands), self.statics)
@@ -139,6 +145,23 @@ class Guards:
 
     program: Program
     conditions: tuple[Guard, ...]
+
+
+@dataclass(frozen=True)
+class AskedMeaning:
+    """What torch makes of a call: stands behind its constants, in the place of the shapes of its operands.
+
+    Attributes:
+        shapes: One of each operand.
+        numbers: The operands that are plain numbers; None of one that is a tensor.
+        shape: Of what the call gives.
+        record: Makes the Program of the call in other operations, its operands being the variables.
+    """
+
+    shapes: tuple[Shape, ...]
+    numbers: tuple[float | None, ...]
+    shape: Shape
+    record: Callable[[], Program] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -218,7 +241,7 @@ class Program:
         others: set[Atom] = {self.output}
         for line in reversed(self.lines):
             op, held = line.call.op, line.call.operands
-            ranks = [len(shape) for shape in line.call.statics[-1] or ()] if op.of_shapes else []
+            ranks = [len(shape) for shape in line.call.shapes]
             whole = op.positions(ranks) if ranks or not op.whole_if_fewer else ()
             is_position = line.symbol in positions and line.symbol not in others
             for parameter, operand in zip(op.operands, held, strict=False):

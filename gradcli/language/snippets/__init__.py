@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError, UncalledFunctionError
-from gradcli.language.lower.scope import Scope
+from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets.snippet_result import Snippet
@@ -61,7 +61,7 @@ _STATEMENTS = re.compile(
 """What only a text of statements has, which code and definitions are."""
 
 
-def read_whole(text: str, generator: Callable[[], Generator] | None = None) -> Snippet:
+def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask: Ask | None = None) -> Snippet:
     """The function of a text before any values are known: names of functions without arguments may be variables.
 
     Raises:
@@ -73,7 +73,7 @@ def read_whole(text: str, generator: Callable[[], Generator] | None = None) -> S
     uncalled: dict[str, GradcliError] = {}
     while True:
         try:
-            found = read(text, given=frozenset(uncalled), values={}, generator=generator)
+            found = read(text, given=frozenset(uncalled), values={}, generator=generator, ask=ask)
             return replace(found, uncalled=uncalled)
         except UncalledFunctionError as error:
             if error.name in uncalled:
@@ -102,6 +102,7 @@ def read(
     shares: bool = True,
     values: Mapping[str, npt.NDArray[Any]] | None = None,
     generator: Callable[[], Generator] | None = None,
+    ask: Ask | None = None,
 ) -> Snippet:
     """The function of a text: a Program, or statements of PyTorch.
 
@@ -113,6 +114,7 @@ def read(
         values: Of all variables, where the text is to be read at a point, as masks may ask; none, to be told that they
             do; None refuses such a text.
         generator: Makes a generator of random numbers for `torch.randn`; None refuses these.
+        ask: Asks torch what functions of its own are made of.
 
     Raises:
         GradcliError: As for `parse`, or a line that is code.
@@ -125,11 +127,11 @@ def read(
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
     if not is_torch and not _STATEMENTS.search(text):
-        return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values))
+        return Snippet(parse(text, given=given, shapes=shapes, shares=shares, values=values, ask=ask))
     from gradcli.language.snippets.reading import read_statements
 
     def scope() -> Scope:
-        return Scope(given, shapes=dict(shapes), values=values)
+        return Scope(given, shapes=dict(shapes), values=values, ask=ask)
 
     return read_statements(text, scope, generator, shares=shares, is_torch=is_torch, is_session=is_session)
 

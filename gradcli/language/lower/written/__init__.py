@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -250,7 +250,8 @@ class Writing:
             if line.call.op.of_shapes:
                 shapes = tuple(self.sizes.of(a) for a in parts)
                 self.scope.needs_shapes |= None in shapes
-                statics = (*statics[:-1], None if None in shapes else shapes)
+                known = None if None in shapes else cast("tuple[Shape, ...]", shapes)
+                statics = (*statics[:-1], self.scope.behind(line.call.op, parts, statics, known))
             inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, statics)
         return inside.get(program.output, program.output)
 
