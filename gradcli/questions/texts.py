@@ -10,6 +10,7 @@ from gradcli.language import snippets
 
 if TYPE_CHECKING:
     from gradcli.autodiff.random_numbers import TorchGenerator
+    from gradcli.language.lower.scope import Array
     from gradcli.language.program.wengert import AskedMeaning, Call, Shape
 
 
@@ -20,11 +21,13 @@ def torch_generator() -> TorchGenerator:
     return TorchGenerator()
 
 
-def ask_torch(call: Call, shapes: tuple[Shape, ...]) -> Sequence[AskedMeaning]:
+def ask_torch(
+    call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
+) -> Sequence[AskedMeaning | None]:
     """Ask torch what a call of a function of its own is made of."""
     from gradcli.recording.recorder import ask_torch
 
-    return ask_torch(call, shapes)
+    return ask_torch(call, shapes, fixed)
 
 
 read = partial(snippets.read, generator=torch_generator, ask=ask_torch)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.lower.arguments import exact_number
-from gradcli.language.ops import TABLE
+from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
 from gradcli.recording.tensor_names import Names
@@ -29,26 +29,39 @@ if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
 
 
-def ask(make_recorder: type[Recorder], call: Call, shapes: tuple[Shape, ...]) -> tuple[AskedMeaning, ...]:
+def ask(
+    make_recorder: type[Recorder], call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Any] = ()
+) -> tuple[AskedMeaning | None, ...]:
     """Ask torch what a call is made of.
 
     Args:
         make_recorder: Makes what records.
         call: Of a row that torch has; operands that are numbers are handed over as such.
         shapes: Of its operands.
+        fixed: Numbers of operands that are handed over as they are.
 
     Returns:
-        Each of the tensors that the call gives.
+        Each of the tensors that the call gives, None of whole numbers.
 
     Raises:
         InputError: Torch refuses it.
     """
-    numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
+    if call.op.kind is Kind.ASKED:
+        numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
+    else:
+        numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
     asked = _Asked(call.op.name, numbers, call.typed, shapes)
     return tuple(
-        AskedMeaning(shapes, numbers, shape, functools.partial(_part, make_recorder, asked, n))
+        None
+        if shape is None
+        else AskedMeaning(shapes, numbers, shape, functools.partial(_part, make_recorder, asked, n))
         for n, shape in enumerate(_result_shapes(asked))
     )
+
+
+def _nested(value: Any) -> Any:
+    """Numbers that may be a key of a dictionary."""
+    return tuple(map(_nested, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class _Asked:
     """A call of a row, as `ask` takes it."""
 
     name: str
-    numbers: tuple[float | None, ...]
+    numbers: tuple[Any, ...]
     statics: tuple[Hashable, ...]
     shapes: tuple[Shape, ...]
 
@@ -65,33 +78,42 @@ class _Asked:
         """Variables that stand for the operands."""
         return [sympy.Symbol(f"x{n}", real=True) for n in range(len(self.numbers))]
 
-    def tensors(self, device: str) -> dict[str, Tensor]:
+    @property
+    def op(self) -> Op:
+        """The row."""
+        return TABLE[self.name]
+
+    def operands(self, device: str) -> list[Any]:
         """Operands that every function takes: positions of 0, and what may be a probability."""
-        op, found = TABLE[self.name], dict[str, Tensor]()
+        op, found = self.op, list[Any]()
         whole = op.positions([len(shape) for shape in self.shapes])
         for n, (shape, number) in enumerate(zip(self.shapes, self.numbers, strict=True)):
-            if number is not None:
-                continue
             parameter = op.operands[min(n, len(op.operands) - 1)]
             is_whole = parameter in whole
-            follows = not is_whole and parameter not in op.undifferentiated
-            kind = {"dtype": torch.int64 if is_whole else torch.float64, "device": device}
-            values = torch.zeros if is_whole else functools.partial(torch.linspace, 0.25, 0.75)
-            found[f"x{n}"] = values(math.prod(shape), **kind).reshape(shape).requires_grad_(follows)
+            dtype = torch.int64 if is_whole else torch.bool if parameter in op.conditions else torch.float64
+            if number is not None:
+                is_plain = isinstance(number, int | float) and not is_whole
+                found.append(number if is_plain else torch.tensor(number, dtype=dtype, device=device))
+                continue
+            first, last = (0.0, 0.0) if is_whole else (0.25, 0.75)
+            values = torch.linspace(first, last, math.prod(shape), dtype=dtype, device=device).reshape(shape)
+            found.append(values.requires_grad_(not is_whole and parameter not in op.undifferentiated))
         return found
 
-    def run(self, tensors: dict[str, Tensor]) -> tuple[Tensor, ...]:
+    def run(self, operands: list[Any]) -> tuple[Tensor, ...]:
         """Call torch.
 
         Raises:
             InputError: It refuses that.
         """
-        op, symbols = TABLE[self.name], self.symbols
-        atoms = [s if n is None else exact_number(n) for s, n in zip(symbols, self.numbers, strict=True)]
-        call = Call(self.name, tuple(atoms), (*self.statics, None) if op.of_shapes else self.statics)
-        operands = [tensors.get(s.name, n) for s, n in zip(symbols, self.numbers, strict=True)]
+        calls = TorchCalls(torch, torch.float64)
         try:
-            found = TorchCalls(torch, torch.float64).apply(call, operands)
+            if self.op.kind is Kind.ASKED:
+                found = calls.plainly(self.op, self.statics, operands)
+            else:
+                numbers = zip(self.symbols, self.numbers, strict=True)
+                atoms = [symbol if n is None else exact_number(n) for symbol, n in numbers]
+                found = calls.apply(Call(self.name, tuple(atoms), (*self.statics, None)), operands)
         except (RuntimeError, ValueError, TypeError, IndexError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
         return tuple(found) if isinstance(found, tuple | list) else (found,)
@@ -105,35 +127,37 @@ def _unseen() -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _result_shapes(asked: _Asked) -> tuple[Shape, ...]:
+def _result_shapes(asked: _Asked) -> tuple[Shape | None, ...]:
     with _unseen():
         try:
-            found = asked.run(asked.tensors("meta"))
+            found = asked.run(asked.operands("meta"))
         except InputError:  # of numbers that are asked for, or in torch's words for real ones
-            found = asked.run(asked.tensors("cpu"))
-        return tuple(tuple(one.shape) for one in found)
+            found = asked.run(asked.operands("cpu"))
+        return tuple(tuple(one.shape) if one.is_floating_point() else None for one in found)
 
 
 @functools.lru_cache(maxsize=256)
-def _recorded(make_recorder: type[Recorder], asked: _Asked) -> tuple[Program, ...]:
+def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
     """Record what a call is made of.
 
     Raises:
         InputError: Values decide that.
     """
-    tensors = asked.tensors("cpu")
+    operands = asked.operands("cpu")
+    tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
     with _unseen():
         recorder = make_recorder(Names(ask, tensors), torch.float64, asked.name, is_asked=True)
         recorder.give(tensors)
         with recorder:
-            found = asked.run(tensors)
-        if recorder.decisions.guards or recorder.decisions.lost:
+            found = asked.run(operands)
+        if recorder.decisions.lost or any(recorder.is_given(one.condition) for one in recorder.decisions.guards):
             hint = "call it in a function of Python, FILE.py::NAME"
             raise InputError(f"values decide what {asked.name} computes", hint=hint)
-        return tuple(_program(recorder, one, asked.symbols) for one in found)
+        of_numbers = {n: one for n, one in enumerate(found) if one.is_floating_point()}
+        return {n: _program(recorder, one, asked.symbols) for n, one in of_numbers.items()}
 
 
-def _part(make_recorder: type[Recorder], asked: _Asked, n: int) -> Program:
+def _part(make_recorder: Any, asked: _Asked, n: int) -> Program:
     return _recorded(make_recorder, asked)[n]
 
 

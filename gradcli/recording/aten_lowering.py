@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import sympy
 
 from gradcli.autodiff._torch import torch
@@ -18,9 +19,9 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
+from gradcli.language.lower.at_positions import sizes
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Ask, Scope
-from gradcli.language.lower.written.given import sizes
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import Numbers
@@ -80,9 +81,13 @@ class AtenLowering:
     def literal(self, tensor: Tensor) -> Atom:
         """Add a constant tensor by its numbers."""
         array = tensor.to(torch.float64).numpy()
-        numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
-        builder = self.lowering.lines.builder
-        atom = builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
+        if array.ndim == 2 and np.array_equal(array, np.eye(*array.shape)):
+            atom = self.row("eye", *array.shape)
+        elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
+            atom = self.row("arange", 0, len(array), 1)
+        else:
+            numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
+            atom = self.lowering.lines.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
     def shape(self, atom: Atom) -> Shape:
@@ -176,7 +181,7 @@ class AtenLowering:
 
     def text(self, text: str, **operands: Atom) -> Atom:
         """Append the lines of a text of the language in operands of these names."""
-        return self.lowering.writing.inlined(text, {n: _atom(a) for n, a in operands.items()}, self.span)
+        return self.lowering.inlining.inlined(text, {n: _atom(a) for n, a in operands.items()}, self.span)
 
     def full(self, shape: Shape, value: float) -> Atom:
         """Append a tensor of one number."""
@@ -208,7 +213,7 @@ class AtenLowering:
             Its atom; a list of atoms, where it gives several.
         """
         row = ops.TABLE[name]
-        if self.is_asked and row.is_asked:
+        if row.kind is Kind.ASKED or (self.is_asked and row.is_asked):
             raise NoRowError
         given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
         bound = Bound(row, "", is_method=False, waiting=[])
@@ -224,13 +229,7 @@ class AtenLowering:
                 bound.operands[parameter] = exact_number(defaults[parameter]), self.span
         for parameter, default in row.statics.items():
             bound.statics[parameter] = _static(parameter, given.get(parameter, default))
-        calls = self.lowering.calls
-        if row.kind is Kind.WRITTEN:
-            atom = self.lowering.writing.call(bound, self.span)[0]
-        else:
-            atom = calls.made(row, bound.values, bound.constants, self.span)[0]
-        parts = self.lowering.scope.parts_of(atom)
-        return atom if parts is None else [part for part, _ in parts]
+        return self.lowering.calls.made(row, bound.values, bound.constants, self.span)[0]
 
     def _as_row(self, value: Value) -> Value:
         """Append what has no dimension as a tensor of one element."""
@@ -259,7 +258,7 @@ class AtenLowering:
             except NoRowError:
                 return NotImplemented
         row = row_of(name) if rules is None else None
-        if row is None or (self.is_asked and row.is_asked):
+        if row is None or row.kind is Kind.ASKED or (self.is_asked and row.is_asked):
             return NotImplemented
         plain = {key: value for key, value in arguments.items() if key not in _HELD}
         values = list(plain.values())

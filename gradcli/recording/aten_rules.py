@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcli.language.lower.written.at_positions import Positions, indexed
-from gradcli.language.lower.written.given import sizes
-from gradcli.language.lower.written.scattering import put
+from gradcli.errors import InputError
+from gradcli.language.lower.at_positions import Positions, indexed, put, sizes
 from gradcli.language.program.movement import Slice
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
 RULES: dict[str, Rule] = {}
@@ -56,6 +56,7 @@ _is_row("min.dim", "amin", "self dim keepdim", parts=2)
 _is_row("max.default", "amax", "self")
 _is_row("min.default", "amin", "self")
 _is_row("sort", "sorted", "self dim descending", parts=2)
+_is_row("linalg_inv_ex", "inv", "A", parts=2)
 _is_row("_linalg_det", "det", "A", parts=3)
 _is_row("linalg_cholesky_ex", "cholesky", "self upper", parts=2)
 _is_row("linalg_pinv", "pinv", "self")
@@ -289,4 +290,41 @@ def _eigh(a: AtenLowering, *, compute_v: bool = True, **given: Value) -> Any:
 
 @_rule("_linalg_slogdet")
 def _slogdet(a: AtenLowering, **given: Mapping[str, Value]) -> Any:
-    return [*a.row("slogdet", given["A"]), None, None]
+    det = a.row("det", given["A"])
+    return [a.row("sign", det), a.row("log", a.row("abs", det)), None, None]
+
+
+@_rule("_linalg_svd")
+def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Any:
+    shape = a.shape(A)
+    if compute_uv and full_matrices and shape[-1] != shape[-2]:
+        message = f"of a matrix of shape {show(shape)} the vectors beyond its rank are not determined"
+        raise InputError(message, hint="write full_matrices=False")
+    left, right = (a.row(f"{side}_singular_vectors", A) if compute_uv else None for side in ("left", "right"))
+    return [left, a.row("svdvals", A), None if right is None else a.row("transpose", right, -2, -1)]
+
+
+for _name in ("var", "std"):
+
+    @_rule(f"{_name}_mean")
+    def _with_mean(
+        a: AtenLowering, *, row: str = _name, self: Value, dim: Any = None, keepdim: bool = False, **how: Any
+    ) -> Any:
+        spread = _spread(a, row=row, self=self, dim=dim, keepdim=keepdim, **how)
+        return [spread, a.row("mean", self, dim, keepdim)]
+
+
+# -- pieces
+
+
+@_rule("split split_with_sizes")
+def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+    (given,), whole = sizes.values(), a.shape(self)[dim]
+    each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
+    ends = itertools.accumulate(each, initial=0)
+    return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
+
+
+@_rule("unbind")
+def _unbind(a: AtenLowering, self: Value, dim: int = 0) -> Any:
+    return [_select(a, self, dim, n) for n in range(a.shape(self)[dim])]

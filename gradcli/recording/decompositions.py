@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-import operator
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,9 +17,14 @@ _solve = torch.linalg.solve_triangular
 
 
 def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    x, taken = torch.broadcast_tensors(self, mask)
-    places = taken.nonzero(as_tuple=True)
-    return x.index_put(places, source.reshape(-1)[: len(places[0])])
+    shape = torch.broadcast_shapes(self.shape, mask.shape)
+    places = mask.expand(shape).nonzero(as_tuple=True)
+    return self.expand(shape).index_put(places, source.reshape(-1)[: len(places[0])])
+
+
+def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    shape = torch.broadcast_shapes(self.shape, mask.shape)
+    return self.expand(shape)[mask.expand(shape)]
 
 
 def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
@@ -77,9 +82,144 @@ def _linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor, bias: Tenso
     return loss(y, target, weights, **given), None, None, None
 
 
+# -- positions
+
+
+def _along(self: Tensor, dim: int, index: Tensor) -> tuple[Tensor, ...]:
+    """Give the positions in each dimension: those of the index along one, its own along the others."""
+    lines = [
+        torch.arange(n).reshape([-1 if m == k else 1 for m in range(self.ndim)]) for k, n in enumerate(index.shape)
+    ]
+    lines[dim] = index
+    return tuple(lines)
+
+
+def _gather(self: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
+    return self[_along(self, dim, index)]
+
+
+def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", **_: Any) -> Tensor:
+    if reduce == "multiply":
+        return _scatter_reduce(self, dim, index, torch.as_tensor(src, dtype=self.dtype).expand(index.shape), "prod")
+    source = src[tuple(map(slice, index.shape))] if isinstance(src, torch.Tensor) and src.ndim else src
+    source = torch.as_tensor(source, dtype=self.dtype).expand(index.shape)
+    return self.index_put(_along(self, dim, index), source, accumulate=reduce == "add")
+
+
+_NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
+"""What changes nothing in a fold."""
+
+
+def _scatter_reduce(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True, **_: Any
+) -> Tensor:
+    """Fold at each position what is put there, with what was there before or in its place."""
+    if any(m != n for k, (m, n) in enumerate(zip(self.shape, index.shape, strict=True)) if k != dim % self.ndim):
+        return NotImplemented
+    hits = index.unsqueeze(-1) == torch.arange(self.shape[dim])
+    values = torch.where(hits, src[tuple(map(slice, index.shape))].unsqueeze(-1), _NEUTRAL[reduce])
+    dim = dim % self.ndim
+    found = getattr(values, "sum" if reduce == "mean" else reduce)(dim).movedim(-1, dim)
+    count = hits.to(self.dtype).sum(dim).movedim(-1, dim)
+    if include_self:
+        folds = {"prod": torch.mul, "amax": torch.maximum, "amin": torch.minimum}
+        whole = folds.get(reduce, torch.add)(self, found)
+        return whole / (count + 1) if reduce == "mean" else whole
+    found = found / torch.where(count > 0, count, 1.0) if reduce == "mean" else found
+    return torch.where(count > 0, found, self)
+
+
+def _index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, **how: Any) -> Tensor:
+    lines = index.reshape([-1 if k == dim % self.ndim else 1 for k in range(self.ndim)])
+    return _scatter_reduce(self, dim, lines.expand(source.shape), source, reduce, **how)
+
+
+def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Put a tensor where a view of another one is."""
+
+    def put(self: Tensor, src: Tensor, *how: Any) -> Tensor:
+        places = view(torch.arange(self.numel()).reshape(self.shape), *how).reshape(-1)
+        return self.reshape(-1).index_put((places,), src.reshape(-1)).reshape(self.shape)
+
+    return put
+
+
+# -- order
+
+
+def _kth(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    found = self.sort(dim=dim)[0]
+    return found.narrow(dim, k - 1, 1) if keepdim else found.select(dim, k - 1), None
+
+
+def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    if dim is None:
+        return _median(self.reshape(-1), 0)[0]
+    return _kth(self, (self.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def _nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    if dim is None:
+        return _nanmedian(self.reshape(-1), 0)[0]
+    missing = self.isnan()
+    place = ((~missing).sum(dim, keepdim=True) - 1).clamp(0) // 2
+    found = torch.where(missing, math.inf, self).sort(dim=dim)[0].gather(dim, place)
+    found = torch.where(missing.all(dim, keepdim=True), math.nan, found)
+    return found if keepdim else found.squeeze(dim), None
+
+
+# -- factors
+
+
+def _householder(A: Tensor, tau: Tensor) -> Tensor:
+    """Multiply the first columns of one by reflections, the last one first."""
+    if A.ndim > 2:
+        return NotImplemented
+    found = torch.eye(*A.shape, dtype=A.dtype)
+    for k in reversed(range(len(tau))):
+        v = torch.cat([torch.eye(k + 1, dtype=A.dtype)[k], A[k + 1 :, k]])
+        found = found - tau[k] * torch.outer(v, v @ found)
+    return found
+
+
+def _qr(A: Tensor, mode: str = "reduced") -> Any:
+    """Reflect what is below the diagonal of each column to 0, with the sign that LAPACK has."""
+    if A.ndim > 2:
+        return NotImplemented
+    rows, columns = A.shape
+    upper, q = A, torch.eye(rows, dtype=A.dtype)
+    count = min(rows, columns)
+    for k in range(count - (rows <= columns)):
+        below = upper[k:, k]
+        length = torch.where(below[0] < 0, below.norm(), -below.norm())
+        v = torch.nn.functional.pad(below, (k, 0)) - length * torch.eye(rows, dtype=A.dtype)[k]
+        w = 2 * v / (v * v).sum()
+        upper, q = upper - torch.outer(w, v @ upper), q - torch.outer(q @ v, w)
+    kept = rows if mode == "complete" else count
+    return q[:, :kept], upper[:kept].triu()
+
+
 DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys("take multi_margin_loss".split()),
-    "masked_select": lambda self, mask: operator.getitem(*torch.broadcast_tensors(self, mask)),
+    "gather": _gather,
+    "scatter": _scatter,
+    "scatter_add": lambda self, dim, index, src: _scatter(self, dim, index, src, "add"),
+    "scatter_reduce": _scatter_reduce,
+    "index_reduce": _index_reduce,
+    "slice_scatter": _in_view(torch.ops.aten.slice),
+    "select_scatter": _in_view(torch.ops.aten.select),
+    "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
+    "as_strided_scatter": _in_view(torch.ops.aten.as_strided),
+    "topk": lambda self, k, dim=-1, largest=True, *_: (
+        self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k),
+        None,
+    ),
+    "kthvalue": _kth,
+    "median": _median,
+    "nanmedian": _nanmedian,
+    "linalg_householder_product": _householder,
+    "linalg_qr": _qr,
+    "masked_select": _masked_select,
     "masked_scatter": _masked_scatter,
     "put": _put,
     "_trilinear": _trilinear,

@@ -214,12 +214,14 @@ class Recorder(DispatchMode):
         """Record a call that makes tensors."""
         found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
+        if self.is_asked and name == "isnan":  # of which torch is not asked
+            return self._constant(found, ())
         is_other = self._of_other_dtype(outputs) and not self._is_given(given)
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # an order of constants is theirs
                 self.decisions.of_whole_numbers(name, given, place)
             if self.is_asked and not function.is_view:  # of positions, whose numbers are any
-                self.decisions.lost += [name for one in tensors_in(given) if self.knows(one)]
+                self.decisions.lost += [name] * self._is_given(given, whole=True)
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
@@ -323,9 +325,13 @@ class Recorder(DispatchMode):
             self._values.put(base, self._made_value(base, Place()))
         self._values.write(output, result)
 
-    def _is_given(self, given: Mapping[str, Any]) -> bool:
+    def is_given(self, atom: Atom) -> bool:
+        """Tell whether a value follows from the arguments of the function."""
+        return atom in self._of_arguments
+
+    def _is_given(self, given: Mapping[str, Any], *, whole: bool = False) -> bool:
         """Tell whether an argument of a call follows from those of the function, but for conditions."""
-        known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
+        known = [self._values.find(one) for one in tensors_in(given) if whole or one.is_floating_point()]
         return any(one is not None and one.atom in self._of_arguments for one in known)
 
     def _of_other_dtype(self, outputs: Sequence[Any]) -> bool:
@@ -441,7 +447,7 @@ class Recorder(DispatchMode):
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
                 return exact_number(tensor.item())
-        return self._leaf(name, tensor)
+        return self.lines.literal(tensor) if self.is_asked else self._leaf(name, tensor)
 
     def require_seen(self, tensor: Tensor, place: Place) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""

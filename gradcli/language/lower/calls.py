@@ -18,12 +18,12 @@ from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
 from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.equations import spelled_out
 from gradcli.language.lower.float_limits import limit
 from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
 from gradcli.language.lower.python_folds import Folds
 from gradcli.language.lower.readers import Readers
 from gradcli.language.lower.scope import Operand
-from gradcli.language.lower.written.given import spelled_out
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
@@ -343,11 +343,11 @@ class Calls:
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
-        if bound.op.kind is Kind.WRITTEN:
-            return self.readers.writing.call(bound, whole)
+        if bound.op.kind is Kind.ASKED:
+            return self.readers.inlining.call(bound, whole)
         meaning = bound.op.elsewhere.get(library)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.readers.writing.meaning(meaning, bound.op.operands, {})
+            program = self.readers.inlining.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 

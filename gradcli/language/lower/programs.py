@@ -406,7 +406,7 @@ class Lowering(Readers):
         items = self.items(subscript)
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
-            return self.writing.index(operand, items, span)
+            return self.inlining.index(operand, items, span)
         if is_pair and items == [0]:
             return operand[0], span
         if is_pair and items == [1]:

@@ -10,11 +10,11 @@ from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.dotted_names import DottedNames
 from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.inlining import Inlining, Meaning
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.matlab import Matlab, is_matlab
 from gradcli.language.lower.scope import Evaluation, Lines, Lower, Operand
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.lower.written import Meaning, Writing
 from gradcli.language.text.tokens import Token
 
 Binary = Callable[[Token, str, Operand, Operand], Operand]
@@ -67,9 +67,9 @@ class Readers:
         return Decisions(self.constants)
 
     @cached_property
-    def writing(self) -> Writing:
-        """Of operations that are written in others."""
-        return Writing(self.lines, self.constants, self.decisions, self.sizes, self.meaning)
+    def inlining(self) -> Inlining:
+        """Of calls whose lines are other operations."""
+        return Inlining(self.lines, self.constants, self.decisions, self.sizes, self.meaning)
 
     @cached_property
     def binder(self) -> Binder:

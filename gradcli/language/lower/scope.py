@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ Operand = tuple[Atom, Span]
 
 Lower = Callable[[nodes.Node], Operand]
 """Gives the value of an expression."""
+
+Array = npt.NDArray[np.float64]
 
 
 class Hooks:
@@ -99,9 +101,6 @@ class Hooks:
         return None
 
 
-Array = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class Several:
     """What a function gives that gives several tensors, as `x.chunk(3)` and `torch.sort(x)` do.
@@ -136,8 +135,19 @@ class Evaluation:
     count_of: Callable[[Shape, Any], int]
 
 
-Ask = Callable[[Call, tuple[Shape, ...]], Sequence[AskedMeaning]]
-"""Asks torch what a call on operands of these shapes is made of: each of the tensors that it gives."""
+class Ask(Protocol):
+    """Asks torch what a call is made of."""
+
+    def __call__(
+        self, call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
+    ) -> Sequence[AskedMeaning | None]:
+        """Give the meaning of each tensor of the result, None of whole numbers.
+
+        Args:
+            call: In operands of its own.
+            shapes: Of the operands.
+            fixed: Numbers of operands that the call is another one with.
+        """
 
 
 @dataclass(frozen=True, slots=True)

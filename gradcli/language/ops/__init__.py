@@ -7,11 +7,10 @@ networks     activations of neural networks, and layers of sequences
 normalization  mean 0 and variance 1, and dropout after training
 special      special functions made of others
 asked        functions that torch is asked for: layers, windows, rare losses
+asked_pieces  those that torch is asked for as a text is read: pieces, matrices, order, positions
 losses       losses of training
 reductions   over a dimension; of matrices
 linear_algebra  products of matrices, linear equations, factors and norms
-gathering    elements at the positions that tensors of whole numbers name
-rearranged   dimensions and elements put elsewhere, by their shapes
 statistics   order, moments, and differences of samples
 structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
 
@@ -26,13 +25,12 @@ from collections.abc import Mapping
 from gradcli.language.ops import (
     arithmetic,
     asked,
+    asked_pieces,
     elementwise,
-    gathering,
     linear_algebra,
     losses,
     networks,
     normalization,
-    rearranged,
     reductions,
     special,
     statistics,
@@ -75,20 +73,21 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     "square matrices": reductions.MATRICES,
     "equations, factors and norms": linear_algebra.FACTORS,
     "lists": structure.LISTS,
-    "pieces of tensors": structure.PARTS,
-    "joined and repeated": structure.JOINED,
-    "at positions": gathering.GATHERED,
+    "of NumPy": structure.OF_NUMPY,
+    "pieces of tensors": asked_pieces.PIECES,
+    "joined and repeated": asked_pieces.JOINED,
+    "at positions": (*structure.POSITIONS, *asked_pieces.PLACED),
     "order": statistics.ORDER,
     "statistics": statistics.MOMENTS,
-    "samples": statistics.SAMPLES,
-    "put at positions": gathering.PUT,
+    "order and samples": asked_pieces.ORDER,
+    "matrices": asked_pieces.MATRICES,
     "views and shifts": structure.MOVEMENTS,
-    "dimensions moved and turned": rearranged.REARRANGED,
+    "dimensions moved and turned": asked_pieces.MOVED,
     "sizes": structure.COUNTS,
     "windows": asked.WINDOWED,
     "normalization": normalization.NORMALIZATION,
     "layers": asked.LAYERS,
-    "sequences": networks.SEQUENCES,
+    "sequences": (*networks.SEQUENCES, *asked_pieces.CELLS),
     "losses": (*losses.LOSSES, *asked.LOSSES),
     "constant tensors": structure.SOURCES,
 }

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Kind, known, row
+from gradcli.language.ops.row import Constants, Shapes, known, row
 
 LARGEST = 1.7976931348623157e308
 """Of float64, which torch puts in the place of an infinity."""
+
+
+def _rounded(constants: Constants, _: Shapes) -> str:
+    """Rounded to whole multiples of a power of 10, which is exact where it is one of whole numbers."""
+    places = constants["decimals"]
+    if places < 0:
+        return f"round(x/{10**-places})*{10**-places}"
+    return f"round(x*{10**places})/{10**places}" if places else "round(x)"
+
 
 COMBINED = (
     known(
@@ -26,7 +35,7 @@ COMBINED = (
         "rounded_div(a, b, rounding_mode=None)",
         "a / b rounded down or towards 0, as rounding_mode says: div with it",
         "floor(a/b)",
-        kind=Kind.WRITTEN,
+        written=lambda constants, _: f"{constants['rounding_mode'] or ''}(a/b)",
         example="rounded_div(a, b, 'floor') at a=7.5 b=2",
     ),
     row(
@@ -34,7 +43,7 @@ COMBINED = (
         "rounded to so many decimals: round with them",
         "round(x*10**decimals)/10**decimals",
         aliases=("around",),
-        kind=Kind.WRITTEN,
+        written=_rounded,
         example="round_to(x, 2) at x=1.237",
     ),
     row(

@@ -1,7 +1,8 @@
 """Functions of torch without a meaning of their own here: torch is asked what they are made of, for shapes it is given.
 
-A row is three lines: the signature, with `?` behind a tensor that may be left out and `!` behind one of whole numbers;
-what it computes; values for an example.  Sources: the torch reference of each function.
+A row is three lines: the signature, what it computes, and values for an example.  In the signature `?` stands behind a
+tensor that may be left out, `!` behind one of whole numbers, `&` behind a mask and `#` behind what must be constant;
+`->` before the names of several results, `...` for a list.  Sources: the torch reference of each function.
 """
 
 from __future__ import annotations
@@ -143,32 +144,69 @@ multilabel_soft_margin_loss(input, target, weight?, reduction=mean)
 
 _RUNNING = ("running_mean", "running_var")
 
+_TORCH: Mapping[str, str] = {
+    **{name: f"linalg.{name}" for name in "multi_dot lstsq inv_ex cholesky_ex solve_ex tensorinv tensorsolve".split()},
+    **{name: f"linalg.{name}" for name in "householder_product qr matrix_norm cond eigh".split()},
+    **{name: f"Tensor.{name}" for name in "expand_as reshape_as sum_to_size repeat put".split()},
+    "linalg_svd": "linalg.svd",
+    "slopes_of": "gradient",
+    "pad_with_elements": "nn.functional.pad",
+    "im2col": "nn.functional.unfold",
+}
+"""Paths below torch that are not a name in the room of its section."""
+
 _MORE: Mapping[str, Mapping[str, object]] = {
-    "im2col": {"torch": "nn.functional.unfold"},
     **{key: {"undifferentiated": _RUNNING, "buffers": _RUNNING} for key in ("batch_norm", "instance_norm")},
     "pdist": {"backward_once": True},
     "soft_margin_loss": {"undifferentiated": ("target",)},
+    "meshgrid": {"elsewhere": {"numpy": {"indexing": "xy"}}},
+    "vander": {"elsewhere": {"linalg": {"increasing": True}}},
+    "rot90": {"statics": {"k": 1, "dims": (0, 1)}},
+    "slopes_of": {"qualified": ("gradient",)},
+    "linalg_svd": {"notation": ("torch.linalg.svd(A, full_matrices=True)",)},
 }
 """What else there is to know of a row."""
 
+_MARKS = "?!&#"
 
-def _rows(text: str) -> Iterator[Op]:
+
+def rows_of(text: str, room: str, kind: Kind) -> tuple[Op, ...]:
+    """The rows of a section.
+
+    Args:
+        text: Three lines for each.
+        room: The path below torch of its functions.
+        kind: `DEFINED` where the call stays in the Program, `ASKED` where what it is made of stands there.
+    """
+    return tuple(_row(*one, room, kind) for one in _threes(text))
+
+
+def _threes(text: str) -> Iterator[tuple[str, str, str]]:
     words = iter(text.split("\n")[1:-1])
-    for signature, doc, example in zip(words, words, words, strict=True):
-        name, _, inside = signature.partition("(")
-        marked = inside.rstrip(")").split(", ")
-        optional, whole = (tuple(p[:-1] for p in marked if p.endswith(mark)) for mark in "?!")
-        facts = {
-            "torch": f"nn.functional.{name.partition('|')[0]}",
-            "kind": Kind.DEFINED,
-            "of_shapes": True,
-            "optional": optional,
-            "defaults": {one: int("weight" in one or "var" in one) for one in optional},
-            "whole": whole,
-            "example": example.strip(),
-            **_MORE.get(name, {}),
-        }
-        yield row(signature.translate({ord("?"): None, ord("!"): None}), doc.strip(), MEANING, **facts)
+    return zip(words, words, words, strict=True)
 
 
-WINDOWED, LAYERS, LOSSES = (tuple(_rows(text)) for text in (_WINDOWED, _LAYERS, _LOSSES))
+def _row(signature: str, doc: str, example: str, room: str, kind: Kind) -> Op:
+    signature, _, parts = signature.partition(" -> ")
+    name, _, inside = signature.partition("(")
+    name = name.partition("|")[0]
+    marked = inside.rstrip(")").split(", ")
+    optional, whole, conditions, numbers = (tuple(one[:-1] for one in marked if one.endswith(mark)) for mark in _MARKS)
+    facts = {
+        "torch": _TORCH.get(name, f"{room}{name}"),
+        "kind": kind,
+        "of_shapes": kind is Kind.DEFINED,
+        "optional": optional,
+        "defaults": {} if kind is Kind.ASKED else {one: int("weight" in one or "var" in one) for one in optional},
+        "whole": whole,
+        "conditions": conditions,
+        "numbers": numbers,
+        "variadic": marked[0] in ("tensors", "operands"),
+        "parts": tuple(parts.split(", ")) if parts else (),
+        "example": example.strip(),
+        **_MORE.get(name, {}),
+    }
+    return row(signature.translate(dict.fromkeys(map(ord, _MARKS))), doc.strip(), MEANING, **facts)
+
+
+WINDOWED, LAYERS, LOSSES = (rows_of(text, "nn.functional.", Kind.DEFINED) for text in (_WINDOWED, _LAYERS, _LOSSES))

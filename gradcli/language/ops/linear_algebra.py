@@ -10,18 +10,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.errors import ShapeError, TooLargeError
-from gradcli.language.ops.row import Kind, Op, Shapes, known
+from gradcli.language.ops.row import Constants, Kind, Op, Shapes, known
 
 MOST_VECTORS = 1_024
 """Rows of a matrix whose eigenvectors are written out."""
 
 
-def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
-
-
 def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
     return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+
+
+def _dot(_: Constants, shapes: Shapes) -> str:
+    """NumPy's product, which is over the last dimension of a and the last but one of b."""
+    if not shapes:
+        return ""
+    if not all(shapes):
+        return "a*b"
+    if len(shapes[1]) <= 2:
+        return "a @ b"
+    letters = "abcdefghijk"
+    first, second = letters[: len(shapes[0]) - 1], letters[len(shapes[0]) : len(shapes[0]) + len(shapes[1]) - 1]
+    return f"einsum('{first}z,{second[:-1]}z{second[-1]}->{first}{second}', a, b)"
 
 
 def _added(name: str, first: str, second: str, product: str, doc: str, example: str, **facts: object) -> Op:
@@ -177,58 +186,16 @@ VECTORS = (
         adds_terms=True,
         example="cross(a, b) at a=1,2,3 b=4,5,7",
     ),
-    _written(
-        "tensordot(a, b, dims)",
-        "sums of products over the last dims dimensions of a and the first of b, or over those that are listed",
-        "a matrix product of both, reshaped",
-        adds_terms=True,
-        example="tensordot(a, b, 1) at a=[[1,2]] b=[[3],[4]]",
-    ),
-    _written(
+    _defined(
         "array_dot(a, b)",
         "NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it",
         "a @ b",
+        written=_dot,
+        of_shapes=True,
         torch="",
         adds_terms=True,
         caveat="np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone",
         example="array_dot(A, x) at A=[[1,2],[3,4]] x=5,6",
-    ),
-    _written(
-        "inner(a, b)",
-        "sums of products over the last dimension of both: of vectors the inner product, of matrices a @ b.T",
-        "sum(a*b)",
-        adds_terms=True,
-        example="inner(a, b) at a=1,2 b=3,4",
-    ),
-    _written(
-        "kron(a, b)",
-        "the Kronecker product: each element of a times b",
-        "a and b along dimensions in turn, multiplied and joined",
-        example="kron(a, b) at a=1,2 b=[[3,4]]",
-    ),
-    _written(
-        "multi_dot|chain_matmul(operands)",
-        "the product of several matrices",
-        "a @ b @ c",
-        torch="linalg.multi_dot",
-        variadic=True,
-        adds_terms=True,
-        example="multi_dot([A, A, x]) at A=[[1,2],[3,4]] x=5,6",
-    ),
-    _written(
-        "matrix_power(A, n=)",
-        "a square matrix multiplied by itself n times; its inverse for n below 0",
-        "A @ A @ ... @ A",
-        adds_terms=True,
-        example="matrix_power(A, 3) at A=[[1,2],[3,4]]",
-    ),
-    _written(
-        "vander(x, N=None, increasing=False)",
-        "the powers of a vector as columns, falling from N - 1 to 0",
-        "x[:, None]**powers",
-        elsewhere={"linalg": {"increasing": True}},
-        caveat="torch.linalg.vander has them rising",
-        example="vander(x) at x=1,2,3",
     ),
 )
 
@@ -308,46 +275,6 @@ FACTORS = (
         caveat=_SIGN,
         example="right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
     ),
-    _written(
-        "eigh(A)",
-        "the eigenvalues and the eigenvectors of a symmetric matrix",
-        "eigvalsh(A), eigenvectors(A)",
-        torch="linalg.eigh",
-        parts=("eigenvalues", "eigenvectors"),
-        domain="A is symmetric, and no eigenvalue occurs twice",
-        caveat=_SIGN,
-        example="eigh(A + A.T).eigenvectors at A=[[1,2],[0,3]]",
-    ),
-    _written(
-        "linalg_svd(A, full_matrices=True)",
-        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ Vh is A",
-        "left_singular_vectors(A), svdvals(A), right_singular_vectors(A).T",
-        torch="linalg.svd",
-        parts=("U", "S", "Vh"),
-        notation=("torch.linalg.svd(A, full_matrices=True)",),
-        domain="no singular value is 0, or occurs twice",
-        caveat=f"of a matrix that is not square full_matrices=False; {_SIGN}",
-        example="torch.linalg.svd(A).Vh at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "svd(A, some=True)",
-        "the singular values S of a matrix, and its singular vectors: U @ diag(S) @ V.T is A",
-        "left_singular_vectors(A), svdvals(A), right_singular_vectors(A)",
-        parts=("U", "S", "V"),
-        domain="no singular value is 0, or occurs twice",
-        caveat=f"linalg.svd gives Vh, the transpose of V; {_SIGN}",
-        example="svd(A).V at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "lstsq(A, b)",
-        "the solution x of least squares of A @ x = b, of a matrix of full rank",
-        "pinv(A) @ b",
-        torch="linalg.lstsq",
-        parts=("solution",),
-        domain="A has full rank",
-        adds_terms=True,
-        example="lstsq(A, b).solution at A=[[1,2],[0,3],[1,1]] b=[[1],[2],[4]]",
-    ),
     _defined(
         "solve_triangular(A, B, upper=True, left=True, unitriangular=False)",
         "the solution X of A @ X = B, or of X @ A = B, by one triangle of A",
@@ -385,91 +312,5 @@ FACTORS = (
         domain="no element of L's diagonal is 0",
         adds_terms=True,
         example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
-    ),
-    _written(
-        "slogdet(A)",
-        "the sign of the determinant, and the logarithm of its absolute value",
-        "sign(det(A)), log(abs(det(A)))",
-        parts=("sign", "logabsdet"),
-        domain="det(A) != 0",
-        example="slogdet(A).logabsdet at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "inv_ex(A)",
-        "the inverse of a square matrix, and 0",
-        "inv(A), 0",
-        torch="linalg.inv_ex",
-        parts=("inverse", "info"),
-        domain="det(A) != 0",
-        example="inv_ex(A).inverse at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "cholesky_ex(A)",
-        "the factor L of cholesky, and 0",
-        "cholesky(A), 0",
-        torch="linalg.cholesky_ex",
-        parts=("L", "info"),
-        domain="A is positive definite",
-        symmetric=("A",),
-        example="cholesky_ex(A).L at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "solve_ex(A, b)",
-        "the solution x of A @ x = b, and 0",
-        "solve(A, b), 0",
-        torch="linalg.solve_ex",
-        parts=("result", "info"),
-        domain="det(A) != 0",
-        example="solve_ex(A, b).result at A=[[2,1],[1,3]] b=1,2",
-    ),
-    _written(
-        "tensorinv(A, ind=2)",
-        "the inverse of a tensor as a matrix from its last dimensions to its first ind ones",
-        "inv(A as a matrix), reshaped",
-        torch="linalg.tensorinv",
-        domain="the matrix has an inverse",
-        example="tensorinv(A, 1) at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "tensorsolve(A, b)",
-        "the solution x of a tensor equation, A being a matrix from its last dimensions to those of b",
-        "inv(A as a matrix) @ b, reshaped",
-        torch="linalg.tensorsolve",
-        domain="the matrix has an inverse",
-        example="tensorsolve(A, b) at A=[[2,1],[1,3]] b=1,2",
-    ),
-    _written(
-        "householder_product(A, tau)",
-        "the first columns of a product of reflections, as geqrf has them",
-        "(I - tau[0]*v[0]*v[0].T) @ ...",
-        torch="linalg.householder_product",
-        adds_terms=True,
-        example="householder_product(A, t) at A=[[1,2],[3,4]] t=0.5,0.2",
-    ),
-    _written(
-        "qr(A)",
-        "the columns of A as Q @ R, Q with orthonormal columns and R upper triangular",
-        "reflections of the columns, one after the other",
-        torch="linalg.qr",
-        parts=("Q", "R"),
-        domain="A has full rank",
-        caveat="signs are those of LAPACK: a diagonal element of R has the opposite sign of the column it reflects",
-        adds_terms=True,
-        example="qr(A).R at A=[[2,1],[1,3]]",
-    ),
-    _written(
-        "matrix_norm(A, ord=fro, dim=None, keepdim=False)",
-        "a norm of matrices, in the last two dimensions or in dim: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
-        "sqrt(sum(A**2)), the largest sum of a column or a row, or the sum, largest or smallest of svdvals(A)",
-        torch="linalg.matrix_norm",
-        example="matrix_norm(A, 1) at A=[[1,-2],[3,4]]",
-    ),
-    _written(
-        "cond(A, p=None)",
-        "the condition of a matrix, the ratio of its singular values, or norm(A)*norm(inv(A)) for a p of matrix_norm",
-        "matrix_norm(A, p)*matrix_norm(inv(A), p)",
-        torch="linalg.cond",
-        domain="the columns are independent",
-        example="cond(A, 1) at A=[[2,1],[1,3]]",
     ),
 )

@@ -225,46 +225,4 @@ SEQUENCES = (
         caveat="the row padding_idx has no derivative",
         example="embedding(i, w) at i=1,0,1 w=[[1,2],[3,4]]",
     ),
-    *(
-        row(
-            f"{name}(input, hx, w_ih, w_hh, b_ih, b_hh)",
-            f"one step of a recurrent cell, by {function}",
-            f"{function}(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)",
-            torch=name,
-            kind=Kind.WRITTEN,
-            optional=("b_ih", "b_hh"),
-            example=f"{name}(x, h, w, u) at x=[[1,2]] h=[[0.5]] w=[[0.2,0.3]] u=[[0.4]]",
-        )
-        for name, function in (("rnn_tanh_cell", "tanh"), ("rnn_relu_cell", "relu"))
-    ),
-    row(
-        "gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)",
-        "one step of a gated recurrent unit",
-        "n + z*(hx - n) for n = tanh(i[2] + r*h[2]), r = sigmoid(i[0] + h[0]) and z = sigmoid(i[1] + h[1])",
-        torch="gru_cell",
-        kind=Kind.WRITTEN,
-        optional=("b_ih", "b_hh"),
-        example="gru_cell(x, h, w, u) at x=[[1,2]] h=[[0.5]] w=[[0.2,0.3],[0.1,0.4],[0.5,0.2]] u=[[0.4],[0.1],[0.3]]",
-    ),
-    row(
-        "lstm_cell(input, tensors, w_ih, w_hh, b_ih, b_hh)",
-        "one step of a cell with long memory: its output and what it remembers, from [h, c]",
-        "sigmoid(g[3])*tanh(c) and c = sigmoid(g[1])*c + sigmoid(g[0])*tanh(g[2])",
-        torch="lstm_cell",
-        kind=Kind.WRITTEN,
-        optional=("b_ih", "b_hh"),
-        parts=("...",),
-        example="lstm_cell(x, [h, c], w, u)[0] at x=[[1,2]] h=[[0.5]] c=[[0.3]] "
-        "w=[[0.2,0.3],[0.1,0.4],[0.5,0.2],[0.3,0.1]] u=[[0.4],[0.1],[0.3],[0.2]]",
-    ),
-    row(
-        "linear_cross_entropy(input, linear_weight, target, linear_bias, weight, ignore_index=-100, label_smoothing=0, "
-        "reduction=mean)",
-        "cross_entropy of a linear layer",
-        "cross_entropy(linear(input, linear_weight, linear_bias), target)",
-        torch="nn.functional.linear_cross_entropy",
-        kind=Kind.WRITTEN,
-        optional=("linear_bias", "weight"),
-        example="linear_cross_entropy(x, w, t) at x=[[1,2],[0,1]] w=[[1,2],[3,4],[0,1]] t=2,0",
-    ),
 )

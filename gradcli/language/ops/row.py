@@ -50,7 +50,7 @@ class Branches:
 class Kind(Enum):
     """How the operation moves elements: each reading has one rule a kind, or one a name inside it.
 
-    What is `written` no reading meets: the lowering writes it in other operations, by the shapes of its operands.
+    What is `asked` no reading meets: the lowering puts what torch makes of it in its place.
     """
 
     ELEMENTWISE = "elementwise"
@@ -64,7 +64,7 @@ class Kind(Enum):
     COUNT = "count"
     SOURCE = "source"
     DEFINED = "defined"
-    WRITTEN = "written"
+    ASKED = "asked"
 
 
 class Required(Enum):

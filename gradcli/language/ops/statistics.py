@@ -13,10 +13,6 @@ from gradcli.errors import TooLargeError
 from gradcli.language.ops.row import Kind, Monoid, Op, Shapes, known
 
 
-def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
-
-
 def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
     return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
 
@@ -89,65 +85,6 @@ ORDER = (
         caveat="a kink where elements tie",
         example="sorted(x) at x=3,1,2",
     ),
-    _written(
-        "sort(x, dim=-1, descending=False)",
-        "the elements along a dimension in order, and the positions they had",
-        "sorted(x, dim, descending)",
-        parts=_PAIR,
-        caveat="a kink where elements tie; np.sort gives the elements alone",
-        example="sort(x).values at x=3,1,2",
-    ),
-    _written(
-        "msort(x)", "the elements along the first dimension in order", "sorted(x, 0)", example="msort(x) at x=3,1,2"
-    ),
-    _written(
-        "argsort(x, dim=-1, descending=False)",
-        "the positions of the elements along a dimension in order, which have no derivative",
-        "the number of elements below each one, told backwards",
-        example="x[argsort(x)] at x=3,1,2",
-    ),
-    _written(
-        "topk(x, k=, dim=-1, largest=True)",
-        "the k largest elements along a dimension, and their positions",
-        "sorted(x, dim, descending)[:k]",
-        parts=_PAIR,
-        example="topk(x, 2).values at x=3,1,2",
-    ),
-    _written(
-        "kthvalue(x, k=, dim=-1, keepdim=False)",
-        "the k-th smallest element along a dimension, and its position",
-        "sorted(x, dim)[k - 1]",
-        parts=_PAIR,
-        example="kthvalue(x, 2).values at x=3,1,2",
-    ),
-    _written(
-        "median(x, dim=None, keepdim=False)",
-        "the middle element of all, the lower one of two; along a dimension, with its position",
-        "sorted(x)[(n - 1)//2]",
-        parts=_PAIR,
-        caveat="np.median is the mean of the two in the middle, as in NumPy",
-        example="median(x) at x=3,1,2",
-    ),
-    _written(
-        "quantile(x, q, dim=None, keepdim=False)",
-        "the element below which the share q lies, between two neighbours linearly",
-        "lerp(sorted(x)[i], sorted(x)[i + 1], q*(n - 1) - i)",
-        example="quantile(x, 0.4) at x=3,1",
-    ),
-    _written(
-        "nanmedian(x, dim=None, keepdim=False)",
-        "the middle element of those that are not nan, the lower one of two; along a dimension, with its position",
-        "median of what is not nan",
-        parts=_PAIR,
-        caveat="np.nanmedian is the mean of the two in the middle, as in NumPy",
-        example="nanmedian(x) at x=3,1",
-    ),
-    _written(
-        "nanquantile(x, q, dim=None, keepdim=False)",
-        "the element below which the share q of those lies that are not nan, between two neighbours linearly",
-        "quantile of what is not nan",
-        example="nanquantile(x, 0.4) at x=3,1",
-    ),
     _scan(
         "cummax(x, dim=None)",
         "running maxima along a dimension",
@@ -164,30 +101,9 @@ ORDER = (
         caveat="a kink where the smallest elements tie",
         example="cummin(x, dim=0) at x=3,1,2",
     ),
-    _written(
-        "aminmax(x, dim=None, keepdim=False)",
-        "the smallest and the largest element",
-        "amin(x), amax(x)",
-        parts=("min", "max"),
-        example="aminmax(x).max at x=1,3,2",
-    ),
 )
 
 MOMENTS = (
-    _written(
-        "std_mean(x, dim=None, correction=1, keepdim=False)",
-        "the standard deviation and the mean",
-        "std(x), mean(x)",
-        parts=("...",),
-        example="std_mean(x)[0] at x=1,2,4",
-    ),
-    _written(
-        "var_mean(x, dim=None, correction=1, keepdim=False)",
-        "the variance and the mean",
-        "var(x), mean(x)",
-        parts=("...",),
-        example="var_mean(x)[0] at x=1,2,4",
-    ),
     _defined(
         "nansum(x, dim=None, keepdim=False)",
         "the sum of what is not nan",
@@ -203,19 +119,6 @@ MOMENTS = (
         spans_all=True,
         adds_terms=True,
         example="nanmean(x**2) at x=1,2",
-    ),
-    _written(
-        "cov(x, correction=1)",
-        "the covariances of the rows of a matrix",
-        "c @ transpose(c)/(n - correction) for c = x - mean(x, 1)",
-        adds_terms=True,
-        example="cov(x) at x=[[1,2,4],[3,1,2]]",
-    ),
-    _written(
-        "corrcoef(x)",
-        "the correlations of the rows of a matrix",
-        "cov(x) divided by the standard deviations of both rows",
-        example="corrcoef(x) at x=[[1,2,4],[3,1,2]]",
     ),
     _defined(
         "logcumsumexp(x, dim=None)",
@@ -240,19 +143,12 @@ MOMENTS = (
         example="cdist(a, b) at a=[[1,2]] b=[[4,6],[2,2]]",
         backward_once=True,
     ),
-    _written(
-        "renorm(x, p=, dim=, maxnorm=)",
-        "the slices of a dimension scaled down to a norm of maxnorm where theirs is larger",
-        "where(norm > maxnorm, x*maxnorm/(norm + 1e-7), x)",
-        caveat="torch adds 1e-7 to the norm",
-        example="renorm(x, 2, 0, 3.) at x=[[3,4],[1,1]]",
-    ),
-    _written(
-        "average(x, dim=None, weights)",
+    _defined(
+        "average(x, weights, dim=None)",
         "the mean over all elements or one dimension, weighted if there are weights",
-        "sum(x*weights)/sum(weights)",
+        "sum(x*weights, dim=dim)/sum(weights*ones_like(x), dim=dim)",
         torch="",
-        optional=("weights",),
+        defaults={"weights": 1},
         adds_terms=True,
         example="average(x, weights=w) at x=1,2,4 w=1,1,2",
     ),
@@ -262,41 +158,5 @@ MOMENTS = (
         "amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)",
         torch="",
         example="ptp(x) at x=1,5,3",
-    ),
-)
-
-SAMPLES = (
-    _written(
-        "diff(x, n=1, dim=-1)",
-        "the differences of neighbours along a dimension, n times",
-        "x[1:] - x[:-1]",
-        adds_terms=True,
-        example="diff(x) at x=1,3,2",
-    ),
-    _written(
-        "trapezoid|trapz(y, x, dx=1, dim=-1)",
-        "the integral of samples by trapezoids, at places x or dx apart",
-        "sum((y[1:] + y[:-1])*dx/2)",
-        optional=("x",),
-        adds_terms=True,
-        example="trapezoid(y, x) at y=1,3,2 x=0,1,3",
-    ),
-    _written(
-        "cumulative_trapezoid(y, x, dx=1, dim=-1)",
-        "the running integral of samples by trapezoids",
-        "cumsum((y[1:] + y[:-1])*dx/2)",
-        optional=("x",),
-        adds_terms=True,
-        example="cumulative_trapezoid(y) at y=1,3,2",
-    ),
-    _written(
-        "slopes_of(x, spacing=1, dim=None)",
-        "the slope along each dimension of samples, by the neighbours on both sides; at the ends by one",
-        "(x[2:] - x[:-2])/(2*spacing)",
-        torch="gradient",
-        qualified=("gradient",),
-        parts=("...",),
-        adds_terms=True,
-        example="slopes_of(x)[0] at x=1,3,2,5",
     ),
 )

@@ -8,7 +8,9 @@ Numbers that a text draws, as `torch.randn(3)` does, have no name in the languag
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Kind, Op, known, row
+from collections.abc import Callable
+
+from gradcli.language.ops.row import Constants, Kind, Op, Shapes, known, row
 
 
 def _movement(signature: str, doc: str, **facts: object) -> Op:
@@ -17,10 +19,6 @@ def _movement(signature: str, doc: str, **facts: object) -> Op:
 
 def _source(signature: str, doc: str, **facts: object) -> Op:
     return row(signature, doc, "", **{"kind": Kind.SOURCE, "is_exact": True, **facts})
-
-
-def _written(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.WRITTEN, **facts})
 
 
 _SEEDED = "NumPy's generator with this seed; torch.randn(3) and np.random.rand(3) draw what the library draws"
@@ -46,177 +44,64 @@ LISTS = (
     ),
 )
 
-_PARTS = ("...",)
 
-PARTS = (
-    _written(
-        "chunk|unsafe_chunk(x, chunks=, dim=0)",
-        "so many pieces of one size along a dimension, the last one smaller if it must be",
-        "x cut along dim",
-        parts=_PARTS,
-        example="chunk(x, 2)[1] at x=1,2,3,4,5",
+def _appended(constants: Constants, _: Shapes) -> str:
+    dim = constants["dim"]
+    return "cat([flatten(a), flatten(b)])" if dim is None else f"cat([a, b], {dim})"
+
+
+def _over_all(name: str) -> Callable[[Constants, Shapes], str]:
+    """NumPy's movements, which are over all dimensions where none are given."""
+
+    def written(constants: Constants, shapes: Shapes) -> str:
+        dims = constants["dims"]
+        order = range(len(shapes[0]) if shapes else 0)
+        dims = tuple(order[::-1] if name == "permute" else order) if dims is None else dims
+        return f"{name}(x, {dims})" if shapes else ""
+
+    return written
+
+
+OF_NUMPY = (
+    row(
+        "appended(a, b, dim=None)",
+        "b after a, both flattened, or along a dimension: NumPy's append",
+        "cat([a, b])",
+        written=_appended,
+        qualified=("append",),
+        kind=Kind.DEFINED,
+        example="appended(a, b) at a=1,2 b=3",
     ),
-    _written(
-        "split|split_with_sizes|unsafe_split(x, split_size=, dim=0)",
-        "pieces of one size along a dimension, or of the sizes that are listed",
-        "x cut along dim",
-        parts=_PARTS,
-        caveat="np.split(x, n) makes n equal pieces, as in NumPy",
-        example="split(x, (1, 3))[1] at x=1,2,3,4",
+    row(
+        "permute_axes(x, dims=None)",
+        "the dimensions in reverse order, or in another one: NumPy's transpose",
+        "permute(x, dims)",
+        written=_over_all("permute"),
+        of_shapes=True,
+        kind=Kind.DEFINED,
+        example="permute_axes(x) at x=[[1,2,3],[4,5,6]]",
     ),
-    _written(
-        "tensor_split|array_split(x, sections=, dim=0)",
-        "so many pieces of about one size, or those between the places that are listed",
-        "x cut along dim",
-        parts=_PARTS,
-        example="tensor_split(x, 2)[0] at x=1,2,3,4,5",
-    ),
-    _written(
-        "hsplit(x, sections=)",
-        "pieces along the second dimension; of a vector, along its own",
-        "x cut along dimension 1",
-        parts=_PARTS,
-        example="hsplit(x, 2)[1] at x=1,2,3,4",
-    ),
-    _written(
-        "vsplit(x, sections=)",
-        "pieces along the first dimension of a matrix",
-        "x cut along dimension 0",
-        parts=_PARTS,
-        example="vsplit(x, 2)[1] at x=[[1,2],[3,4]]",
-    ),
-    _written(
-        "dsplit(x, sections=)",
-        "pieces along the third dimension",
-        "x cut along dimension 2",
-        parts=_PARTS,
-        example="dsplit(x, 2)[1] at x=[[[1,2],[3,4]]]",
-    ),
-    _written(
-        "unbind|unstack(x, dim=0)",
-        "the slices along a dimension, which they lack",
-        "x[0], x[1], and so on along dim",
-        parts=_PARTS,
-        torch="unbind",
-        example="unbind(x)[1] at x=[[1,2],[3,4]]",
+    row(
+        "flip_axes(x, dims=None)",
+        "the order of elements reversed along all dimensions, or along dims: NumPy's flip",
+        "flip(x, dims)",
+        written=_over_all("flip"),
+        of_shapes=True,
+        kind=Kind.DEFINED,
+        example="flip_axes(x) at x=[[1,2],[3,4]]",
     ),
 )
 
-JOINED = (
-    _written(
-        "hstack(tensors)",
-        "tensors beside each other: along the second dimension, vectors along their own",
-        "cat(tensors, 1)",
-        variadic=True,
-        example="hstack([x, x**2]) at x=1,2",
-    ),
-    _written(
-        "vstack|row_stack(tensors)",
-        "tensors below each other, vectors as rows",
-        "cat(tensors, 0)",
-        variadic=True,
-        example="vstack([x, x**2]) at x=1,2",
-    ),
-    _written(
-        "dstack(tensors)",
-        "tensors behind each other, along the third dimension",
-        "cat(tensors, 2)",
-        variadic=True,
-        example="dstack([x, x**2]) at x=1,2",
-    ),
-    _written(
-        "column_stack(tensors)",
-        "vectors as the columns of a matrix; matrices beside each other",
-        "cat(tensors, 1)",
-        variadic=True,
-        example="column_stack([x, x**2]) at x=1,2",
-    ),
-    _written(
-        "block_diag(operands)",
-        "matrices along the diagonal of one, zeros elsewhere",
-        "each matrix with zeros beside it, below each other",
-        variadic=True,
-        example="block_diag([x, x**2]) at x=[[1,2],[3,4]]",
-    ),
-    _written(
-        "meshgrid(operands, indexing=ij)",
-        "for vectors a tensor each, in which it is repeated along the dimensions of the others",
-        "each vector along a dimension of its own, expanded to the common shape",
-        elsewhere={"numpy": {"indexing": "xy"}},
-        variadic=True,
-        parts=_PARTS,
-        caveat="indexing='ij' by default as in torch, 'xy' behind np.",
-        example="meshgrid([x, y])[0] at x=1,2 y=3,4,5",
-    ),
-    _written(
-        "broadcast_tensors(operands)",
-        "tensors expanded to their common shape",
-        "expand(each, the common shape)",
-        variadic=True,
-        parts=_PARTS,
-        example="broadcast_tensors([x, y])[0] at x=1,2 y=[[3],[4]]",
-    ),
-    _written(
-        "cartesian_prod(operands)",
-        "all combinations of the elements of vectors, as rows",
-        "each vector repeated for the elements of the others, stacked as columns",
-        variadic=True,
-        example="cartesian_prod([x, y]) at x=1,2 y=3,4,5",
-    ),
-    _written(
-        "combinations(x, r=2, with_replacement=False)",
-        "all choices of r elements of a vector, as rows",
-        "take(x, the choices of r positions)",
-        example="combinations(x) at x=1,2,3",
-    ),
-    _written(
-        "appended(a, b, dim=None)",
-        "b behind a, both flattened, or along a dimension: NumPy's append",
-        "cat([a, b])",
-        torch="",
-        qualified=("append",),
-        example="appended(a, b) at a=1,2 b=3",
-    ),
-    _written(
-        "repeat(x, sizes=)",
-        "each dimension repeated so many times, one whole after the other",
-        "x expanded along new dimensions and reshaped",
-        torch="Tensor.repeat",
-        caveat="np.repeat is repeat_interleave, as in NumPy",
-        example="repeat(x, 2, 2) at x=1,2,3",
-    ),
-    _written(
-        "tile(x, dims=)",
-        "each dimension repeated so many times; fewer numbers are those of the last dimensions",
-        "x expanded along new dimensions and reshaped",
-        example="tile(x, 2) at x=1,2,3",
-    ),
-    _written(
-        "repeat_interleave(x, repeats=, dim=None)",
-        "each element repeated so many times; without dim, of the flattened tensor",
-        "x expanded along a new dimension behind dim, and joined with it",
-        example="repeat_interleave(x, 2) at x=1,2,3",
-    ),
-    _written(
-        "atleast_1d(operands)",
-        "a number as a vector; others stay",
-        "reshape(x, 1)",
-        example="cat([atleast_1d(x), y]) at x=2 y=3,4",
-        variadic=True,
-    ),
-    _written(
-        "atleast_2d(operands)",
-        "a vector as a row; matrices stay",
-        "x[None]",
-        example="atleast_2d(x) at x=1,2",
-        variadic=True,
-    ),
-    _written(
-        "atleast_3d(operands)",
-        "a matrix with a new last dimension, a vector between two new ones",
-        "x[..., None]",
-        example="atleast_3d(x) at x=1,2",
-        variadic=True,
+POSITIONS = (
+    known(
+        "one_hot(index, num_classes=)",
+        "for each whole number a row with 1 at its place, 0 elsewhere",
+        "where(unsqueeze(index, -1) == arange(num_classes), 1, 0)",
+        torch="nn.functional.one_hot",
+        kind=Kind.DEFINED,
+        whole=("index",),
+        places=lambda _, constants: int(constants["num_classes"]),
+        example="one_hot([2, 0], 3)*x at x=5",
     ),
 )
 
@@ -331,14 +216,6 @@ SOURCES = (
         is_exact=False,
         elsewhere={"numpy": {"steps": 50}},
         example="linspace(0, 1, 5)*x at x=2",
-    ),
-    _written(
-        "logspace(start=, end=, steps=, base=10)",
-        "powers of base, the exponents evenly spaced, both ends included",
-        "base**linspace(start, end, steps)",
-        torch="",
-        elsewhere={"numpy": {"steps": 50}},
-        example="logspace(0, 2, 3)*x at x=2",
     ),
     _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
     _source(

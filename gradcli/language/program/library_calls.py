@@ -151,6 +151,21 @@ class TorchCalls:
                 return vectors * self.torch.sign(weights @ deciding.detach())[..., None, :]
         return self._called(call, operands, tensors)
 
+    def plainly(self, op: Op, statics: Sequence[Any], operands: Sequence[Any]) -> Any:
+        """A function with its arguments as they are given, those that are as by default left out."""
+        constants, rest = dict(zip(op.statics, statics, strict=True)), list(operands)
+        first, named, is_by_name = list[Any](), dict[str, Any](), False
+        for name in op.signature:
+            if name in ("tensors", "operands"):
+                first += [rest] if name == "tensors" else rest
+            elif constants[name] == op.statics[name] if name in constants else not rest:
+                is_by_name = True
+            elif is_by_name:
+                named[name] = constants[name] if name in constants else rest.pop(0)
+            else:
+                first.append(constants[name] if name in constants else rest.pop(0))
+        return _function(self.torch, op.torch)(*first, **named)
+
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
         (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
         if call.op.adds_dimension and len(shapes) == 1 and dim == 0 and not any(map(is_tensor, operands)):

@@ -115,8 +115,8 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _source(call)
         case Kind.DEFINED:
             return _defined(call, operands)
-        case Kind.WRITTEN:
-            raise AssertionError(f"{call.op.name} is written in other operations as it is read")
+        case Kind.ASKED:
+            raise AssertionError(f"{call.op.name} is replaced by other operations as it is read")
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:

@@ -1,4 +1,4 @@
-"""Elements at the positions that tensors of whole numbers name: `x[idx]`, gather, take, index_add, scatter.
+"""Elements at the positions that tensors of whole numbers name, `x[idx]`, and what is put there.
 
 Constant positions are an index of the language; those of a variable choose by a comparison with every position that
 there is, so that every reading follows what it can do anyway.
@@ -8,17 +8,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gradcli.errors import ShapeError
 from gradcli.language.lower.scope import Array
-from gradcli.language.lower.written.given import Given, Text, sizes
 from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axes
 from gradcli.language.program.wengert import Shape, show
+
+
+def sizes(shape: Sequence[object]) -> str:
+    """A shape as an argument: `(2, 3)`, `(2,)`, `()`.
+
+    >>> sizes([2])
+    '(2,)'
+    """
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -167,85 +179,30 @@ def of_mask(mask: Array) -> list[Array]:
     return [np.asarray(axis, dtype=np.float64) for axis in np.nonzero(mask)]
 
 
-# -- functions
+def put(x: str, shape: Shape, source: str, places: Places) -> str:
+    """A tensor with the elements of another one at places of its flattened elements; the last one there counts.
+
+    Args:
+        x: The tensor.
+        shape: Of the tensor.
+        source: The other one.
+        places: Those of its elements.
+
+    >>> put("x", (3,), "v", np.array([2, 0]))
+    'reshape(cat([reshape(x, -1), reshape(v, -1)])[[4, 1, 3]], (3,))'
+    """
+    both = f"cat([reshape({x}, -1), reshape({source}, -1)])"
+    return f"reshape({both}[{merged(shape, places)}], {sizes(shape)})" if math.prod(shape) else x
 
 
-def _positions(g: Given, name: str = "index", shape: Shape | None = None) -> Positions:
-    return Positions(name, g.shape(name) if shape is None else shape, g.numbers(name))
+def merged(shape: Shape, places: Places) -> list[int]:
+    """Where each element of a tensor comes from, where others are put behind it.
 
-
-def _index_select(g: Given) -> Text:
-    if g.rank("index") > 1:
-        raise g.refuse(f"index_select takes a vector of positions, and index has {g.rank('index')} dimensions", None)
-    at = _positions(g)
-    if not at.shape:
-        at = Positions("reshape(index, 1)", (1,), None if at.numbers is None else at.numbers.reshape(1))
-    return indexed("x", g.shape("x"), [*[Slice(None, None)] * g.axis("x"), at])
-
-
-def _take(g: Given) -> Text:
-    return indexed("reshape(x, -1)", (math.prod(g.shape("x")),), [_positions(g)])
-
-
-def _along(g: Given, axis: int, shape: Shape) -> list[Positions]:
-    """For each dimension the positions of what a gather along one takes, in the shape of the index."""
-    found = []
-    for n, size in enumerate(shape):
-        line = np.arange(size, dtype=np.float64).reshape([size if m == n else 1 for m in range(len(shape))])
-        found.append(_positions(g) if n == axis else Positions("", line.shape, line))
-    return found
-
-
-def _gather(g: Given) -> Text:
-    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
-    if len(shape) != len(wanted) or any(a > b for n, (a, b) in enumerate(zip(wanted, shape, strict=True)) if n != axis):
-        raise g.refuse(f"gather needs an index that fits x, and the shapes are {show(wanted)} and {show(shape)}", None)
-    return _gathered(g, "x", shape, axis)
-
-
-def _gathered(g: Given, x: str, shape: Shape, axis: int) -> str:
-    """The elements along a dimension at positions, all other indices being those of the position itself."""
-    at, wanted = _positions(g), g.shape("index")
-    if at.numbers is not None:
-        return indexed(x, shape, _along(g, axis, wanted))
-    cut = f"{x}[{', '.join(':' if n == axis else f':{size}' for n, size in enumerate(wanted))}]"
-    last = len(shape)
-    hits = f"transpose(one_hot(index, {shape[axis]}), {axis}, {last}) == 1"
-    return f"squeeze(sum(where({hits}, unsqueeze({cut}, {last}), 0), {axis}, keepdim=True)" + _turned(axis, last)
-
-
-def _turned(axis: int, last: int) -> str:
-    """What brings the positions, which lie last, to the dimension that was summed."""
-    return f".transpose({axis}, {last}), {last})"
-
-
-def _take_along_dim(g: Given) -> Text:
-    if g["dim"] is None:
-        return indexed("reshape(x, -1)", (math.prod(g.shape("x")),), [_positions(g, shape=g.shape("index"))])
-    shape, wanted, axis = g.shape("x"), g.shape("index"), g.axis("x")
-    if len(shape) != len(wanted):
-        raise g.refuse("take_along_dim needs an index of as many dimensions as x", None)
-    one = [1 if n == axis else size for n, size in enumerate(shape)]
-    other = [1 if n == axis else size for n, size in enumerate(wanted)]
-    full = broadcast([tuple(one), tuple(other)])
-    stretched = tuple(shape[axis] if n == axis else size for n, size in enumerate(full))
-    if other != [*full]:
-        raise g.refuse("take_along_dim needs an index of x's sizes", "expand(index, shape) stretches it")
-    return _gathered(g, f"expand(x, {sizes(stretched)})", stretched, axis)
-
-
-def _masked_select(g: Given) -> Text:
-    mask = g.mask("mask")
-    shape = broadcast([g.shape("x"), g.shape("mask")])
-    mask = np.broadcast_to(mask, shape)
-    x = f"expand(x, {sizes(shape)})" if shape else "reshape(x, 1)"
-    return indexed(x, shape or (1,), [Positions("", p.shape, p) for p in of_mask(mask.reshape(shape or (1,)))])
-
-
-RULES: Mapping[str, Callable[[Given], Text]] = {
-    "index_select": _index_select,
-    "take": _take,
-    "gather": _gather,
-    "take_along_dim": _take_along_dim,
-    "masked_select": _masked_select,
-}
+    >>> merged((3,), np.array([2, 0]))
+    [4, 1, 3]
+    """
+    count = math.prod(shape)
+    found = np.arange(count)
+    for n, at in enumerate(places.ravel().tolist()):
+        found[at] = count + n
+    return [int(n) for n in found]

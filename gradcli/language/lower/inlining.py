@@ -1,0 +1,195 @@
+"""Calls whose lines are other operations: of functions that torch is asked for, and of indices with positions in them.
+
+While a shape is not known the first operand stands for the result, and the text is read again when it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from gradcli.errors import GradcliError, Place, Span
+from gradcli.language.lower import at_positions
+from gradcli.language.lower.arguments import Bound
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.language.lower.deciding import Decisions
+from gradcli.language.lower.scope import Array, Lines, Operand, Several
+from gradcli.language.lower.sizes import Sizes
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
+
+Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
+"""A text of the language as a Program in operands of these names, with constants by name."""
+
+
+class UnknownShapeError(Exception):
+    """The shape of an operand, or what values decide, is not known yet."""
+
+
+class Inlining:
+    """Writes such calls.
+
+    Attributes:
+        copies: Values that share no memory with what they are made of, though they have its elements.
+    """
+
+    def __init__(
+        self, lines: Lines, constants: Constants, decisions: Decisions, sizes: Sizes, meaning: Meaning
+    ) -> None:
+        self.lines, self.constants, self.sizes, self.meaning = lines, constants, sizes, meaning
+        self.decisions = decisions
+        self.scope, self.source = lines.scope, lines.source
+        self.copies: set[Atom] = set()
+
+    def call(self, bound: Bound, span: Span) -> Operand:
+        """The value of a call that torch is asked for; what stands for several, where it gives several.
+
+        Args:
+            bound: Its arguments.
+            span: Of the call.
+
+        Raises:
+            GradcliError: Torch refuses it, or nobody is there to be asked.
+        """
+        op, scope = bound.op, self.scope
+        given = [(name, *bound.operands[name]) for name in op.operands if name in bound.operands]
+        given += [("", *one) for one in bound.extra]
+        atoms = [self.lines.one(atom, span) for _, atom, _ in given]
+        mark = len(self.lines.builder.lines)
+        try:
+            fixed = tuple(
+                self._fixed(bound, name, atom, where) for (name, _, where), atom in zip(given, atoms, strict=True)
+            )
+            shapes = tuple(map(self.sizes.of, atoms))
+            if None in shapes:
+                raise UnknownShapeError
+        except UnknownShapeError:
+            return self._provisional(bound, atoms[0], span), span
+        if scope.ask is None:
+            raise self.source.error(f"what {op.name} computes is asked of torch, which is not done here", span)
+        atoms = [self.lines.as_number(atom, span) for atom in atoms]
+        asked = Call(op.name, tuple(atoms), bound.constants)
+        parts = self._placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
+        of_numbers = [one for one in parts if one is not None]
+        found = tuple((self._inlined(one.record(), atoms, span), span) for one in of_numbers)
+        if not op.parts or (len(found) == 1 and bound.library):
+            return found[0]
+        names = () if op.parts == ("...",) else op.parts
+        if names and len(parts) == 1:  # median, of all elements
+            return found[0]
+        scope.spent.update(line.symbol for line in self.lines.builder.lines[mark:])
+        return scope.together(Several(op.name, found, names[: len(found)])), span
+
+    def _fixed(self, bound: Bound, name: str, atom: Atom, where: Span) -> Array | None:
+        """The numbers of an operand that a call is another one with: positions, a mask, a share."""
+        op = bound.op
+        if name in op.conditions:
+            mask = self.lines.as_number(atom, where)
+            found = self._decided(mask, where, "x", self.source.shown(where))
+            if found is None:
+                raise UnknownShapeError
+            return found
+        if name not in (*op.whole, *op.numbers):
+            return None
+        found = self.numbers(atom)
+        if found is None and name in op.numbers:
+            message = f"{op.name} needs numbers that are constant for {name}"
+            raise self.source.error(message, where, hint="write them as numbers")
+        return found
+
+    def index(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
+        """`x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
+        tensors = [item for item in items if isinstance(item, tuple)]
+        read: list[Any] = []
+        try:
+            for item in items:
+                read += self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
+            shape = self.sizes.of(operand[0])
+            if shape is None or None in (self.sizes.of(atom) for atom, _ in tensors):
+                raise UnknownShapeError
+        except UnknownShapeError:
+            self.scope.needs_shapes = True
+            return operand[0], span
+        known_shape = shape
+        text = self._placed(span, lambda: at_positions.indexed("x", known_shape, read))
+        names = ["x", *(f"i{n}" for n in range(len(tensors)))]
+        program = self.meaning(text, names, {})
+        atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
+        found = self._inlined(program, atoms, span)
+        self.copies.add(found)
+        return found, span
+
+    def _positions(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
+        """A tensor in an index; a mask as one tensor for each of its dimensions."""
+        atom, where = item
+        shape = self.sizes.of(atom)
+        number = self.lines.as_number(atom, where)
+        if atom not in self.lines.conditions:
+            return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), self.numbers(number))]
+        found = self._decided(number, where, self.source.excerpt(operand[1]), self.source.excerpt(where))
+        if found is None:
+            raise UnknownShapeError
+        if not found.ndim:
+            raise self.source.error("a condition of one number is no mask here", where, hint="write where(c, x, 0)")
+        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(found)]
+
+    def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
+        """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
+
+        Raises:
+            LanguageError: Values decide, and are not known here.
+        """
+        found = self.numbers(mask)
+        if found is not None or self.decisions.are_made:
+            if found is None:
+                self.scope.remark(f"values decided which elements {shown} takes: the answer is of those")
+                found = self.decisions.decided(mask, where, "other elements are taken")
+            return found
+        message = "the values of variables decide how many elements this mask takes"
+        hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
+        raise self.source.error(message, where, hint=hint)
+
+    def numbers(self, atom: Atom) -> Array | None:
+        """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""
+        lines, _ = self.lines.builder.made_of(atom)
+        program = self.lines.builder.program(atom, self.scope.variables.values())
+        if program.variables:
+            return None
+        self.scope.spent.update(line.symbol for line in lines)
+        return np.asarray(self.constants.evaluation.run(program, {}))
+
+    def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
+        """The value of a text of the language in operands of these names, and constants of others."""
+        return self._inlined(self.meaning(text, tuple(operands), held), tuple(operands.values()), span)
+
+    def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
+        """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""
+        inside: dict[Atom, Atom] = dict(zip(program.variables, atoms, strict=True))
+        for line in program.lines:
+            parts = tuple(inside.get(a, a) for a in line.call.operands)
+            statics = line.call.statics
+            if line.call.op.of_shapes:
+                shapes = tuple(self.sizes.of(a) for a in parts)
+                self.scope.needs_shapes |= None in shapes
+                known = None if None in shapes else cast("tuple[Shape, ...]", shapes)
+                statics = (*statics[:-1], self.scope.behind(line.call.op, parts, statics, known))
+            inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, statics)
+        return inside.get(program.output, program.output)
+
+    def _provisional(self, bound: Bound, atom: Atom, span: Span) -> Atom:
+        """What stands for the result until the shapes are known."""
+        self.scope.needs_shapes = True
+        if not bound.op.parts:
+            return atom
+        names = () if bound.op.parts == ("...",) else bound.op.parts
+        found = ((atom, span),) * (len(names) or UNKNOWN_SIZE)
+        return self.scope.together(Several(bound.op.name, found, names, is_provisional=True))
+
+    def _placed(self, span: Span, found: Callable[[], Any]) -> Any:
+        """What is found, with the place of a call in its error."""
+        try:
+            return found()
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
