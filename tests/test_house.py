@@ -62,6 +62,7 @@ ALLOWED = {
         "diagnose",
         "codegen",
         "questions",
+        "recording",
         "progress",
     },
     "function": {"results", "language", "questions"},
@@ -189,6 +190,10 @@ NARROW = {
         "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
     ("diagnose", "claims"): {"gradcli.claims.identity"},  # whether a form that SymPy proposes is the same
+    ("questions", "recording"): {
+        "gradcli.recording.recorder",
+        "gradcli.recording.torch_meanings",
+    },  # what torch makes of a call
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file

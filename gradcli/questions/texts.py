@@ -25,9 +25,10 @@ def ask_torch(
     call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
 ) -> Sequence[AskedMeaning | None]:
     """Ask torch what a call of a function of its own is made of."""
-    from gradcli.recording.recorder import ask_torch
+    from gradcli.recording.recorder import Recorder
+    from gradcli.recording.torch_meanings import ask
 
-    return ask_torch(call, shapes, fixed)
+    return ask(Recorder, call, shapes, fixed)
 
 
 read = partial(snippets.read, generator=torch_generator, ask=ask_torch)

@@ -10,6 +10,8 @@ aten_lowering      calls of ATen as lines
 aten_rules         those whose row has another name or other arguments
 complex_rules      calls on complex numbers, as lines of their two parts
 decompositions     what torch's tables do not decompose, in functions of torch
+window_decompositions  convolutions and pools among them
+torch_meanings     what torch makes of a call of its own: the meaning of rows that have none
 decisions          what values decide while it runs
 places             where in the user's code a call comes from
 schemas            what the schema of an operation of ATen says

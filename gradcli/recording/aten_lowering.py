@@ -43,9 +43,7 @@ MOST_LITERAL = 2**16
 _HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
 """Arguments that say how a tensor is held."""
 
-_ALONG_A_NUMBER = frozenset(
-    "gather scatter scatter_add scatter_reduce index_reduce median nanmedian topk unfold".split()
-)
+_ALONG_A_NUMBER = frozenset(["unfold"])
 """Operations along a dimension that torch also takes of a number, as of one element."""
 
 

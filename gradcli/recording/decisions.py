@@ -108,6 +108,8 @@ class Decisions:
                     self._decided(one, place)
                 found += [axis.numpy() for axis in one.nonzero(as_tuple=True)]
             else:
+                if self.recorder.is_asked and self.recorder.is_of_argument(one):
+                    self.lost.append("index")
                 if (ordered := self._ordered.pop(memory(one), None)) is not None:
                     self.of_whole_numbers(*ordered[1:])
                 found.append(one.detach().numpy().copy())

@@ -95,7 +95,8 @@ def _along(self: Tensor, dim: int, index: Tensor) -> tuple[Tensor, ...]:
 
 
 def _gather(self: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
-    return self[_along(self, dim, index)]
+    x, places = (one.reshape(one.shape or (1,)) for one in (self, index))
+    return x[_along(x, dim, places)].reshape(index.shape)
 
 
 def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", **_: Any) -> Tensor:
@@ -152,6 +153,10 @@ def _kth(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     return found.narrow(dim, k - 1, 1) if keepdim else found.select(dim, k - 1), None
 
 
+def _topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, *_: Any) -> Any:
+    return self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k), None
+
+
 def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     if dim is None:
         return _median(self.reshape(-1), 0)[0]
@@ -199,24 +204,36 @@ def _qr(A: Tensor, mode: str = "reduced") -> Any:
     return q[:, :kept], upper[:kept].triu()
 
 
+def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
+    """Take a number as a vector of one element, as torch does along a dimension."""
+
+    @functools.wraps(decompose)
+    def whole(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if self.ndim:
+            return decompose(self, *args, **kwargs)
+        found = decompose(
+            *(one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)), **kwargs
+        )
+        return tuple(one if one is None else one.reshape(()) for one in found) if isinstance(found, tuple) else found[0]
+
+    return whole
+
+
 DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys("take multi_margin_loss".split()),
     "gather": _gather,
-    "scatter": _scatter,
-    "scatter_add": lambda self, dim, index, src: _scatter(self, dim, index, src, "add"),
-    "scatter_reduce": _scatter_reduce,
-    "index_reduce": _index_reduce,
+    "scatter": _of_numbers_too(_scatter),
+    "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
+    "scatter_reduce": _of_numbers_too(_scatter_reduce),
+    "index_reduce": _of_numbers_too(_index_reduce),
     "slice_scatter": _in_view(torch.ops.aten.slice),
     "select_scatter": _in_view(torch.ops.aten.select),
     "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
     "as_strided_scatter": _in_view(torch.ops.aten.as_strided),
-    "topk": lambda self, k, dim=-1, largest=True, *_: (
-        self.sort(dim=dim, descending=largest)[0].narrow(dim, 0, k),
-        None,
-    ),
-    "kthvalue": _kth,
-    "median": _median,
-    "nanmedian": _nanmedian,
+    "topk": _of_numbers_too(_topk),
+    "kthvalue": _of_numbers_too(_kth),
+    "median": _of_numbers_too(_median),
+    "nanmedian": _of_numbers_too(_nanmedian),
     "linalg_householder_product": _householder,
     "linalg_qr": _qr,
     "masked_select": _masked_select,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
@@ -33,6 +33,18 @@ class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):
         """See no more."""
         super().__exit__(*raised)
         self._surface.__exit__(*raised)
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call for its numbers."""
+        return function(*args, **kwargs)
+
+    def lose(self, error: Exception) -> None:
+        """Take note of what cannot be recorded.
+
+        Raises:
+            Exception: That, as the function is not answered.
+        """
+        raise error
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:

@@ -21,7 +21,6 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.lower.arguments import exact_number
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.recording.asking import ask
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.calling import WrongDtypeError
@@ -37,6 +36,7 @@ from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
+from gradcli.recording.torch_meanings import ask
 from gradcli.recording.values import (
     Leaf,
     Where,
@@ -85,7 +85,7 @@ class Recorder(DispatchMode):
 
     def clear(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
-        self.lines = AtenLowering(self.called, RULES, ask_torch, is_asked=self.is_asked)
+        self.lines = AtenLowering(self.called, RULES, functools.partial(ask, Recorder), is_asked=self.is_asked)
         self.leaves: dict[str, Leaf] = {}
         self.decisions = Decisions(self)
         self.named: dict[str, tuple[Atom, Tensor]] = {}
@@ -142,10 +142,6 @@ class Recorder(DispatchMode):
                 self.changed.append(leaf.tensor)
 
     # -- calls
-
-    def run(self, function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a call for its numbers."""
-        return function(*args, **kwargs)
 
     def __torch_dispatch__(
         self, function: Overload, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -221,7 +217,7 @@ class Recorder(DispatchMode):
             if not (is_other and name in ORDERED):  # an order of constants is theirs
                 self.decisions.of_whole_numbers(name, given, place)
             if self.is_asked and not function.is_view:  # of positions, whose numbers are any
-                self.decisions.lost += [name] * self._is_given(given, whole=True)
+                self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
         self._require_dtype(outputs, inputs)
@@ -329,10 +325,14 @@ class Recorder(DispatchMode):
         """Tell whether a value follows from the arguments of the function."""
         return atom in self._of_arguments
 
-    def _is_given(self, given: Mapping[str, Any], *, whole: bool = False) -> bool:
+    def _is_given(self, given: Mapping[str, Any]) -> bool:
         """Tell whether an argument of a call follows from those of the function, but for conditions."""
-        known = [self._values.find(one) for one in tensors_in(given) if whole or one.is_floating_point()]
+        known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
         return any(one is not None and one.atom in self._of_arguments for one in known)
+
+    def is_of_argument(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a view of an argument of the function."""
+        return memory(tensor) in {memory(leaf.tensor) for leaf in self.leaves.values() if leaf.is_argument}
 
     def _of_other_dtype(self, outputs: Sequence[Any]) -> bool:
         kinds = {one.dtype for one in tensors_in(outputs) if one.is_floating_point()}
@@ -368,14 +368,6 @@ class Recorder(DispatchMode):
             if tensor not in self._values:
                 self._made.setdefault(memory(tensor), alias(tensor))
         return found
-
-    def lose(self, error: Exception) -> None:
-        """Take note of what cannot be recorded.
-
-        Raises:
-            Exception: That, as the function is not answered.
-        """
-        raise error
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a backward pass: one whose gradients are differentiated again is recorded as it runs, others are not."""
@@ -504,7 +496,3 @@ class Recorder(DispatchMode):
             if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
                 self._called.add(known.atom)
                 self.named[self.names.free(name)] = known.atom, value
-
-
-ask_torch = functools.partial(ask, Recorder)
-"""Asks torch what a call of a function of its own is made of."""

@@ -50,14 +50,15 @@ def _windows(
     """
     first = x.ndim - count
     each = [[*one] * (count // len(one)) for one in (kernel, stride or kernel, padding, dilation)]
+    for axis, pad in enumerate(each[2], first):
+        x = _padded(x, axis, pad, pad, fill)
     for axis, (size, step, pad, apart) in enumerate(zip(*each, strict=True), first):
         span = apart * (size - 1) + 1
-        room = x.shape[axis] + 2 * pad - span
+        room = x.shape[axis] - span
         more = -room % step if is_ceil else 0
-        if more and room + more >= x.shape[axis] + pad:  # a window that would begin after the end
+        if more and room + more >= x.shape[axis] - pad:  # a window that would begin after the end
             more = 0
-        x = _padded(_padded(x, axis, pad, pad, fill), axis, 0, more, beyond)
-        x = x.unfold(axis, span, step)[..., ::apart]
+        x = _padded(x, axis, 0, more, beyond).unfold(axis, span, step)[..., ::apart]
     return x
 
 
@@ -95,6 +96,13 @@ def _convolution(
         terms = x.unflatten(1, (groups, -1)).unsqueeze(2) * kernel.unflatten(0, (groups, -1))
         found = terms.sum((3, *_inside(count))).flatten(1, 2)
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
+
+
+def _columns(
+    x: Tensor, kernel: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
+) -> Tensor:
+    found = _windows(x, 2, kernel, stride, padding, dilation)
+    return found.movedim((-2, -1), (-4, -3)).flatten(-5, -3).flatten(-2)
 
 
 def _mean_pool(
@@ -147,6 +155,7 @@ def _distances(x: Tensor, p: float) -> Tensor:
 
 WINDOWED: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys("convolution _convolution mkldnn_convolution".split(), _convolution),
+    "im2col": _columns,
     **{f"avg_pool{n}d": functools.partial(_mean_pool, n) for n in (2, 3)},
     **{f"max_pool{n}d_with_indices": functools.partial(_largest_pool, n) for n in (2, 3)},
     **{f"_adaptive_avg_pool{n}d": functools.partial(_adaptive_pool, "mean") for n in (2, 3)},

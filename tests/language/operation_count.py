@@ -17,6 +17,12 @@ from tests import generated
 PAGE = generated.GUIDE / "language.md"
 
 REASONS: Mapping[str, str] = {
+    "a function of Python calls them: values, or positions, decide what they compute": (
+        "as_strided_scatter corrcoef index_put index_reduce nanmedian nanquantile slice nn.functional.embedding_bag "
+        "nn.functional.grid_sample nn.functional.linear_cross_entropy nn.functional.max_unpool1d "
+        "nn.functional.max_unpool2d nn.functional.max_unpool3d nn.functional.multi_margin_loss "
+        "nn.functional.multilabel_margin_loss nn.functional.upsample_bilinear nn.functional.upsample_nearest"
+    ),
     "complex numbers": "complex cfloat cdouble chalf polar view_as_complex stft linalg.eig linalg.eigvals "
     "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn fft.ifftshift "
     "fft.ihfft fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn",

@@ -49,7 +49,7 @@ def of_function(body: str) -> tuple[str, Any]:
 
 METHODS = (
     "conj cumprod cumsum diagonal dot flatten max mean min prod ravel repeat reshape round squeeze std sum swapaxes "
-    "take trace transpose var clip argsort"
+    "take trace transpose var clip"
 ).split()
 
 ARGUMENTS = (

@@ -12,7 +12,9 @@ argument_kinds  what arguments are called, and which constants they take
 constants     constant arguments and indices, lists and loops that are written out
 float_limits  the limits of floating-point types
 indices       formulas in index notation, as operations on whole tensors
-written       rows that are written in others, by the shapes of their operands
+inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
+at_positions  elements at the positions that tensors of whole numbers name
+einsum_letters  equations of letters
 sizes         the shape of what was read so far
 deciding      what values of variables decide about a text
 matlab        MATLAB's marks

@@ -18,7 +18,7 @@ from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
 from gradcli.language.lower.dotted_names import PREFIXES
-from gradcli.language.lower.equations import spelled_out
+from gradcli.language.lower.einsum_letters import spelled_out
 from gradcli.language.lower.float_limits import limit
 from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
 from gradcli.language.lower.python_folds import Folds
@@ -42,6 +42,16 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
     """
     return frozenset(name for name in names if name in SHADOWABLE or ops.find(name) is not None)
 
+
+_PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
+
+_OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("numpy", "pad"): ("the widths of {} are not read", _PAD),
+    ("tensorflow", "pad"): ("the widths of {} are not read", _PAD),
+    ("numpy", "median"): ("{} is the mean of the two in the middle, which is not read", "write quantile(x, 0.5)"),
+    ("tensorflow", "split"): ("the parts of {} are not read", "write torch.split(x, sizes)"),
+}
+"""What other libraries mean otherwise than torch, with what to write."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
@@ -135,9 +145,9 @@ class Calls:
         library = library_of(path[:-1])
         if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
             library = "linalg"
-        if name.text == "pad" and library in ("numpy", "tensorflow"):
-            hint = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
-            raise self.source.error(f"the widths of {self.source.excerpt(span)} are not read", span, hint=hint)
+        if (library, name.text) in _OTHERWISE:
+            message, hint = _OTHERWISE[library, name.text]
+            raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
         is_own = len(path) == 1 and self.readers.libraries.is_code
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
@@ -337,7 +347,7 @@ class Calls:
                 return folded
         bound = self.readers.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
-            if self._is_of_matrix(bound, name, span):
+            if self._is_of_matrix(bound, name, span) and len(self.readers.sizes.of(bound.values[0][0]) or (0, 0)) > 1:
                 bound = self.readers.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2

@@ -73,10 +73,10 @@ class Inlining:
         parts = self._placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
         of_numbers = [one for one in parts if one is not None]
         found = tuple((self._inlined(one.record(), atoms, span), span) for one in of_numbers)
-        if not op.parts or (len(found) == 1 and bound.library):
-            return found[0]
         names = () if op.parts == ("...",) else op.parts
-        if names and len(parts) == 1:  # median, of all elements
+        if len(parts) == 1 and op.parts != ("...",):  # of a median, of all elements
+            return found[0]
+        if len(found) == 1 and bound.library:  # as np.sort gives
             return found[0]
         scope.spent.update(line.symbol for line in self.lines.builder.lines[mark:])
         return scope.together(Several(op.name, found, names[: len(found)])), span

@@ -33,6 +33,7 @@ OTHER_ROWS: Mapping[tuple[str, str], str] = {
     ("dot", "numpy"): "array_dot",
     ("transpose", "numpy"): "permute_axes",
     ("flip", "numpy"): "flip_axes",
+    ("split", "numpy"): "tensor_split",
 }
 """What another library means by the name of a row: another one."""
 

@@ -66,7 +66,7 @@ repeat(x, sizes=)
 tile(x, dims=)
     each dimension repeated so many times; fewer numbers are those of the last dimensions
     tile(x, 2) at x=1,2,3
-repeat_interleave(x, repeats=, dim=None)
+repeat_interleave(x, repeats!, dim=None)
     each element repeated so many times; without dim, of the flattened tensor
     repeat_interleave(x, 2) at x=1,2,3
 atleast_1d(operands)
@@ -99,9 +99,9 @@ reshape_as|view_as(x, other)
 sum_to_size(x, shape=)
     summed over the dimensions that expand would stretch
     sum_to_size(x, 1, 2) at x=[[1,2],[3,4]]
-pad_with_elements(x, pad=, mode=reflect)
+pad_with_elements(x, pad=, mode=)
     F.pad with mode='reflect', 'replicate' or 'circular': x with its own elements before and after it
-    pad_with_elements(x, (1, 2)) at x=[[1,2,3]]
+    pad_with_elements(x, (1, 2), 'reflect') at x=[[1,2,3]]
 fliplr(x)
     the columns in reverse
     fliplr(x) at x=[[1,2],[3,4]]
@@ -135,7 +135,7 @@ inner(a, b)
 kron(a, b)
     the Kronecker product: each element of a times b
     kron(a, b) at a=1,2 b=[[3,4]]
-multi_dot|chain_matmul(tensors)
+multi_dot(tensors)
     the product of several matrices
     multi_dot([A, A, x]) at A=[[1,2],[3,4]] x=5,6
 matrix_power(A, n=)
@@ -219,9 +219,6 @@ var_mean(x, dim=None, correction=1, keepdim=False) -> ...
 cov(x, correction=1)
     the covariances of the rows of a matrix
     cov(x) at x=[[1,2,4],[3,1,2]]
-corrcoef(x)
-    the correlations of the rows of a matrix
-    corrcoef(x) at x=[[1,2,4],[3,1,2]]
 renorm(x, p=, dim=, maxnorm=)
     the slices of a dimension scaled down to a norm of maxnorm where theirs is larger
     renorm(x, 2, 0, 3.) at x=[[3,4],[1,1]]
@@ -255,19 +252,19 @@ take_along_dim|take_along_axis(x, index!, dim=None)
 masked_select(x, mask&)
     the elements where a mask holds, as a vector
     masked_select(x, [True, False, True]) at x=1,2,3
-index_add(x, dim=, index!, source)
+index_add(x, dim=, index!, source, alpha=1)
     the slices of source added to those of x at some positions of a dimension
     index_add(x, 0, [2, 0], y) at x=1,2,3 y=4,5
 index_copy(x, dim=, index!, source)
     x with the slices of source at some constant positions of a dimension
     index_copy(x, 0, [2, 0], y) at x=1,2,3 y=4,5
-index_fill(x, dim=, index!, value#)
+index_fill(x, dim=, index!, value)
     x with a number at some positions of a dimension
     index_fill(x, 0, [2, 0], 5) at x=1,2,3
 scatter_add(x, dim=, index!, src)
     along a dimension the elements of src added to x at positions, all other indices being their own
     scatter_add(x, 0, [2, 0, 2], y) at x=1,2,3 y=4,5,6
-scatter(x, dim=, index!, src)
+scatter(x, dim=, index!, src, reduce=None)
     x with the elements of src at constant positions of a dimension
     scatter(x, 0, [2, 0], y) at x=1,2,3 y=4,5
 scatter_reduce(x, dim=, index!, src, reduce=, include_self=True)

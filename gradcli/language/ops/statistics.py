@@ -144,9 +144,9 @@ MOMENTS = (
         backward_once=True,
     ),
     _defined(
-        "average(x, weights, dim=None)",
+        "average(x, axis=None, weights)",
         "the mean over all elements or one dimension, weighted if there are weights",
-        "sum(x*weights, dim=dim)/sum(weights*ones_like(x), dim=dim)",
+        "sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)",
         torch="",
         defaults={"weights": 1},
         adds_terms=True,

@@ -46,8 +46,8 @@ LISTS = (
 
 
 def _appended(constants: Constants, _: Shapes) -> str:
-    dim = constants["dim"]
-    return "cat([flatten(a), flatten(b)])" if dim is None else f"cat([a, b], {dim})"
+    axis = constants["axis"]
+    return "cat([flatten(a), flatten(b)])" if axis is None else f"cat([a, b], {axis})"
 
 
 def _over_all(name: str) -> Callable[[Constants, Shapes], str]:
@@ -64,7 +64,7 @@ def _over_all(name: str) -> Callable[[Constants, Shapes], str]:
 
 OF_NUMPY = (
     row(
-        "appended(a, b, dim=None)",
+        "appended(a, b, axis=None)",
         "b after a, both flattened, or along a dimension: NumPy's append",
         "cat([a, b])",
         written=_appended,

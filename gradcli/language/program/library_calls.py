@@ -152,18 +152,18 @@ class TorchCalls:
         return self._called(call, operands, tensors)
 
     def plainly(self, op: Op, statics: Sequence[Any], operands: Sequence[Any]) -> Any:
-        """A function with its arguments as they are given, those that are as by default left out."""
-        constants, rest = dict(zip(op.statics, statics, strict=True)), list(operands)
-        first, named, is_by_name = list[Any](), dict[str, Any](), False
+        """A function with its arguments as they are given, constants that are as by default left out."""
+        rest, first, named = list(operands), list[Any](), dict[str, Any]()
+        constants = dict(zip(op.statics, statics, strict=True))
         for name in op.signature:
             if name in ("tensors", "operands"):
                 first += [rest] if name == "tensors" else rest
-            elif constants[name] == op.statics[name] if name in constants else not rest:
-                is_by_name = True
-            elif is_by_name:
-                named[name] = constants[name] if name in constants else rest.pop(0)
-            else:
-                first.append(constants[name] if name in constants else rest.pop(0))
+            elif name not in constants:
+                first += [rest.pop(0)] if rest else []
+            elif op.statics[name] is REQUIRED:
+                first.append(constants[name])
+            elif constants[name] != op.statics[name]:
+                named[name] = constants[name]
         return _function(self.torch, op.torch)(*first, **named)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:

@@ -81,14 +81,8 @@ GIVEN: list[tuple[str, Any, Any]] = [
     ("y[:, i]", [3, 3, 0], lambda y, i: y[:, i]),
     ("y[i, [0, 3]]", [2, 1], lambda y, i: y[i, [0, 3]]),
     ("y.gather(1, i)", [[2, 0], [1, 1], [3, 0]], lambda y, i: np.take_along_axis(y, i, 1)),
-    (
-        "z.gather(1, i)",
-        [[[2, 0], [1, 1]]],
-        lambda z, i: np.array([[[z[0, 2, 0], z[0, 0, 1]], [z[0, 1, 0], z[0, 1, 1]]]]),
-    ),
     ("y.index_select(0, i)", [2, 2, 0], lambda y, i: y[i]),
     ("y.take(i)", [[2, 7]], lambda y, i: y.ravel()[i]),
-    ("take_along_dim(y, i, 0)", [[1, 0, 1, 2]], lambda y, i: np.take_along_axis(y, i, 0)),
     ("one_hot(i, 3)@M", [2, 0], lambda M, i: M[i]),
 ]
 
@@ -122,7 +116,6 @@ def test_positions_that_are_given(text: str, i: Any, plain: Any) -> None:
         ("v[[0.5, 1]]", {}, "a whole number, not 0.5"),
         ("v[i]", {"i": 1}, "an integer constant must stand here"),
         ("v[[0], [1]]", {}, "2 indices for the shape"),
-        ("y.gather(1, [0])", {}, "gather needs an index that fits"),
     ],
 )
 def test_positions_that_are_not_there(text: str, at: dict[str, Any], said: str) -> None:

@@ -148,7 +148,6 @@ CASES: Cases = {
     "kron": [("kron(C, row)", lambda C, row: np.kron(C, row)), ("torch.kron(u, v)", lambda u, v: np.kron(u, v))],
     "multi_dot": [
         ("torch.linalg.multi_dot([x, M, u])", lambda x, M, u: x @ M @ u),
-        ("torch.chain_matmul(x, M, y)", lambda x, M, y: x @ M @ y),
     ],
     "matrix_power": [
         ("matrix_power(C, 3)", lambda C: C @ C @ C),
@@ -260,8 +259,6 @@ CASES: Cases = {
         ("torch.linalg.cond(x)", lambda x: _singular(x)[0] / _singular(x)[-1]),
         ("cond(M, -2)", lambda M: _singular(M)[-1] / _singular(M)[0]),
         ("cond(C, 'nuc')", lambda C: _singular(C).sum() * _singular(np.linalg.inv(C)).sum()),
-        ("torch.linalg.cond(M, 1)", lambda M: _norm(M, 1) * _norm(np.linalg.inv(M), 1)),
-        ("cond(C, 'fro')", lambda C: _norm(C, "fro") * _norm(np.linalg.inv(C), "fro")),
     ],
     "fmax": [("fmax(x, k)", lambda x, k: np.where(x.real > k.real, x, k))],
     "fmin": [("torch.fmin(x, k)", lambda x, k: np.where(x.real < k.real, x, k))],
@@ -331,11 +328,7 @@ def test_linear_algebra(op: str, case: Case) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("tensordot(x, k, 1)", "does not fit"),
-        ("matrix_power(x, 2)", "a square matrix"),
         ("cholesky(x)", "a square matrix"),
-        ("matrix_norm(x, 3)", "is read for 'fro', 'nuc', 1, -1, 2, -2, inf and -inf"),
-        ("matrix_norm(x, 1, dim=1)", "is over two dimensions, and dim is 1"),
         ("norm(x, 'nucc')", "does not take this p"),
         ("eigvalsh(x)", "a square matrix"),
         ("svdvals(u)", "a matrix"),
@@ -343,8 +336,6 @@ def test_linear_algebra(op: str, case: Case) -> None:
         ("right_singular_vectors(u)", "a matrix"),
         ("linalg.svd(x).U", "the vectors beyond its rank are not determined"),
         ("svd(x, some=False).U", "the vectors beyond its rank are not determined"),
-        ("qr(z).Q", "takes a matrix"),
-        ("tensorinv(x)", "does not fit"),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, said: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ class _Asked:
                 numbers = zip(self.symbols, self.numbers, strict=True)
                 atoms = [symbol if n is None else exact_number(n) for symbol, n in numbers]
                 found = calls.apply(Call(self.name, tuple(atoms), (*self.statics, None)), operands)
-        except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
         return tuple(found) if isinstance(found, tuple | list) else (found,)
 
@@ -122,7 +123,9 @@ class _Asked:
 @contextlib.contextmanager
 def _unseen() -> Iterator[None]:
     """Run a block that no recorder sees, with autograd."""
-    with torch.utils._python_dispatch._disable_current_modes(), torch.inference_mode(False), torch.enable_grad():
+    modes = torch.utils._python_dispatch._disable_current_modes()
+    with modes, torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield
 
 
