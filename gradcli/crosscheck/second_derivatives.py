@@ -6,15 +6,15 @@
 
 So they are judged with their kinks, limits and jumps, and at a kink the one-sided derivatives of g are those of f along
 u and against it.  The gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes
-one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles meet it
-is decided as such (`gradcli.crosscheck.crossings`).  Some entries can also be enclosed without torch, to confirm
+one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles meet
+nothing else proves it (`gradcli.crosscheck.crossings`).  Some entries can also be enclosed without torch, to confirm
 formulas.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
-from gradcli.crosscheck.crossings import Crossings, Second
+from gradcli.crosscheck.crossings import EXISTING, Crossings
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -207,9 +207,6 @@ MOST_WORK = 240_000
 LOOK = 2_000
 """What looking around the point for one missing derivative counts."""
 
-EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
-"""Verdicts on numbers whose truth exists at the point itself."""
-
 _COMPARED: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"])
 """Verdicts that need no look around the point."""
 
@@ -237,18 +234,13 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     products = _Products(point, tolerance, wrt)
-    direction = way(torch.u)
-
-    def second(entry: Entry) -> Second:
-        return products.crossings.of_product(replace(entry, row=None, of="hvp"), direction)
-
     try:
-        entries, found = products.judged(torch.u, lambda: Slopes.of(point, torch.u), torch.hvp, beside, second)
+        found = products.judged(torch.u, Slopes.of(point, torch.u), torch.hvp)
+        entries = list(products.settled(found, torch.u, beside))
+        entries = [replace(entry, row=None, of="hvp") for entry in entries]
     except (NoTangentError, OverTimeError) as error:
         total = sum(torch.hvp[name].size for name in wrt)
         return _judgement(Part("hvp", total, beside, "none", (str(error),), is_whole=False))
-    if found is None:
-        return _judgement(Part("hvp", len(entries), [*entries, *beside], "all"))
     return _judgement(_part(found, "hvp", [*entries, *beside]))
 
 
@@ -298,45 +290,40 @@ class _Products:
     wrt: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self.crossings = Crossings(self.point, self.tolerance)
+        self.crossings = Crossings(self.point)
 
-    def judged(
-        self,
-        u: Mapping[str, Array],
-        slopes: Callable[[], Slopes],
-        product: Mapping[str, Array],
-        beside: Sequence[Entry],
-        second: Callable[[Entry], Second],
-    ) -> tuple[list[Entry], Judgement | None]:
-        """The entries of one, and what the judge says of the tangent, if what meets at the point does not decide all.
+    def judged(self, u: Mapping[str, Array], slopes: Slopes, product: Mapping[str, Array]) -> Judgement:
+        """What the judge says of the tangent, whose gradient the product is.
 
         Args:
             u: The direction.
             slopes: The tangent.
             product: Torch's numbers by variable, of x's shape.
-            beside: What was decided of the slopes that the product is the derivative of.
-            second: What an entry of the tangent is, as one of H or of Hu.
 
         Raises:
-            NoTangentError: There is no tangent.
             OverTimeError: There is no time left.
         """
-        unchecked = (
-            Entry(name, (), unravel(j, product[name].shape), "unchecked", number)
-            for name in product
-            for j, number in enumerate(product[name].ravel().tolist())
-        )
-        # First what meets at the point: it may decide the row without the far costlier tangent Program.
-        settled = self.crossings.all_settled(map(second, unchecked))
-        if settled is not None:
-            return settled, None
-        there = slopes().at(self.point, u)
+        there = slopes.at(self.point, u)
         blocks = {name: product[name].reshape(there.shape + product[name].shape) for name in self.wrt}
-        found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
+        return judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
+
+    def settled(
+        self, found: Judgement, u: Mapping[str, Array], slopes: Sequence[Entry], row: Direction | None = None
+    ) -> Iterator[Entry]:
+        """The entries that were judged, as far as they can be believed where branches or poles meet.
+
+        Args:
+            found: The judgement of the tangent.
+            u: The direction.
+            slopes: What was decided of the slopes that the product is the derivative of.
+            row: The element of x that they are the slope by, if this is a row of H.
+        """
         moving = list(way(u))
         own = moving[0] if len(moving) == 1 else None
-        asked = [second(entry) for entry in self._reconciled(found, beside, own)]
-        return [self.crossings.settled(one) or one.entry for one in asked], found
+        for entry in self._reconciled(found, slopes, own):
+            column = self.crossings.direction(entry.variable, entry.column)
+            by, along = (column, moving) if row is None else (row, [column])
+            yield self.crossings.settled(entry, by, along, slopes if by == own else ())
 
     def _reconciled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
@@ -404,21 +391,18 @@ class _Rows:
             # Stop before a row that would be over, by the mean of those so far.
             if done and work + work // done > MOST_WORK:
                 break
-            before = self.products.crossings.work
             try:
                 own, found = self._row(name, i)
             except (NoTangentError, OverTimeError) as error:
                 notes[str(error)] = None
                 break
             entries += own
-            is_told = found is None or found.parts[0].chosen != "none"  # and not cut off by the time limit
-            if found is not None:
-                bounded, left = bounded + found.parts[0].bounded, left + found.parts[0].left * is_told
-                largest = max(largest, found.parts[0].error or 0.0)
-                notes |= dict.fromkeys(found.parts[0].notes)
-                work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
-                work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
-            work += self.products.crossings.work - before
+            is_told = found.parts[0].chosen != "none"  # and not cut off by the time limit
+            bounded, left = bounded + found.parts[0].bounded, left + found.parts[0].left * is_told
+            largest = max(largest, found.parts[0].error or 0.0)
+            notes |= dict.fromkeys(found.parts[0].notes)
+            work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
+            work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
             done += is_told
         if beside.chosen != "all" and beside.entries:
             notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
@@ -437,24 +421,19 @@ class _Rows:
             error=largest or None,
         )
 
-    def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement | None]:
+    def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement]:
+        require_time()
         gradient = self.torch.gradient[name]
-        index, picked = unravel(i, gradient.shape), float(gradient.ravel()[i])
+        index = unravel(i, gradient.shape)
         unit = np.zeros(gradient.shape)
         unit.reshape(-1)[i] = 1.0
         row = {other: block[index] for other, block in self.torch.hessian[name].items()}
         beside = [e for e in self.of_gradient if e.variable == name and e.column == index]
-
-        def second(entry: Entry) -> Second:
-            return self.products.crossings.of_hessian(replace(entry, row=index, by=name, of="hessian"), picked)
-
-        def slopes() -> Slopes:
-            require_time()
-            if name not in self.slopes:
-                self.slopes[name] = Slopes.of(self.products.point, (name,))
-            return self.slopes[name]
-
-        return self.products.judged({name: unit}, slopes, row, beside, second)
+        if name not in self.slopes:
+            self.slopes[name] = Slopes.of(self.products.point, (name,))
+        found = self.products.judged({name: unit}, self.slopes[name], row)
+        settled = self.products.settled(found, {name: unit}, beside, (sympy.Symbol(name, real=True), i))
+        return [replace(entry, row=index, by=name, of="hessian") for entry in settled], found
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
         """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""

@@ -17,7 +17,6 @@ tangent, program_writer          dy = J(x)·u as one more Program, for second de
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 series, rays                     what the function is on a ray into the point, in powers of the distance
 probing                          the neighbourhood of a point
-jets, germs                      series just beside a point, which know what is exactly 0; each operation on them
-beside                           slopes beside the point and their derivatives, on every side of what meets there
+kinks_met                        what a slope meets that is not smooth, by the inputs that it moves with
 critical                         where a kink or a pole may be, in float64
 """
