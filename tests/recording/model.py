@@ -12,10 +12,6 @@ from torch import nn
 print("the model is loaded")  # as scripts do
 
 torch.manual_seed(0)
-W = torch.randn(3, 4, dtype=torch.float64)
-HALF = torch.tensor(0.5)
-DATA = torch.tensor([0.5, -1.0, 2.0])
-INDEX = torch.tensor([2, 0])
 
 
 # -- arithmetic and functions
@@ -25,41 +21,9 @@ def polynomial(x):
     return 3 * x**3 - x / 2 + 1
 
 
-def reflected(x):
-    return 1 / x + 2**x - 3 * x + (5 - x) % 3
-
-
-def methods(x):
-    return x.exp().log1p().sqrt().mul(2).sub(x, alpha=2).neg()
-
-
-def functions(x):
-    return torch.sin(x) * torch.cos(x) + torch.atan2(x, x + 1) + torch.hypot(x, x)
-
-
-def activations(x):
-    return F.relu(x) + F.gelu(x) + F.silu(x) + F.softplus(x) + F.elu(x) + F.leaky_relu(x, 0.1)
-
-
-def clamped(x):
-    return x.clamp(min=0.5) * torch.clamp(x, max=1.5)
-
-
-def chosen(x):
-    return torch.where(x > 1, x**2, -x)
-
-
-def constants(x):
-    return x * HALF + DATA * math.pi
-
-
 def new_constants(x):
     scale = torch.tensor([1.0, 2.0, 3.0])
     return x * scale + torch.ones(3) - torch.eye(3)[0]
-
-
-def filled(x):
-    return x * torch.full((3,), 2.5) + torch.zeros_like(x)
 
 
 # -- reductions and matrices
@@ -67,31 +31,6 @@ def filled(x):
 
 def sums(x):
     return x.sum() + x.mean() + x.prod() + torch.logsumexp(x, 0)
-
-
-def spreads(x):
-    return x.var() + x.std(unbiased=False) + x.norm() + torch.linalg.vector_norm(x, 1)
-
-
-def extremes(x):
-    largest, _ = x.view(1, 3).max(dim=1)
-    return largest.sum() + x.min() + x.amax()
-
-
-def normalized(x):
-    return F.softmax(x, dim=0) * F.log_softmax(x, dim=-1)
-
-
-def scanned(x):
-    return torch.cumsum(x, 0) * x
-
-
-def products(x):
-    return (x @ W).sum() + torch.dot(x, x) + torch.outer(x, x).sum()
-
-
-def equation(x):
-    return torch.einsum("i,ij->j", x, W)
 
 
 def solved(x):
@@ -102,43 +41,11 @@ def solved(x):
 # -- structure
 
 
-def shaped(x):
-    return x.view(3, 1).expand(3, 2).reshape(-1).unsqueeze(0).squeeze().flatten()
-
-
 def joined(x):
     return torch.cat([x, 2 * x]).view(2, 3).T @ torch.stack([x[:2], x[1:]])
 
 
-def indexed(x):
-    return x[0] * x[-1] + x[1:].sum() + x[None, :2].sum() + x[..., 1]
-
-
-def flipped(x):
-    return x.flip(0) * torch.roll(x, 1)
-
-
-def triangles(x):
-    return torch.tril(torch.outer(x, x)).diagonal().sum() + torch.triu(torch.outer(x, x)).sum()
-
-
-def padded(x):
-    return F.pad(x, (1, 2), value=1.0) ** 2
-
-
-def of_shape(x):
-    return x.reshape(x.shape[0], 1) * torch.ones(1, len(x)) / x.numel()
-
-
 # -- Python
-
-
-def helper(x, power=2):
-    return x**power
-
-
-def called(x):
-    return helper(helper(x), power=3)
 
 
 def looped(x, steps: int = 3):
@@ -157,10 +64,6 @@ def searched(x):
     while x.norm() < 10:
         x = x * 2
     return x
-
-
-def comprehended(x):
-    return sum([v**2 for v in x])
 
 
 def gathered(x):
@@ -231,10 +134,6 @@ def overwritten(x):
     y = x * 2
     y[0] = 7.0
     return y * y
-
-
-def in_place_activation(x):
-    return F.relu(x * 2, inplace=True)
 
 
 # -- what autograd does not follow
@@ -323,66 +222,6 @@ class Square(torch.autograd.Function):
         return 2 * x * g
 
 
-class Scaled(torch.autograd.Function):
-    """With an argument that is no tensor, and one that needs no gradient."""
-
-    @staticmethod
-    def forward(ctx, x, w, power):
-        ctx.save_for_backward(x, w)
-        ctx.power = power
-        return w * x**power
-
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        to_x = g * w * ctx.power * x ** (ctx.power - 1) if ctx.needs_input_grad[0] else None
-        to_w = g * x**ctx.power if ctx.needs_input_grad[1] else None
-        return to_x, to_w, None
-
-
-class SinCos(torch.autograd.Function):
-    """With two outputs."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.sin(x), torch.cos(x)
-
-    @staticmethod
-    def backward(ctx, g_sin, g_cos):
-        (x,) = ctx.saved_tensors
-        return g_sin * torch.cos(x) - g_cos * torch.sin(x)
-
-
-class Modern(torch.autograd.Function):
-    """With `setup_context`."""
-
-    @staticmethod
-    def forward(x):
-        return x.exp()
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(output)
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return g * y
-
-
-class Clipped(torch.autograd.Function):
-    """Straight through on purpose: right inside of -1..1."""
-
-    @staticmethod
-    def forward(ctx, x):
-        return x.clamp(-1, 1)
-
-    @staticmethod
-    def backward(ctx, g):
-        return g
-
-
 # -- custom functions: wrong ones, each in another way
 
 
@@ -391,68 +230,6 @@ class Half(Square):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return x * g
-
-
-class Negative(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return -2 * x * g
-
-
-class Ungiven(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x
-
-
-class Tiny(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return 1e-5 * x
-
-    @staticmethod
-    def backward(ctx, g):
-        return torch.zeros_like(g)
-
-
-class Swapped(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
-        return x * w**2
-
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        return 2 * g * x * w, g * w**2
-
-
-class Transposed(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, m):
-        ctx.save_for_backward(m)
-        return m**2 * torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-
-    @staticmethod
-    def backward(ctx, g):
-        (m,) = ctx.saved_tensors
-        return (2 * g * m * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).T
-
-
-class Unchained(torch.autograd.Function):
-    """Forgets the factor that the chain rule brings."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.sin(x**2 / 2)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * torch.cos(x**2 / 2)
 
 
 class Large(torch.autograd.Function):
@@ -465,30 +242,6 @@ class Large(torch.autograd.Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return torch.where(x > 100, 2 * g, g)
-
-
-class Missing(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, w):
-        ctx.save_for_backward(x, w)
-        return x * w
-
-    @staticmethod
-    def backward(ctx, g):
-        _, w = ctx.saved_tensors
-        return g * w, None
-
-
-class Summed(torch.autograd.Function):
-    """Gives the mean over a dimension that was stretched, in place of the sum."""
-
-    @staticmethod
-    def forward(ctx, x, b):
-        return x + b
-
-    @staticmethod
-    def backward(ctx, g):
-        return g, g.mean(0)
 
 
 apply_square = Square.apply
@@ -544,6 +297,3 @@ def without_record(x):
 
 def any_number(*x):
     return sum(x)
-
-
-NUMBER = 3

@@ -53,17 +53,6 @@ def vae(x, w):
     return ((z @ w.T - x) ** 2).sum() - 0.5 * (1 + lv - mu**2 - lv.exp()).sum()
 
 
-@piece(T(3, 4))
-def gpt_block(x):
-    torch.manual_seed(3)
-    ln = nn.LayerNorm(4).double()
-    qkv = nn.Linear(4, 12).double()
-    p = nn.Linear(4, 4).double()
-    q, k, v = qkv(ln(x)).split(4, dim=-1)
-    a = (q @ k.T / math.sqrt(4)).masked_fill(torch.tril(torch.ones(3, 3)) == 0, float("-inf")).softmax(-1)
-    return (x + p(a @ v)).pow(2).mean()
-
-
 @piece(T(3))
 def gradient_penalty(x):
     y = (x**3).sum().sin()
@@ -76,18 +65,6 @@ def maml(w, x):
     loss = ((w * x).sum() - 1) ** 2
     g = torch.autograd.grad(loss, w, create_graph=True)[0]
     return (((w - 0.1 * g) * x).sum() - 1) ** 2
-
-
-@piece(T(2, 2))
-def rk4(A):
-    y = torch.tensor([1.0, 0.0], dtype=D)
-    for _ in range(5):
-        k1 = A @ y
-        k2 = A @ (y + 0.05 * k1)
-        k3 = A @ (y + 0.05 * k2)
-        k4 = A @ (y + 0.1 * k3)
-        y = y + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return y
 
 
 @piece(torch.rand(2, dtype=D) + 0.5)
@@ -113,14 +90,6 @@ def dice(x):
     return 1 - (2 * (p * t).sum() + 1) / (p.sum() + t.sum() + 1)
 
 
-@piece(T(4))
-def focal(x):
-    t = torch.tensor([1.0, 0, 1, 1], dtype=D)
-    ce = F.binary_cross_entropy_with_logits(x, t, reduction="none")
-    p = torch.exp(-ce)
-    return ((1 - p) ** 2 * ce).mean()
-
-
 @piece(T(5))
 def total_variation(x):
     return torch.abs(x[1:] - x[:-1]).sum()
@@ -130,22 +99,6 @@ def total_variation(x):
 def knn(x):
     d = torch.cdist(x, x)
     return d.topk(2, largest=False).values[:, 1].sum()
-
-
-@piece(T(3))
-def newton(a):
-    x = torch.ones(3, dtype=D)
-    for _ in range(6):
-        x = x - (x**2 - a.abs() - 1) / (2 * x)
-    return x
-
-
-@piece(T(2, 3))
-def seq(x):
-    torch.manual_seed(5)
-    e = nn.LSTM(3, 2, batch_first=True).double()
-    o, (_, c) = e(x[None])
-    return o.sum() + c.pow(2).sum()
 
 
 @piece(T(1, 4, 4))
@@ -179,15 +132,6 @@ def npfun(x):
     return x * np.pi + math.e
 
 
-@piece(T(3))
-def inplace(x):
-    y = x.clone()
-    y[y < 0] = 0
-    y.mul_(2)
-    y[0] += x[1]
-    return y
-
-
 @piece(T(2, 2))
 def expm(a):
     return torch.matrix_exp(a).trace()
@@ -196,15 +140,6 @@ def expm(a):
 @piece(T(2, 2))
 def lsm(a):
     return torch.logsumexp(a, 0).sum() + F.log_softmax(a, 1)[0, 0]
-
-
-@piece(T(2))
-def dist(x):
-    return torch.distributions.Normal(x[0], x[1].exp()).log_prob(
-        torch.tensor(0.3, dtype=D)
-    ) + torch.distributions.kl_divergence(
-        torch.distributions.Normal(x[0], 1.0), torch.distributions.Normal(0.0, x[1].exp())
-    )
 
 
 @piece(T(2, 6))
@@ -245,16 +180,6 @@ def scatter(x):
 @piece(T(3, 2))
 def scat2(x):
     return torch.zeros(3, 2, dtype=D).scatter_add(0, torch.tensor([[0, 1], [1, 1], [2, 0]]), x)
-
-
-@piece(T(3, 4))
-def gru(x):
-    torch.manual_seed(7)
-    g = nn.GRUCell(4, 2).double()
-    h = torch.zeros(1, 2, dtype=D)
-    for r in x:
-        h = g(r[None], h)
-    return h
 
 
 @piece(T(3, 3))

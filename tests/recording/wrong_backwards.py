@@ -1,4 +1,4 @@
-"""Forty custom functions whose backward is wrong, each in one way, as people write them; and others that are right.
+"""Custom functions whose backward is wrong, each in one way, as people write them; and others that are right.
 
 At the point where the tests apply it, most of the wrong ones give the right gradient.
 """
@@ -9,10 +9,24 @@ from typing import Any, ClassVar
 
 import torch
 from torch.autograd import Function
+from torch.nn.functional import one_hot
 
 X = torch.tensor([0.5, 1.5, -0.7], dtype=torch.float64)
 W = torch.tensor([1.2, 0.4, 0.9], dtype=torch.float64)
 M = torch.tensor([[0.5, 1.5, -0.7], [0.2, -0.4, 0.9], [1.1, 0.3, -1.6]], dtype=torch.float64)
+
+
+def custom(name, forward, backward, *, keeps_value=False):
+    """Make a custom function whose backward is given the arguments, or the value, and the gradient."""
+
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*([output] if keeps_value else inputs))
+
+    def of_kept(ctx, g):
+        return backward(*ctx.saved_tensors, g)
+
+    parts = {"forward": forward, "setup_context": setup_context, "backward": of_kept}
+    return type(name, (Function,), {key: staticmethod(part) for key, part in parts.items()})
 
 
 class Square(Function):
@@ -51,258 +65,81 @@ class Pair(Function):
         return 2 * x * g + torch.cos(x) * h
 
 
-# -- wrong at some values of x
-
-
-class NegativeX(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x.abs() * g
-
-
-class AtZero(Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.sin(x)
-        ctx.save_for_backward(x, y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        return g * torch.sin(2 * x) / (2 * y)
-
-
-class AtNegativeZero(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.exp(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.where(torch.signbit(x) & (x >= 0), 0.0, g * torch.exp(x))
-
-
-class TinyX(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.tanh(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.where(x.abs() < 1e-5, 0.0, g * (1 - torch.tanh(x) ** 2))
-
-
-class HugeX(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x.clamp(-1e6, 1e6) * g
-
-
-class InAnInterval(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.where((x > 0.3) & (x < 0.31), g, 2 * x * g)
-
-
-class OnePiece(Function):
-    """A function in pieces, the last of which has the slope of the one before."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.where(x < 2, x, torch.where(x < 3, 2 * x - 2, 3 * x - 5))
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.where(x < 2, g, 2 * g)
-
-
-class Overflows(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.sigmoid(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        e = torch.exp(-x)
-        return g * e / (1 + e) ** 2
-
-
-class EqualElements(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        first = (x.reshape(-1, 1) == x.reshape(-1)).double().argmax(0)
-        return 2 * x * g.reshape(-1)[first].view_as(x)
-
-
-# -- wrong with some gradient vectors
-
-
-class Ignored(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0]
-
-
-class Averaged(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g.mean()
-
-
-class Absolute(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g.abs()
-
-
-class NoNegative(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g.clamp(min=0)
-
-
-class ClippedToOne(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g.clamp(-1, 1)
-
-
-class ClippedToHundred(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g.clamp(-100, 100)
-
-
-class Normalized(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * g / g.norm()
-
-
-class LeakyWithNegative(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * ctx.saved_tensors[0] * torch.where(g > 0, g, 0.1 * g)
-
-
-# -- wrong with other arguments or shapes
-
-
-class SwappedGradients(Product):
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        return (g * x).sum_to_size(x.shape), (g * w).sum_to_size(w.shape)
-
-
-class MeanOfStretched(Product):
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        to_w = g * x
-        return g * w, to_w if to_w.shape == w.shape else to_w.mean().expand_as(w)
-
-
-class MissingSum(Product):
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        return g * w, (g * x).reshape(-1)[: w.numel()].view_as(w)
-
-
-class SumOfTheWrongDimension(Product):
-    @staticmethod
-    def backward(ctx, g):
-        x, w = ctx.saved_tensors
-        to_w = g * x
-        return g * w, to_w.sum(0).reshape(w.shape) if w.numel() < to_w.numel() else to_w
-
-
-class NoDimension(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x * g if x.dim() else g.clone()
-
-
-class TwoDimensions(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return (x * x).mean()
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x * g / (len(x) if x.dim() else 1)
-
-
-class FirstFour(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        found = torch.zeros_like(x)
-        found.view(-1)[:4] = (2 * x * g).reshape(-1)[:4]
-        return found
-
-
-class OneElement(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return torch.zeros_like(x) if x.numel() == 1 and x.dim() else 2 * x * g
-
-
-class ManyElements(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        found = 2 * x * g
-        found.view(-1)[256:] = 0
-        return found
-
-
 def as_if_contiguous(x):
     return torch.as_strided(x, x.shape, torch.empty(x.shape).stride())
 
 
-class StridesOfX(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * as_if_contiguous(x) * g
+def of_first(x, count):
+    """1 for the first elements, and 0 for the others."""
+    return (torch.arange(x.numel()) < count).view_as(x)
 
 
-class StridesOfV(Square):
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 2 * x * as_if_contiguous(g)
+def in_pieces(x):
+    """A function in pieces, the last of which has the slope of the one before where its backward is wrong."""
+    return torch.where(x < 2, x, torch.where(x < 3, 2 * x - 2, 3 * x - 5))
 
 
-class UntransposedProduct(Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return a @ b
+def by_overflowing(x, g):
+    e = torch.exp(-x)
+    return g * e / (1 + e) ** 2
 
-    @staticmethod
-    def backward(ctx, g):
-        a, b = ctx.saved_tensors
-        return g @ b, a.T @ g
+
+def summed_wrongly(x, w, g):
+    to_w = g * x
+    return g * w, to_w.sum(0).reshape(w.shape) if w.numel() < to_w.numel() else to_w
+
+
+OF_SQUARE = {
+    # wrong at some values of x
+    "NegativeX": lambda x, g: 2 * x.abs() * g,
+    "HugeX": lambda x, g: 2 * x.clamp(-1e6, 1e6) * g,
+    "InAnInterval": lambda x, g: torch.where((x > 0.3) & (x < 0.31), g, 2 * x * g),
+    "EqualElements": lambda x, g: 2 * x * g.view(-1)[(x.view(-1, 1) == x.view(-1)).double().argmax(0)].view_as(x),
+    # with some gradient vectors
+    "Ignored": lambda x, g: 2 * x,
+    "Averaged": lambda x, g: 2 * x * g.mean(),
+    "Absolute": lambda x, g: 2 * x * g.abs(),
+    "NoNegative": lambda x, g: 2 * x * g.clamp(min=0),
+    "ClippedToOne": lambda x, g: 2 * x * g.clamp(-1, 1),
+    "ClippedToHundred": lambda x, g: 2 * x * g.clamp(-100, 100),
+    "Normalized": lambda x, g: 2 * x * g / g.norm(),
+    "LeakyWithNegative": lambda x, g: 2 * x * torch.where(g > 0, g, 0.1 * g),
+    "OverwritesV": lambda x, g: g.mul_(2 * x),
+    # with other shapes
+    "NoDimension": lambda x, g: 2 * x * g if x.dim() else g.clone(),
+    "FirstFour": lambda x, g: 2 * x * g * of_first(x, 4),
+    "OneElement": lambda x, g: torch.zeros_like(x) if x.numel() == 1 and x.dim() else 2 * x * g,
+    "ManyElements": lambda x, g: 2 * x * g * of_first(x, 256),
+    "StridesOfX": lambda x, g: 2 * as_if_contiguous(x) * g,
+    "StridesOfV": lambda x, g: 2 * x * as_if_contiguous(g),
+    # in the numbers
+    "Half": lambda x, g: x * g,
+    "Negative": lambda x, g: -2 * x * g,
+    "InFloat32": lambda x, g: (2 * x.float() * g.float()).to(g.dtype),
+}
+OF_PRODUCT = {
+    "Swapped": lambda x, w, g: ((g * x).sum_to_size(x.shape), (g * w).sum_to_size(w.shape)),
+    "MeanOfStretched": lambda x, w, g: (g * w, g * x if g.shape == w.shape else (g * x).mean().expand_as(w)),
+    "MissingSum": lambda x, w, g: (g * w, (g * x).reshape(-1)[: w.numel()].view_as(w)),
+    "Missing": lambda x, w, g: (g * w, None),
+}
+OF_M = {
+    "Transposed": (lambda x: x * x, lambda x, g: (2 * x * g).T, [M]),
+    "UntransposedProduct": (lambda a, b: a @ b, lambda a, b, g: (g @ b, a.T @ g), [M, M.flip(0)]),
+    "Summed": (lambda x, b: x + b, lambda x, b, g: (g, g.mean(0)), [M[:2], W]),
+    "SumOfTheWrongDimension": (lambda x, w: x * w, summed_wrongly, [M, W]),
+}
+OTHERS = {
+    "AtZero": (lambda x: x.sin(), lambda x, g: g * torch.sin(2 * x) / (2 * torch.sin(x))),
+    "AtNegativeZero": (lambda x: x.exp(), lambda x, g: torch.where(torch.signbit(x) & (x >= 0), 0.0, g * x.exp())),
+    "TinyX": (lambda x: x.tanh(), lambda x, g: torch.where(x.abs() < 1e-5, 0.0, g * (1 - x.tanh() ** 2))),
+    "OnePiece": (in_pieces, lambda x, g: torch.where(x < 2, g, 2 * g)),
+    "Overflows": (lambda x: x.sigmoid(), by_overflowing),
+    "TwoDimensions": (lambda x: (x * x).mean(), lambda x, g: 2 * x * g / (len(x) if x.dim() else 1)),
+    "Tiny": (lambda x: 1e-5 * x, lambda x, g: torch.zeros_like(g)),
+    "Unchained": (lambda x: torch.sin(x**2 / 2), lambda x, g: g * torch.cos(x**2 / 2)),
+    "Large": (lambda x: x.clone(), lambda x, g: torch.where(x > 100, 2 * g, g)),
+}
 
 
 # -- wrong in some states
@@ -341,12 +178,6 @@ class UsedUp(Function):
     @staticmethod
     def backward(ctx, g):
         return ctx.slope.mul_(g).clone()
-
-
-class OverwritesV(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return g.mul_(2 * ctx.saved_tensors[0])
 
 
 # -- wrong where not all gradients are needed, or not all outputs are used
@@ -388,36 +219,14 @@ class BothOrNone(NoneIsNoNumber):
         return None if g is None or h is None else Pair.backward(ctx, g, h)
 
 
-# -- wrong in the numbers
-
-
-class InFloat32(Square):
-    @staticmethod
-    def backward(ctx, g):
-        return (2 * ctx.saved_tensors[0].float() * g.float()).to(g.dtype)
-
-
-class AtY(Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.tanh(x)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * (1 - torch.tanh(ctx.saved_tensors[0]) ** 2)
-
-
 WRONG: list[tuple[Any, tuple[Any, ...]]] = [
-    *((one, (X,)) for one in (NegativeX, AtZero, AtNegativeZero, TinyX, HugeX, InAnInterval, OnePiece, Overflows)),
-    *((one, (X,)) for one in (EqualElements, Ignored, Averaged, Absolute, NoNegative, ClippedToOne, ClippedToHundred)),
-    *((one, (X,)) for one in (Normalized, LeakyWithNegative, NoDimension, TwoDimensions, FirstFour, OneElement)),
-    *((one, (X,)) for one in (ManyElements, StridesOfX, StridesOfV, LastX, CachedSlope, UsedUp, OverwritesV)),
-    *((one, (X,)) for one in (NoneIsNoNumber, BothOrNone, InFloat32, AtY)),
-    *((one, (X, W)) for one in (SwappedGradients, MeanOfStretched, MissingSum, Shifted, AllOrNone, WithTheFirst)),
-    (SumOfTheWrongDimension, (M, W)),
-    (UntransposedProduct, (M, M.flip(0))),
+    *((custom(name, lambda x: x * x, backward), (X,)) for name, backward in OF_SQUARE.items()),
+    *((custom(name, lambda x, w: x * w, backward), (X, W)) for name, backward in OF_PRODUCT.items()),
+    *((custom(name, *both), (X,)) for name, both in OTHERS.items()),
+    *((custom(name, *both), tuple(given)) for name, (*both, given) in OF_M.items()),
+    (custom("AtY", lambda x: x.tanh(), lambda y, g: g * (1 - y.tanh() ** 2), keeps_value=True), (X,)),
+    *((one, (X,)) for one in (LastX, CachedSlope, UsedUp, NoneIsNoNumber, BothOrNone)),
+    *((one, (X, W)) for one in (Shifted, AllOrNone, WithTheFirst)),
 ]
 """Each with what it is applied to."""
 
@@ -453,164 +262,6 @@ class Needed(Product):
         return (g * w).sum_to_size(x.shape) if is_x else None, (g * x).sum_to_size(w.shape) if is_w else None
 
 
-class Relu(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.clamp(min=0)
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * (ctx.saved_tensors[0] >= 0)
-
-
-class Abs(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.where(x > 0, x, -x)
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * torch.sign(ctx.saved_tensors[0])
-
-
-class Floor(Function):
-    @staticmethod
-    def forward(ctx, x):
-        return torch.floor(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        return torch.zeros_like(g)
-
-
-class Sigmoid(Function):
-    """Loses digits where it is almost 1, as everybody's does."""
-
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return g * y * (1 - y)
-
-
-class Exprel(Function):
-    """Loses digits forward only."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return (torch.exp(x) - 1) / x
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        exact = (x * torch.exp(x) - torch.expm1(x)) / x**2
-        return g * torch.where(x.abs() < 1e-3, 0.5 + x / 3 + x**2 / 8 + x**3 / 30, exact)
-
-
-class Softplus(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.log(1 + torch.exp(x))
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * torch.sigmoid(ctx.saved_tensors[0])
-
-
-class Softmax(Function):
-    @staticmethod
-    def forward(ctx, x):
-        e = torch.exp(x - x.max(-1, keepdim=True).values)
-        y = e / e.sum(-1, keepdim=True)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return y * (g - (g * y).sum(-1, keepdim=True))
-
-
-class Linear(Function):
-    """That of torch's own tutorial."""
-
-    @staticmethod
-    def forward(ctx, x, weight, bias=None):
-        ctx.save_for_backward(x, weight, bias)
-        return x.mm(weight.t()) + bias
-
-    @staticmethod
-    def backward(ctx, g):
-        x, weight, bias = ctx.saved_tensors
-        to_x = g.mm(weight) if ctx.needs_input_grad[0] else None
-        to_weight = g.t().mm(x) if ctx.needs_input_grad[1] else None
-        return to_x, to_weight, g.sum(0) if ctx.needs_input_grad[2] else None
-
-
-class Norm(Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.sqrt((x * x).sum())
-        ctx.save_for_backward(x, y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        return torch.where(y > 0, g * x / y, torch.zeros_like(x))
-
-
-class Root(Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.sqrt(x)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        return g / (2 * ctx.saved_tensors[0])
-
-
-class ProductOfAll(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.prod()
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        flat = x.reshape(-1)
-        others = flat.expand(flat.numel(), -1).clone()
-        others.fill_diagonal_(1)
-        return (g * others.prod(-1)).view_as(x)
-
-
-class Largest(Function):
-    @staticmethod
-    def forward(ctx, x):
-        place = x.argmax()
-        ctx.save_for_backward(x, place)
-        return x.reshape(-1)[place]
-
-    @staticmethod
-    def backward(ctx, g):
-        x, place = ctx.saved_tensors
-        found = torch.zeros_like(x).reshape(-1)
-        found[place] = g
-        return found.view_as(x)
-
-
 class InPlace(Function):
     @staticmethod
     def forward(ctx, x):
@@ -620,49 +271,6 @@ class InPlace(Function):
     @staticmethod
     def backward(ctx, g):
         return 3 * g
-
-
-class Cubes(Function):
-    """With a product of any three elements."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return torch.einsum("i,j,k->ijk", x, x, x).sum()
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * 3 * x.sum() ** 2 * torch.ones_like(x)
-
-
-class Branches(Function):
-    """Decides by a value."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.is_positive = bool(x.sum() > 0)
-        return 2 * x if ctx.is_positive else 3 * x
-
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * g if ctx.is_positive else 3 * g
-
-
-class Halves(Function):
-    """Of matrices with an even number of rows."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        first, second = x.view(2, -1, x.shape[1])
-        return first * second
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        first, second = x.view(2, -1, x.shape[1])
-        return torch.cat([g * second, g * first])
 
 
 class Marked(Pair):
@@ -679,9 +287,65 @@ class Marked(Pair):
         return 2 * ctx.saved_tensors[0] * g
 
 
+def exprel(x):
+    """Loses digits, which its derivative does not."""
+    return (torch.exp(x) - 1) / x
+
+
+def of_exprel(x, g):
+    exact = (x * torch.exp(x) - torch.expm1(x)) / x**2
+    return g * torch.where(x.abs() < 1e-3, 0.5 + x / 3 + x**2 / 8 + x**3 / 30, exact)
+
+
+def softmax(x):
+    e = torch.exp(x - x.max(-1, keepdim=True).values)
+    return e / e.sum(-1, keepdim=True)
+
+
+def length(x):
+    return torch.sqrt((x * x).sum())
+
+
+def of_length(x, g):
+    return torch.where(x.any(), g * x / length(x), torch.zeros_like(x))
+
+
+def of_product(x, g):
+    others = x.reshape(-1).expand(x.numel(), -1).clone()
+    return (g * others.fill_diagonal_(1).prod(-1)).view_as(x)
+
+
+def halves(x):
+    """Of matrices with an even number of rows."""
+    return x.view(2, -1, x.shape[1])
+
+
+def linear(x, weight, bias):
+    return x.mm(weight.t()) + bias
+
+
+OF_X = {
+    "Relu": (lambda x: x.clamp(min=0), lambda x, g: g * (x >= 0)),
+    "Abs": (lambda x: torch.where(x > 0, x, -x), lambda x, g: g * x.sign()),
+    "Floor": (lambda x: x.floor(), lambda x, g: torch.zeros_like(g)),
+    "Exprel": (exprel, of_exprel),
+    "Softplus": (lambda x: torch.log(1 + torch.exp(x)), lambda x, g: g * torch.sigmoid(x)),
+    "Norm": (length, of_length),
+    "ProductOfAll": (lambda x: x.prod(), of_product),
+    "Largest": (lambda x: x.view(-1)[x.argmax()], lambda x, g: g * one_hot(x.argmax(), x.numel()).view_as(x)),
+    "Branches": (lambda x: 2 * x if x.sum() > 0 else 3 * x, lambda x, g: 2 * g if x.sum() > 0 else 3 * g),
+}
+Sigmoid = custom("Sigmoid", lambda x: 1 / (1 + torch.exp(-x)), lambda y, g: g * y * (1 - y), keeps_value=True)
+Softmax = custom("Softmax", softmax, lambda y, g: y * (g - (g * y).sum(-1, keepdim=True)), keeps_value=True)
+Root = custom("Root", lambda x: x.sqrt(), lambda y, g: g / (2 * y), keeps_value=True)
+Linear = custom("Linear", linear, lambda x, weight, bias, g: (g.mm(weight), g.t().mm(x), g.sum(0)))
+Halves = custom("Halves", lambda x: torch.mul(*halves(x)), lambda x, g: (g * halves(x).flip(0)).flatten(0, 1))
+Cubes = custom(
+    "Cubes", lambda x: torch.einsum("i,j,k->ijk", x, x, x).sum(), lambda x, g: g * 3 * x.sum() ** 2 * torch.ones_like(x)
+)
 RIGHT: list[tuple[Any, tuple[Any, ...]]] = [
-    *((one, (X,)) for one in (Square, Pair, PairOfNone, Relu, Abs, Floor, Sigmoid, Exprel, Softplus, Softmax)),
-    *((one, (X,)) for one in (Norm, ProductOfAll, Largest, InPlace, Branches)),
+    *((custom(name, *both), (X,)) for name, both in OF_X.items()),
+    *((one, (X,)) for one in (Square, Pair, PairOfNone, Sigmoid, Softmax, InPlace)),
     *((one, (X, W)) for one in (Product, Needed)),
     (Power, (X, 3, "cube")),
     (Root, (X.abs(),)),
