@@ -53,7 +53,7 @@ def read_as_torch(function: Callable[..., Any], *, is_of_arrays: bool = False) -
     Yields:
         The functions that were given tensors.
     """
-    met: Met = {"methods of arrays": None} if is_of_arrays else {}
+    met: Met = {}
     scope, stand_ins = _globals_of(function), _stand_ins(met)
     kinds = (torch.Tensor, _numpy().ndarray) if is_of_arrays else (torch.Tensor,)
     own = {n: one for n, one in scope.items() if isinstance(one, ModuleType | BuiltinFunctionType) and one in stand_ins}

@@ -25,7 +25,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Trial, hooks, trials
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
-from gradcli.recording.cuts import SAME, cuts
+from gradcli.recording.cuts import cuts
 from gradcli.recording.loading import guarded
 from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
@@ -70,18 +70,16 @@ class Recorded:
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
         """The function run again, with a graph for the variables to differentiate by, also a second time."""
-        return self._again(arrays, wrt, contextlib.nullcontext())
+        return self._again(arrays, wrt)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """As `forward`, and the tensors that the text has names for, which are made in the same order."""
-        recorder = Recorder(self.call.names(arrays), self.recorder.dtype, self.called)
+        recorder = self.call.recorder()
         forward = self._again(arrays, wrt, recorder)
         made = {name: tensor for name, (_, tensor) in recorder.named.items() if name in self.program.named}
         return forward, {**made, **forward.leaves, self.program.output_name: forward.output}
 
-    def _again(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], seen_by: Recorder | contextlib.nullcontext[None]
-    ) -> Forward:
+    def _again(self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None = None) -> Forward:
         found = self.recorder.leaves
         for name in wrt:
             if name in self.constants and found[name].is_made:
@@ -94,7 +92,7 @@ class Recorded:
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
             with kept(self.recorder.changed):
-                forward = self.call.forward(arrays, wrt, constants, seen_by)
+                forward, _ = self.call.forward(arrays, wrt, constants, recorder)
         finally:
             self.recorder.restore(but=moved)
         if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
@@ -174,7 +172,7 @@ class Recorded:
     def at(self, arrays: Mapping[str, Array]) -> Recorded:
         """The same function recorded at another point, where it may take other branches."""
         given = {name: array for name, array in arrays.items() if name not in self.constants}
-        other = self.call.at({**self.call.given, **given}).recorded()
+        other = replace(self.call, given={**self.call.given, **given}).recorded()
         if other.program.names != self.program.names:
             raise InputError(
                 f"{self.call.called} is another function at another point: it is made of other tensors there",
@@ -208,10 +206,6 @@ class Call:
     _random: Random = field(default_factory=Random.now, repr=False)
     is_of_arrays: bool = False
 
-    def at(self, given: Mapping[str, Array]) -> Call:
-        """The same at another point."""
-        return replace(self, given=given)
-
     def recorded(
         self,
         constants: Mapping[str, Tensor] = MappingProxyType({}),
@@ -226,72 +220,66 @@ class Call:
         Raises:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
+        if is_of_numpy(self.function) and not self.is_of_arrays:
+            with contextlib.suppress(InputError):
+                return replace(self, is_of_arrays=True).recorded(constants, numbers)
+        recorder = self.recorder()
         try:
-            return self._recorded(constants, numbers)
-        except InputError:
-            if is_of_numpy(self.function):
-                with contextlib.suppress(InputError):
-                    return replace(self, is_of_arrays=True)._recorded(constants, numbers)
-            raise
-
-    def _recorded(self, constants: Mapping[str, Tensor], numbers: Mapping[str, Array]) -> Recorded:
-        tensors = self._tensors(self.given, [*self.given])
-        recorder = Recorder(Names(self.function, tensors), getattr(torch, self.dtype), self.called)
-        recorder.give(tensors)
-        try:
-            self._give(constants, numbers, ())
-            with self._running() as met, recorder:
-                y = one_tensor(self._run(tensors), self.called)
+            ran, met = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
         finally:
             recorder.restore(but=constants)
-        output = recorder.atom(y)
-        if output is None or (y.dtype is not getattr(torch, self.dtype)):
-            self._refuse(y, known=output is not None)
+        output = recorder.atom(ran.output)
+        if output is None:
+            raise InputError(
+                f"the value of {self.called} is made by no call of torch that was seen",
+                hint="what NumPy or another library computes has no derivative in torch",
+            )
+        if ran.output.dtype is not getattr(torch, self.dtype):
+            raise WrongDtypeError(str(ran.output.dtype).removeprefix("torch."))
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.told(program), *remarks(met))
-        made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(y))
-        require_same(made, y)
-        if met and is_of_numpy(self.function):
-            self._require_as_arrays(made.value)
+        made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
+        require_same(made, ran.output)
         return made
 
-    def names(self, arrays: Mapping[str, Array]) -> Names:
-        """What names the tensors of a run."""
-        return Names(self.function, [name for name in self.taken.tensors if name in arrays])
+    def recorder(self) -> Recorder:
+        """What records a run."""
+        names = Names(self.function, [name for name in self.taken.tensors if name in self.given])
+        return Recorder(names, getattr(torch, self.dtype), self.called)
 
     def forward(
         self,
         arrays: Mapping[str, Array],
         wrt: Sequence[str],
         constants: Mapping[str, Tensor],
-        seen_by: Recorder | contextlib.nullcontext[None],
-    ) -> Forward:
+        recorder: Recorder | None,
+    ) -> tuple[Forward, Met]:
         """The function run with a graph.
 
         Args:
             arrays: Values of the parameters and constants.
             wrt: The names to differentiate by.
             constants: The tensors that the function finds elsewhere, by name.
-            seen_by: What records it, if that is wanted.
+            recorder: What records it, if that is wanted.
+
+        Returns:
+            It, and the functions that were read as torch's.
         """
-        tensors = self._tensors(arrays, wrt)
-        if isinstance(seen_by, Recorder):
-            seen_by.give(tensors)
-        self._give(constants, arrays, wrt)
-        with self._running(), seen_by:
-            y = one_tensor(self._run(tensors), self.called)
-        return Forward({**constants, **tensors}, y)
-
-    # -- running
-
-    def _tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> dict[str, Tensor]:
-        return {
+        tensors = {
             name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
             for name in self.taken.tensors
             if name in arrays and not self._is_plain(name)
         }
+        if recorder is not None:
+            recorder.give(tensors)
+        self._give(constants, arrays, wrt)
+        with self._running() as met, recorder or contextlib.nullcontext():
+            y = one_tensor(self._run(tensors), self.called)
+        return Forward({**constants, **tensors}, y), met
+
+    # -- running
 
     def _is_plain(self, name: str) -> bool:
         """Whether a parameter is given as a whole number of Python."""
@@ -341,34 +329,6 @@ class Call:
             if name in wrt and not tensor.requires_grad:
                 self.borrowed.take(tensor)
                 tensor.requires_grad_()
-
-    # -- what was recorded
-
-    def _require_as_arrays(self, value: Array) -> None:
-        """Refuse a function of NumPy that is another one of tensors, as `x.std()` is: it is given arrays then.
-
-        Raises:
-            InputError: It runs with arrays in place of tensors, and gives another value.
-        """
-        tensors = self._tensors(self.given, ())
-        try:
-            with self._running():
-                found = np.asarray(self._run({name: array_of(one) for name, one in tensors.items()}), value.dtype)
-        except (InputError, TypeError, ValueError):  # it is of tensors alone
-            return
-        if found.shape != value.shape or not _is_close(found, value, SAME[self.dtype]):
-            raise InputError(
-                f"{self.called} gives {_short(found)} with arrays of NumPy, and {_short(value)} with tensors",
-                hint="methods of a tensor are torch's, those of an array NumPy's",
-            )
-
-    def _refuse(self, y: Tensor, *, known: bool) -> None:
-        if known:
-            raise WrongDtypeError(str(y.dtype).removeprefix("torch."))
-        raise InputError(
-            f"the value of {self.called} is made by no call of torch that was seen",
-            hint="what NumPy or another library computes has no derivative in torch",
-        )
 
 
 def require_same(made: Recorded, y: Tensor) -> None:

@@ -40,7 +40,7 @@ def dot(x, w):
     return np.dot(x, w)
 
 
-@function("np.matmul", V)
+@function("np.tanh", V)
 def layer(x):
     return np.tanh(x @ W + b)
 
@@ -104,9 +104,9 @@ def powers(x):
     return np.power(x, 1.5) + np.square(x) + 2.0**x + np.float_power(2.0, x) * 0
 
 
-@function("np.multiply", [1.0, -2.0, 0.5])
+@function("np.exp", [1.0, -2.0, 0.5])
 def polynomial(c):
-    return sum(c[k] * t**k for k in range(3)) + np.polyval([1.0, 2.0], t)
+    return sum(c[k] * t**k for k in range(3)) + np.polyval([1.0, 2.0], t) * np.exp(c[0])
 
 
 @function("np.prod", V)
@@ -182,7 +182,7 @@ def stirling(n):
     return math.lgamma(n) + math.degrees(math.radians(n)) + math.fmod(n, 2)
 
 
-@function("methods of arrays", M)
+@function("np.exp", M)
 def methods_of_arrays(m):
     d = m.copy()
     d[0] = 2 * d[1]
@@ -190,12 +190,12 @@ def methods_of_arrays(m):
     return np.exp(z).sum(axis=1) / m.size + m.dot(m).trace() * m.astype(float).std()
 
 
-@function("methods of arrays", V)
+@function("np.sin", V)
 def lists_of_elements(x):
     return np.mean([np.sin(xi) for xi in x]) + np.sum([x[0] * x[1], x[2]])
 
 
-@function("methods of arrays", V)
+@function("np.sum", V)
 def spread(x):
     return np.sum(x) / x.std()
 
