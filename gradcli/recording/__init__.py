@@ -19,7 +19,6 @@ memory             values by the memory that holds them
 surface            what has to be seen above autograd: backward passes, and numbers that Python takes
 positions          what decides which elements are the largest, or the first
 math_and_numpy     `math` and NumPy, read as torch's in a function of one's own
-items              numbers that Python took from tensors, and decides by
 program_text       a recorded Program as text of the language
 repeating          what a second run has in common with the first
 recorded           what was recorded, replayed before it is believed, and run again for numbers

@@ -75,29 +75,26 @@ def signature(function: Callable[..., Any], called: str, count: int = 1) -> Sign
     Raises:
         InputError: They cannot be known, as of `def f(*x)`.
     """
-    parameters = list(_parameters(function, called, count))
-    names, plain, optional, keyword_only = [], {}, set(), set()
-    for one in parameters:
-        if one.kind is one.VAR_KEYWORD:
-            continue
-        if one.kind is one.VAR_POSITIONAL:
-            raise InputError(
-                f"{called} takes any number of arguments (*{one.name}), so they have no names",
-                hint="write a function with named parameters that calls it",
-            )
-        kind = one.annotation if one.annotation in PLAIN else _named_type(one.annotation)
-        if kind is None and one.default is not one.empty and isinstance(one.default, PLAIN):
-            kind = type(one.default)
-        if kind is not None:
-            plain[one.name] = kind
-        else:
-            names.append(one.name)
-        if one.default is not one.empty:
-            optional.add(one.name)
-        if one.kind is one.KEYWORD_ONLY:
-            keyword_only.add(one.name)
-    order = tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
-    return Signature(tuple(names), plain, frozenset(optional), frozenset(keyword_only), order)
+    parameters = [one for one in _parameters(function, called, count) if one.kind is not one.VAR_KEYWORD]
+    if starred := [one.name for one in parameters if one.kind is one.VAR_POSITIONAL]:
+        raise InputError(
+            f"{called} takes any number of arguments (*{starred[0]}), so they have no names",
+            hint="write a function with named parameters that calls it",
+        )
+    kinds = {one.name: _plain_type(one) for one in parameters}
+    return Signature(
+        tensors=tuple(name for name, kind in kinds.items() if kind is None),
+        plain={name: kind for name, kind in kinds.items() if kind is not None},
+        optional=frozenset(one.name for one in parameters if one.default is not one.empty),
+        keyword_only=frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY),
+        order=tuple(kinds),
+    )
+
+
+def _plain_type(parameter: inspect.Parameter) -> type | None:
+    """The type of a plain number that a parameter takes, by its annotation, also in quotes, or by its default."""
+    annotated = next((kind for kind in PLAIN if parameter.annotation in (kind, kind.__name__)), None)
+    return annotated or next((kind for kind in PLAIN if isinstance(parameter.default, kind)), None)
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -108,11 +105,6 @@ def name_of(function: Callable[..., Any]) -> str:
     of_torch = torch.overrides.resolve_name(function) if callable(function) else None
     name = of_torch or getattr(function, "__qualname__", type(function).__name__)
     return str(name).rpartition("<locals>.")[2]
-
-
-def _named_type(annotation: Any) -> type | None:
-    """The type that an annotation in quotes names, as `from __future__ import annotations` has all of them."""
-    return {"int": int, "bool": bool, "str": str}.get(annotation) if isinstance(annotation, str) else None
 
 
 def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:

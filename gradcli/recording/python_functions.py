@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,31 +26,6 @@ from gradcli.recording.repeating import Borrowed
 from gradcli.recording.script_recorder import KeepingRecorder, MadeTensor
 from gradcli.recording.targets import Target, may_be_a_tensor
 from gradcli.results import Array, ClosedForm, RowSource
-
-_NEEDS_WHOLE = re.compile(r"as an integer|\blong\b|\bint(?:64)?\b|integer|\bindices\b", re.IGNORECASE)
-"""What torch says of an argument that should hold whole numbers."""
-
-_TWO_DTYPES = re.compile(r"dtype|scalar type|\bfloat\b|\bdouble\b", re.IGNORECASE)
-"""What it says where two dtypes meet."""
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _giving_back(
-    method: Callable[Concatenate[Any, P], R],
-) -> Callable[Concatenate[Any, P], R]:
-    """A question, behind which tensors that the function finds elsewhere are what they were before."""
-
-    @functools.wraps(method)
-    def asked(self: PythonFunction, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return method(self, *args, **kwargs)
-        finally:
-            self.borrowed.give_back()
-
-    return asked
 
 
 class PythonFunction(Function):
@@ -118,21 +92,6 @@ class PythonFunction(Function):
         names = " ".join(f"--at {name}=VALUE" for name in self.variables[:4])
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=f"give {names}")
 
-    eval = _giving_back(Function.eval)
-    vjp = _giving_back(Function.vjp)
-    vjps = _giving_back(Function.vjps)
-    grad = _giving_back(Function.grad)
-    jacobian = _giving_back(Function.jacobian)
-    jvp = _giving_back(Function.jvp)
-    hessian = _giving_back(Function.hessian)
-    hvp = _giving_back(Function.hvp)
-    improve = _giving_back(Function.improve)
-    explain = _giving_back(Function.explain)
-    graph = _giving_back(Function.graph)
-    code = _giving_back(Function.code)
-    map = _giving_back(Function.map)
-
-    @_giving_back
     def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
         """As of any function; what has no value is recorded in the corner of its box."""
         values = self._by_name(at)
@@ -225,7 +184,7 @@ class PythonFunction(Function):
                 require_constants(tuple(others), made.constants, self._taken, self.expression)
                 return made.with_constants(others) if others else made
             except InputError as error:
-                if not isinstance(error, WrongDtypeError) and not _is_of_types(error):
+                if not isinstance(error, WrongDtypeError) and not isinstance(error.__cause__, _OF_TYPES):
                     raise
                 first = first or error
         assert first is not None  # noqa: S101
@@ -262,10 +221,25 @@ def _dtype_of(function: Callable[..., Any]) -> Dtype | None:
     return next((_as_dtype(str(one.dtype)) for one in owner.parameters() if one.is_floating_point()), None)
 
 
-def _is_of_types(error: InputError) -> bool:
-    """Whether a function failed for want of arguments of other types."""
-    said = error.in_shell.message
-    return "raised while" in said and bool(_NEEDS_WHOLE.search(said) or _TWO_DTYPES.search(said))
+_OF_TYPES = (TypeError, RuntimeError, IndexError)
+"""What torch raises where an argument should be of another type."""
+
+
+def _giving_back(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A question, behind which tensors that the function finds elsewhere are what they were before."""
+
+    @functools.wraps(method)
+    def asked(self: PythonFunction, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self.borrowed.give_back()
+
+    return asked
+
+
+for _name in "eval vjp vjps grad jacobian jvp hessian hvp check improve explain graph code map".split():
+    setattr(PythonFunction, _name, _giving_back(getattr(PythonFunction, _name)))
 
 
 class TensorFunction(Function):

@@ -1,15 +1,18 @@
-"""What a recording has to see above autograd: backward passes, and numbers that Python takes from tensors."""
+"""What a recording has to see above autograd: backward passes, and numbers that Python takes from tensors.
+
+What Python decides by a number that left a tensor by `.item()` is a condition on the tensor.
+"""
 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError
-from gradcli.recording.items import Item
 from gradcli.recording.values import tensors_in
 
 if TYPE_CHECKING:
@@ -80,3 +83,47 @@ def path_of(function: Callable[..., Any]) -> str:
     if getattr(function, "__module__", "") == "torch.autograd":
         return f"torch.autograd.{function.__name__}"
     return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))
+
+
+class Item(float):
+    """A float that knows which tensor it is the number of, as long as that stays as it was."""
+
+    tensor: Tensor
+    version: int
+
+    def __new__(cls, value: float, tensor: Tensor) -> Self:
+        """The number of a tensor of one element."""
+        self = super().__new__(cls, value)
+        self.tensor, self.version = tensor, tensor._version
+        return self
+
+    def __bool__(self) -> bool:
+        """Whether it is not 0, which is seen as Python sees it."""
+        return bool(operator.ne(self, 0.0))
+
+    __hash__ = float.__hash__
+
+    @property
+    def _own(self) -> Any:
+        """The tensor, or the number alone where the tensor has changed."""
+        return self.tensor if self.tensor._version == self.version else float(self)
+
+
+def _followed(name: str) -> Callable[..., Any]:
+    """A method of float that is made of the tensors as well: a comparison is seen, a sum is the number of a tensor."""
+    own, of_tensors = getattr(float, f"__{name}__"), getattr(operator, f"__{name.removeprefix('r')}__")
+
+    def method(self: Item, *others: Any) -> Any:
+        found = own(self, *others)
+        given = [one._own if isinstance(one, Item) else one for one in (self, *others)]
+        if found is NotImplemented or isinstance(given[0], float):
+            return found
+        made = of_tensors(*(given[::-1] if name.startswith("r") else given))
+        return bool(made) and found if isinstance(found, bool) else Item(found, made)
+
+    return method
+
+
+for _name in "lt le gt ge eq ne neg abs add sub mul truediv radd rsub rmul rtruediv".split():
+    setattr(Item, f"__{_name}__", _followed(_name))
+Item.__name__ = "float"  # as which it is shown to the user

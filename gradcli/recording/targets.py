@@ -64,16 +64,11 @@ def require_no_file(text: str) -> None:
 
 def may_be_a_tensor(target: Target) -> bool:
     """Tell whether a name of a file is assigned there, and no function or class, by its text."""
-    with (
-        contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError),
-        open(target.file, "rb") as f,
-    ):
-        tree = ast.parse(f.read())
-        if any(isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name == target.name for one in tree.body):
-            return False
-        names = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == target.name]
-        return any(isinstance(one.ctx, ast.Store) for one in names)
-    return False
+    tree = _tree(target.file)
+    if any(isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name == target.name for one in tree.body):
+        return False
+    names = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == target.name]
+    return any(isinstance(one.ctx, ast.Store) for one in names)
 
 
 def _first_function(path: str) -> str:
