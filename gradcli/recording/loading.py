@@ -22,9 +22,6 @@ from typing import Any, TextIO
 from gradcli.errors import InputError, did_you_mean
 from gradcli.recording.targets import Target
 
-LONGEST = 1.0
-"""Seconds that a thread of the file may go on after it has run."""
-
 
 def load(target: Target, recorded_by: contextlib.AbstractContextManager[Any] | None = None) -> Any:
     """The function that a target names, or the tensor.
@@ -49,9 +46,9 @@ def guarded(what: str) -> Iterator[None]:
         what: What is done, for messages.
 
     Raises:
-        InputError: It raised something, left, or leaves a thread running.
+        InputError: It raised something, or left.
     """
-    folder, before = os.getcwd(), set(threading.enumerate())
+    folder = os.getcwd()
     try:
         with away_from_output():
             yield
@@ -66,13 +63,6 @@ def guarded(what: str) -> Iterator[None]:
         ) from error
     finally:
         os.chdir(folder)
-    started = [thread for thread in set(threading.enumerate()) - before if not thread.daemon]
-    for thread in started:
-        thread.join(LONGEST)
-    if any(thread.is_alive() for thread in started):
-        raise InputError(
-            f"a thread is started and goes on while {what}", hint="make it a daemon, or start it elsewhere"
-        )
 
 
 def end(code: int) -> None:

@@ -121,9 +121,7 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
         statements.append(_Piece(f"{own} = ") + value)
     if not program.lines or program.output not in names:
         statements.append(_Piece(f"{output_name} = ") + text.expression(program.output))
-    whole = _Piece()
-    for n, statement in enumerate(statements):
-        whole = whole + ("\n" if n else "") + statement
+    whole = _joined(statements, "\n")
     spans = {atom: Span(start, stop) for start, stop, atom in reversed(whole.places)}
     lines = tuple(replace(line, span=spans[line.symbol], name=names.get(line.symbol, "")) for line in program.lines)
     assigned = tuple(dict.fromkeys((*(name for atom, name in names.items()), output_name)))
@@ -136,22 +134,19 @@ def _tight(piece: _Piece, tight: int) -> _Piece:
     return _Piece(piece.text, piece.places, tight)
 
 
-def _joined(parts: Sequence[_Piece]) -> _Piece:
+def _joined(parts: Sequence[_Piece], between: str = ", ") -> _Piece:
     found = _Piece()
     for n, part in enumerate(parts):
-        found = found + (", " if n else "") + part
+        found = found + (between if n else "") + part
     return found
 
 
 def _number(atom: Atom) -> _Piece:
-    if isinstance(atom, sympy.Integer):
-        return _Piece(str(atom), tight=_ALONE if atom >= 0 else _TIGHT["neg"])
-    if isinstance(atom, sympy.Rational):
-        return _Piece(str(atom), tight=_TIGHT["div"])
-    if atom in (sympy.pi, sympy.E):
-        return _Piece(str(atom))
-    value = number(atom)
-    return _Piece(repr(value), tight=_ALONE if not value < 0 else _TIGHT["neg"])
+    is_exact = isinstance(atom, sympy.Rational) or atom in (sympy.pi, sympy.E)
+    value = atom if is_exact else number(atom)
+    if "/" in str(value):
+        return _Piece(str(value), tight=_TIGHT["div"])
+    return _Piece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
 
 
 def _static(value: Any) -> str:

@@ -48,10 +48,9 @@ class PythonFunction(Function):
         self._function, self._given = function, dict(given or {})
         self.borrowed = Borrowed()
         self._taken = signature(function, called, count).fixed(self._given)
-        kinds = [
-            str(one.dtype) for one in self._given.values() if isinstance(one, torch.Tensor) and one.is_floating_point()
-        ]
-        self._dtype = next((_as_dtype(kind) for kind in kinds), _dtype_of(function))
+        owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+        weights = owner.parameters() if isinstance(owner, torch.nn.Module) else ()
+        self._dtype = _dtype_of([*self._given.values(), *weights])
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -207,18 +206,11 @@ class PythonFunction(Function):
         yield from ((kind, whole) for whole in sets for kind in dtypes)
 
 
-def _as_dtype(kind: str) -> Dtype | None:
-    """A dtype of torch as a dtype of questions, if it is one."""
-    name = kind.removeprefix("torch.")
-    return "float32" if name == "float32" else "float64" if name == "float64" else None
-
-
-def _dtype_of(function: Callable[..., Any]) -> Dtype | None:
-    """The dtype of the parameters of a module, or of the module whose method it is."""
-    owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
-    if not isinstance(owner, torch.nn.Module):
-        return None
-    return next((_as_dtype(str(one.dtype)) for one in owner.parameters() if one.is_floating_point()), None)
+def _dtype_of(values: Sequence[Any]) -> Dtype | None:
+    """The dtype of the first tensor of floating-point numbers, if questions have it."""
+    kinds = (one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point())
+    known: dict[Any, Dtype] = {torch.float64: "float64", torch.float32: "float32"}
+    return known.get(next(kinds, None))
 
 
 _OF_TYPES = (TypeError, RuntimeError, IndexError)

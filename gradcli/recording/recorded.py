@@ -29,7 +29,7 @@ from gradcli.recording.cuts import cuts
 from gradcli.recording.loading import guarded
 from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.repeating import Borrowed, Random, kept, uncompiled
+from gradcli.recording.repeating import Borrowed, drawing_from, kept, random_states, uncompiled
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Application, numbers_of
 from gradcli.results import Array, Check, Verdict
@@ -203,7 +203,7 @@ class Call:
     dtype: Dtype
     whole: frozenset[str] = frozenset()
     borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
-    _random: Random = field(default_factory=Random.now, repr=False)
+    _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
     is_of_arrays: bool = False
 
     def recorded(
@@ -301,21 +301,17 @@ class Call:
     @contextlib.contextmanager
     def _running(self) -> Iterator[Met]:
         """With the random numbers of the first run, and `math` and NumPy read as torch's."""
-        before = Random.now()
-        self._random.set()
-        try:
-            with (
-                guarded(f"{self.called} is called"),
-                warnings.catch_warnings(),
-                torch.inference_mode(False),
-                torch.enable_grad(),
-                uncompiled(),
-                read_as_torch(self.function, is_of_arrays=self.is_of_arrays) as met,
-            ):
-                warnings.simplefilter("ignore")
-                yield met
-        finally:
-            before.set()
+        with (
+            drawing_from(self._random),
+            guarded(f"{self.called} is called"),
+            warnings.catch_warnings(),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            uncompiled(),
+            read_as_torch(self.function, is_of_arrays=self.is_of_arrays) as met,
+        ):
+            warnings.simplefilter("ignore")
+            yield met
 
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.

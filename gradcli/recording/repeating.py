@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -15,36 +15,34 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Random:
-    """The states of the generators of random numbers that everybody shares.
+def random_states() -> tuple[Any, ...]:
+    """The states of the generators of random numbers that everybody shares: torch's, NumPy's, and Python's."""
+    return torch.get_rng_state(), np.random.get_state(), random.getstate()
 
-    Attributes:
-        of_torch: Of `torch.rand`.
-        of_numpy: Of `numpy.random.rand`.
-        of_python: Of `random.random`.
 
-    >>> state = Random.now()
+def _set(states: Sequence[Any]) -> None:
+    of_torch, of_numpy, of_python = states
+    torch.set_rng_state(of_torch)
+    np.random.set_state(of_numpy)
+    random.setstate(of_python)
+
+
+@contextlib.contextmanager
+def drawing_from(states: Sequence[Any]) -> Iterator[None]:
+    """Draw from these states within a block, and leave the generators as they were.
+
+    >>> states = random_states()
     >>> first = torch.rand(1)
-    >>> state.set()
-    >>> bool(first == torch.rand(1))
+    >>> with drawing_from(states):
+    ...     bool(first == torch.rand(1))
     True
     """
-
-    of_torch: Tensor
-    of_numpy: Any
-    of_python: Any
-
-    @classmethod
-    def now(cls) -> Self:
-        """As they are."""
-        return cls(torch.get_rng_state(), np.random.get_state(), random.getstate())
-
-    def set(self) -> None:
-        """Give the generators these states."""
-        torch.set_rng_state(self.of_torch)
-        np.random.set_state(self.of_numpy)
-        random.setstate(self.of_python)
+    before = random_states()
+    _set(states)
+    try:
+        yield
+    finally:
+        _set(before)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import inspect
 import math
 import runpy
 import sys
@@ -143,17 +144,14 @@ class _Answering(ScriptRecorder):
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
-        names = ("outputs", "inputs", "grad_outputs") if path.endswith(".grad") else ("self", "gradient")
-        if path == "torch.autograd.backward":
-            names = ("tensors", "grad_tensors")
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
         is_outside = self._depth == 0
         if is_outside:
             self.begin()
         place = self.places.find()
         self._learn_names(place.frame)
         added = self._added(path)
-        told = self._answer(given, names, place) if is_outside and not kwargs.get("create_graph") else None
+        told = self._answer(given, place) if is_outside and not given.get("create_graph") else None
         self._depth += 1
         try:
             found = super().passed(path, function, args, kwargs)
@@ -168,7 +166,7 @@ class _Answering(ScriptRecorder):
                 self.count, self.is_on = told.number, told.number < MOST_PASSES
                 self.tell(self._with_held(told, added))
         if is_outside and not given.get("create_graph"):
-            self.free(() if given.get("retain_graph") else given.get(names[0]))
+            self.free(() if given.get("retain_graph") else next(iter(given.values())))
         return found
 
     def _added(self, path: str) -> list[str]:
@@ -187,9 +185,9 @@ class _Answering(ScriptRecorder):
         said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
         return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
 
-    def _answer(self, given: Mapping[str, Any], names: Sequence[str], place: Place) -> Pass:
-        began = time.perf_counter()
-        outputs, v = (_only(given.get(name)) for name in (names[0], names[-1]))
+    def _answer(self, given: Mapping[str, Any], place: Place) -> Pass:
+        began, outputs = time.perf_counter(), _only(next(iter(given.values())))
+        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         told = Pass(self.count + 1, "" if place.where is None else str(place.where), 0.0)
         try:
             if isinstance(outputs, tuple):
@@ -228,6 +226,10 @@ class _Answering(ScriptRecorder):
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins
+
+
+_VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
+"""What passes call the gradient vector."""
 
 
 def _only(value: Any) -> Any:
