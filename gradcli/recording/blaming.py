@@ -102,16 +102,16 @@ def trials(recorded: Recorded) -> list[Trial]:
 
 def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
     """Look at one application until the time ends; None if it cannot be asked alone."""
-    generator, looks = np.random.default_rng(SEED), list[_Look]()
+    looks: list[_Look] = []
     try:
         custom = _alone(recorded, application)
         custom.recorded(_Variant(custom.call.given))
     except GradcliError:
         return None
-    for variant in _variants(custom, generator):
+    for variant in _variants(custom):
         if time.thread_time() > end or (variant.is_shaped and any(look.wrong for look in looks)):
             break
-        if (look := custom.look(variant, generator)) is not None:
+        if (look := custom.look(variant)) is not None:
             looks.append(look)
     name = next((name for look in looks for name in custom.names if name in look.wrong), "")
     function: Any = application.function
@@ -204,9 +204,10 @@ class _Custom:
     """The arguments that are differentiated by."""
 
     outputs: int = 1
+    generator: np.random.Generator = field(default_factory=partial(np.random.default_rng, SEED))
     _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
 
-    def look(self, variant: _Variant, generator: np.random.Generator) -> _Look | None:
+    def look(self, variant: _Variant) -> _Look | None:
         """Ask once; None where the function has no value or no finite derivative, or cannot be recorded."""
         names, dtype = variant.wrt or self.names, self.call.dtype
         try:
@@ -216,7 +217,7 @@ class _Custom:
             inside = tuple(name for name in self.names if name in made.program.names)
             replay = run(made.program, arrays, inside, dtype)
             y = array_of(replay.output)
-            weights = variant.v(tensor_of(generator.normal(size=y.shape), forward.output.dtype))
+            weights = variant.v(tensor_of(self.generator.normal(size=y.shape), forward.output.dtype))
             v = array_of(weights)
             truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, v, inside)
             if variant.is_late:
@@ -313,10 +314,10 @@ def _strided(tensor: Tensor) -> Tensor:
 # -- what is varied
 
 
-def _variants(custom: _Custom, generator: np.random.Generator) -> Iterator[_Variant]:
+def _variants(custom: _Custom) -> Iterator[_Variant]:
     """Give all that is looked at, the application itself first."""
     given, names = custom.call.given, custom.names
-    near = partial(_near, generator)
+    near = partial(_near, custom.generator)
 
     def moved_to(arrays: Mapping[str, Array], tried: str = "", where: str = "", *, is_shaped: bool = False) -> _Variant:
         cast = {name: np.asarray(array, given[name].dtype) for name, array in arrays.items()}
@@ -426,7 +427,7 @@ _MISTAKEN: tuple[tuple[str, Callable[[Array], Array]], ...] = (
 
 def _region(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
     """Say where it is wrong only, if the elements tell: `, only where x is large`."""
-    given, dtype, generator = custom.call.given, custom.call.dtype, np.random.default_rng(SEED)
+    given, dtype = custom.call.given, custom.call.dtype
     told = [_told(look, name, dtype) for look in looks if not look.variant.where]
     x, is_right = (np.concatenate(parts) for parts in zip(*told, strict=True))
     if is_right.all() or not is_right.any():
@@ -435,7 +436,7 @@ def _region(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
         right, wrong = float((sign * size)[is_right].max()), float((sign * size)[~is_right].min())
         for _ in range(HALVES) if right < wrong else ():  # the ends are brought nearer, with all elements of one value
             middle = (right + wrong) / 2
-            look = custom.look(_Variant({**given, name: np.full_like(given[name], sign * middle)}), generator)
+            look = custom.look(_Variant({**given, name: np.full_like(given[name], sign * middle)}))
             tells = np.array([]) if look is None else _told(look, name, dtype)[1]
             if not tells.size:
                 break

@@ -141,14 +141,17 @@ def argument(kind: type, array: Array | str, name: str) -> Any:
     Raises:
         InputError: It is none.
     """
-    if kind is str:
-        return str(array)
-    if kind is float:
-        return float(array)
+    if kind in (str, float):
+        return kind(array)
     number = np.asarray(array)
     if number.ndim or number != np.round(number):
         raise InputError(f"--at {name} is not the {'whole number' if kind is int else 'True or False'} that it takes")
     return kind(number.item())
+
+
+def give_values(names: Sequence[str]) -> str:
+    """A hint that names the values to give."""
+    return "give " + " ".join(f"--at {name}=VALUE" for name in names[:4])
 
 
 def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
@@ -163,7 +166,7 @@ def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
         names = ", ".join(f"'{name}'" for name in missing)
         raise InputError(
             f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}",
-            hint="give " + " ".join(f"--at {name}=VALUE" for name in missing[:4]),
+            hint=give_values(missing),
         )
 
 

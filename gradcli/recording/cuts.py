@@ -119,12 +119,14 @@ def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boun
     step = float(np.finfo(recorded.call.dtype).eps) ** (1 / 3)
     told = ""
     for _ in range(DIRECTIONS):
-        u = {name: generator.normal(size=recorded.arrays[name].shape) * _scale(recorded.arrays[name]) for name in wrt}
+        here = {name: recorded.arrays[name] for name in wrt}
+        u = {name: generator.normal(size=x.shape) * np.where(x == 0, 1.0, np.abs(x)) for name, x in here.items()}
         is_same, moves, says = True, 0.0, 0.0
         for sign in (1.0, -1.0):
-            arrays = {**recorded.arrays, **{name: recorded.arrays[name] + sign * step * one for name, one in u.items()}}
+            moved = {name: (x + sign * step * u[name]).astype(x.dtype) for name, x in here.items()}
+            arrays = {**recorded.arrays, **moved}
             own = array_of(recorded.forward(arrays, ()).output).astype(np.float64)
-            replayed = array_of(run(recorded.program, _rounded(arrays, recorded), (), recorded.call.dtype).output)
+            replayed = array_of(run(recorded.program, arrays, (), recorded.call.dtype).output)
             room = 16 * slack * float(np.abs(own[np.isfinite(own)]).max(initial=0.0))
             is_same &= own.shape == replayed.shape and not bool(np.any(np.abs(own - replayed) > room))
             moves, says = (total + sign * float(y.sum()) / (2 * step) for total, y in ((moves, own), (says, replayed)))
@@ -135,12 +137,3 @@ def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boun
         yield "cut", f"{recorded.recorder.decisions.lost[0]}; {told}"
     else:
         yield "unchecked", f"{told}: something in it goes around torch"
-
-
-def _scale(array: Array) -> Array:
-    return np.where(array == 0, 1.0, np.abs(array.astype(np.float64)))
-
-
-def _rounded(arrays: Mapping[str, Array], recorded: Recorded) -> dict[str, Array]:
-    """Numbers as the function is given them, in its dtype."""
-    return {name: array.astype(recorded.arrays[name].dtype) for name, array in arrays.items()}

@@ -66,21 +66,15 @@ class Places:
                 found = frame.f_locals.get("self")
                 module = found if isinstance(found, torch.nn.Module) else None
             frame = frame.f_back
-        return Place(own, _where(own), custom, module)
+        where = None if own is None else Where(own.f_code.co_filename, own.f_lineno)
+        return Place(own, where, custom, module)
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:
-            outer = frame.f_back
-            while outer is not None and not is_of_user(outer.f_code.co_filename):
-                outer = outer.f_back
             arguments = replaced(frame.f_locals["args"], torch.Tensor, self._copied)
             self._frames[id(frame)] = frame, len(self.applications)
-            self.applications.append(Application(frame.f_locals["cls"], tuple(arguments), _where(outer)))
+            self.applications.append(Application(frame.f_locals["cls"], tuple(arguments)))
         return self._frames[id(frame)][1]
-
-
-def _where(frame: FrameType | None) -> Where | None:
-    return None if frame is None else Where(frame.f_code.co_filename, frame.f_lineno)
 
 
 def is_in_custom() -> bool:

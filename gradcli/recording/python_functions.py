@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -19,7 +18,7 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
-from gradcli.recording.calling import WrongDtypeError, require_constants, require_names, signature
+from gradcli.recording.calling import WrongDtypeError, give_values, require_constants, require_names, signature
 from gradcli.recording.loading import load
 from gradcli.recording.recorded import Call, Recorded
 from gradcli.recording.repeating import Borrowed
@@ -88,8 +87,8 @@ class PythonFunction(Function):
         Raises:
             InputError: Always.
         """
-        names = " ".join(f"--at {name}=VALUE" for name in self.variables[:4])
-        raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=f"give {names}")
+        hint = give_values(self.variables)
+        raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
 
     def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
         """As of any function; what has no value is recorded in the corner of its box."""
@@ -130,19 +129,10 @@ class PythonFunction(Function):
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: made.arrays[name] for name in names if name not in constants}
         own |= {name: rounded(np.asarray(values[name]), made.call.dtype) for name in points_of if name in names}
-        chosen = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
-        program = made.program
-        snippet = Snippet(program, values=constants, wrt=None)
-        return Inquiry(
-            made.program.text,
-            snippet,
-            own,
-            chosen if wrt is None else wrt,
-            made.call.dtype,
-            check,
-            points_of,
-            live=made,
-        )
+        if wrt is None:
+            wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
+        snippet = Snippet(made.program, values=constants, wrt=None)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, points_of, live=made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         if at is None or isinstance(at, Mapping):
@@ -151,7 +141,7 @@ class PythonFunction(Function):
             return {**self._given, self.variables[0]: at}
         raise InputError(
             f"a value alone names no parameter, and {self.expression} has {', '.join(self._taken.order) or 'none'}",
-            hint="give " + " ".join(f"--at {name}=VALUE" for name in self.variables[:4]),
+            hint=give_values(self.variables),
         )
 
     def _value(self, name: str, value: Value) -> Any:
@@ -198,12 +188,8 @@ class PythonFunction(Function):
             if name in given and name not in wrt and np.all(given[name] == np.round(given[name]))
         ][::-1]  # targets and indices come last  # fmt: skip
         dtypes: list[Dtype] = [dtype] if asked is not None else list(dict.fromkeys((dtype, "float64", "float32")))
-        sets = [
-            frozenset(few)
-            for size in range(min(len(candidates), 3) + 1)
-            for few in itertools.combinations(candidates, size)
-        ]
-        yield from ((kind, whole) for whole in sets for kind in dtypes)
+        sets = [[], *([name] for name in candidates), *(candidates[:n] for n in range(2, len(candidates) + 1))]
+        yield from ((kind, frozenset(whole)) for whole in sets for kind in dtypes)
 
 
 def _dtype_of(values: Sequence[Any]) -> Dtype | None:

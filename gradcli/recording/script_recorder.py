@@ -61,7 +61,9 @@ class MadeTensor(Recorded):
         snippet = Snippet(self.program, values=values, wrt=self.wrt)
         return Inquiry(self.program.text, snippet, {}, [*(wrt or self.wrt)], self.call.dtype, check, live=self)
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
+    def forward(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
+    ) -> Forward:
         """The graph of the script itself."""
         return self.ran
 
@@ -120,23 +122,21 @@ class ScriptRecorder(Recorder):
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
-        kwargs = kwargs or {}
-        if not self.is_on or os.getpid() != self._process:
-            return function(*args, **kwargs)
-        if name_of(function) not in _READING:
-            self.begin()
-        return self._guarded(
-            super().__torch_dispatch__, (function, types, args, kwargs), partial(function, *args, **kwargs)
-        )
+        call = partial(function, *args, **(kwargs or {}))
+        is_reading = name_of(function) in _READING
+        return self._guarded(super().__torch_dispatch__, (function, types, args, kwargs), call, is_reading=is_reading)
 
     def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
         """Run a function that is a row, as `__torch_dispatch__` runs a call."""
-        if not self.is_on or os.getpid() != self._process:
-            return function(*args)
-        self.begin()
         return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
 
-    def _guarded(self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
+    def _guarded(
+        self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any], *, is_reading: bool = False
+    ) -> Any:
+        if not self.is_on or os.getpid() != self._process:
+            return call()
+        if not is_reading:
+            self.begin()
         self._outcome = None
         try:
             return record(*arguments)

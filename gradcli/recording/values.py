@@ -82,12 +82,10 @@ class Application:
     Attributes:
         function: The class.
         arguments: What it was applied to, with copies of its tensors.
-        where: The line of the user's that applied it.
     """
 
     function: type
     arguments: tuple[Any, ...]
-    where: Where | None
 
 
 def numbers_of(tensor: Tensor) -> Array:
@@ -97,7 +95,7 @@ def numbers_of(tensor: Tensor) -> Array:
 
 
 def within(value: Any, kind: type) -> list[Any]:
-    """List what is of a type in nested lists, tuples, dictionaries and slices, in order."""
+    """List what is of a type in nested lists, tuples and dictionaries, in order."""
     found, waiting = [], [value]
     while waiting:
         one = waiting.pop()
@@ -107,8 +105,6 @@ def within(value: Any, kind: type) -> list[Any]:
             waiting += one[::-1]
         elif isinstance(one, dict):
             waiting += [*one.values()][::-1]
-        elif isinstance(one, slice):
-            waiting += (one.step, one.stop, one.start)
     return found
 
 
@@ -120,8 +116,6 @@ def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
         return [replaced(one, kind, by) for one in value]
     if isinstance(value, tuple):
         return tuple(replaced(one, kind, by) for one in value)
-    if isinstance(value, slice):
-        return slice(*(replaced(end, kind, by) for end in (value.start, value.stop, value.step)))
     return value
 
 
