@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from gradcli.recording.plain_functions import record
+from tests.recording.running import checked
 
 X = torch.tensor([0.5, 1.5, -0.7], dtype=torch.float64)
 
@@ -86,8 +87,7 @@ def variables(function: Any) -> list[str] | None:
 @pytest.mark.parametrize(("function", "hook"), CHANGING.values(), ids=CHANGING)
 def test_a_hook_that_changes_gradients_is_named_with_its_line(function: Any, hook: Callable[..., Any]) -> None:
     """Whatever it is registered on: the verdict is on the numbers, and the note says what they went through."""
-    check = record(function, X).vjp(v="ones", wrt=variables(function)).check
-    assert check is not None
+    check = checked(record(function, X).vjp(v="ones", wrt=variables(function)))
     assert check.verdict == "disagree"
     line = hook.__code__.co_firstlineno
     said = f"in the backward pass the gradient goes through {hook.__name__} (test_hooks.py, line {line})"
@@ -97,8 +97,7 @@ def test_a_hook_that_changes_gradients_is_named_with_its_line(function: Any, hoo
 @pytest.mark.parametrize("function", LOOKING.values(), ids=LOOKING)
 def test_a_hook_that_only_looks_changes_no_verdict(function: Any) -> None:
     """It is called, and gives nothing."""
-    check = record(function, X).vjp(v="ones", wrt=variables(function)).check
-    assert check is not None
+    check = checked(record(function, X).vjp(v="ones", wrt=variables(function)))
     assert check.verdict == "agree"
     assert not check.findings
 
@@ -110,7 +109,6 @@ def test_a_hook_that_looks_is_not_blamed_for_one_that_changes() -> None:
         y.register_hook(seen)
         y.register_hook(doubled)
 
-    check = record(with_hook(register), X).vjp().check
-    assert check is not None
+    check = checked(record(with_hook(register), X).vjp())
     assert "doubled (test_hooks.py" in check.findings[0].note
     assert "seen" not in check.findings[0].note

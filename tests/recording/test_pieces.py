@@ -13,7 +13,7 @@ from gradcli.errors import GradcliError
 from gradcli.recording.plain_functions import record
 from tests.recording import pieces_of_losses, pieces_of_science  # noqa: F401 (which add to P)
 from tests.recording.pieces import P
-from tests.recording.running import run_by_python
+from tests.recording.running import checked, run_by_python
 
 ANSWERED = [one for one in P if not one[3]]
 REFUSED = [one for one in P if one[3]]
@@ -36,8 +36,7 @@ def test_a_piece_has_the_numbers_of_torch_and_its_verdict(
         torch.testing.assert_close(
             torch.from_numpy(answer.vjp[name]), grad, rtol=1e-12, atol=1e-12, equal_nan=True, msg=name
         )
-    assert answer.check is not None
-    assert answer.check.verdict == verdict, answer.check
+    assert checked(answer).verdict == verdict, checked(answer)
     torch.set_rng_state(state)
     is_right = differs_by(function, leaves, grads) < (1e-5 if leaves[0].dtype is torch.float64 else 0.05)
     if verdict not in ("kink", "undefined", "nan-trap"):
