@@ -75,8 +75,8 @@ def _released(
 
     None where it is the same there.
     """
-    whole = _whole(recorded.program, wrt, only)
-    if whole is None:
+    whole, is_changed = released(recorded.program, only)
+    if not is_changed:
         return None
     other = _gradient(recorded, whole, wrt)
     apart = {name: np.abs(other[name] - here[name]) for name in wrt if other[name].size}
@@ -88,22 +88,17 @@ def _released(
     return name, place, other[name]
 
 
-def _whole(program: Program, wrt: Sequence[str], only: Atom | None) -> Program | None:
-    """The Program without holding constant any value, or one; None where that does not follow from the variables."""
-    following: set[Atom] = {symbol for symbol in program.variables if str(symbol) in wrt}
+def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
+    """The Program without holding constant any value, or one, and what stands in place of each of these."""
     renamed: dict[Atom, Atom] = {}
-    lines, is_cut = [], False
+    lines = []
     for line in program.lines:
-        moved = line.call.renamed(renamed) if renamed else line.call
-        is_released = line.call.op.is_detached and only in (None, line.symbol)
-        if not following.isdisjoint(moved.operands):
-            following.add(line.symbol)
-            is_cut |= is_released
-        if is_released:
-            renamed[line.symbol] = moved.operands[0]
+        call = line.call.renamed(renamed) if renamed else line.call
+        if call.op.is_detached and only in (None, line.symbol):
+            renamed[line.symbol] = call.operands[0]
         else:
-            lines.append(replace(line, call=moved))
-    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)) if is_cut else None
+            lines.append(replace(line, call=call))
+    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
 
 
 def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> dict[str, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradcli.autodiff._torch import torch
@@ -11,6 +10,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program import wengert
 from gradcli.language.program.wengert import Atom, Guards, Program
+from gradcli.recording.cuts import released
 from gradcli.recording.memory import memory
 from gradcli.recording.places import Place
 from gradcli.recording.positions import ORDERED, distinct
@@ -127,17 +127,12 @@ class Decisions:
         guards = list(dict.fromkeys(self.guards))
         part = self.recorder.lines.program([guard.condition for guard in guards])
         text = ProgramText(part.lines, {atom: name for name, atom in program.named.items()})
-        lines, held = [], dict[Atom, Atom]()
-        for line in part.lines:  # a condition on what is held constant changes with it all the same
-            if line.call.op.is_detached:
-                held[line.symbol] = held.get(line.call.operands[0], line.call.operands[0])
-            else:
-                lines.append(replace(line, call=line.call.renamed(held)) if held else line)
+        free, held = released(part)  # a condition on what is held constant changes with it all the same
         found = []
         for guard in guards:
             shown = (guard.shown or text.expression(guard.condition).text) + guard.at
             found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, guard.changes))
-        return Guards(replace(part, lines=tuple(lines)), tuple(found))
+        return Guards(free, tuple(found))
 
     def told(self, program: Program) -> Iterator[str]:
         """Say what there is to know of what a Program is made of."""
