@@ -109,12 +109,9 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
+    skipped = 0 if custom is None or _has_setup(custom) else 1  # ctx
     try:
-        if custom is not None:
-            skips = 0 if _has_setup(custom) else 1  # ctx
-            return list(inspect.signature(custom.forward).parameters.values())[skips:]
-        asked = function.forward if isinstance(function, torch.nn.Module) else function
-        return list(inspect.signature(asked).parameters.values())
+        return list(inspect.signature(forward_of(function)).parameters.values())[skipped:]
     except (TypeError, ValueError):
         if not isinstance(function, BuiltinFunctionType):
             raise InputError(
@@ -123,6 +120,14 @@ def _parameters(function: Callable[..., Any], called: str, count: int) -> list[i
         row = find(re.split(r"[.:]", called)[-1])
         names = row.operands if row is not None and len(row.operands) >= count else _UNNAMED[:count]
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names[:count]]
+
+
+def forward_of(function: Any) -> Any:
+    """What runs where a function is called: the forward of a module or of an `autograd.Function`, or itself."""
+    custom = custom_of(function)
+    if custom is not None or isinstance(function, torch.nn.Module):
+        return (custom or function).forward
+    return function
 
 
 def custom_of(function: Callable[..., Any]) -> Any:

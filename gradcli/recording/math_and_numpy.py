@@ -23,7 +23,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.calling import custom_of
+from gradcli.recording.calling import forward_of
 from gradcli.recording.loading import is_of_user
 from gradcli.recording.values import replaced, tensors_in
 
@@ -101,11 +101,9 @@ def _globals_of(function: Any) -> dict[str, Any]:
     """The globals of a function of the user's, of a method, a module's `forward`, or that of an `autograd.Function`."""
     while isinstance(function, functools.partial):
         function = function.func
-    custom = custom_of(function)
-    if custom is not None:
-        function = custom.forward
-    elif not inspect.isroutine(function):
-        function = getattr(function, "forward", type(function).__call__)
+    function = forward_of(function)
+    if not inspect.isroutine(function):
+        function = type(function).__call__
     code = getattr(inspect.unwrap(function), "__code__", None)
     is_own = code is not None and is_of_user(code.co_filename)
     return inspect.unwrap(function).__globals__ if is_own else {}

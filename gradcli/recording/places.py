@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
@@ -54,10 +55,9 @@ class Places:
 
     def find(self) -> Place:
         """Find the place of the present call."""
-        frame: FrameType | None = sys._getframe(2)
         own: FrameType | None = None
         custom = module = None
-        while frame is not None:
+        for frame, _ in traceback.walk_stack(sys._getframe(2)):
             if own is None and is_of_user(frame.f_code.co_filename):
                 own = frame
             if frame.f_code is _APPLY and custom is None:
@@ -65,7 +65,6 @@ class Places:
             if module is None and frame.f_code.co_name == "forward":
                 found = frame.f_locals.get("self")
                 module = found if isinstance(found, torch.nn.Module) else None
-            frame = frame.f_back
         where = None if own is None else Where(own.f_code.co_filename, own.f_lineno)
         return Place(own, where, custom, module)
 
@@ -79,10 +78,7 @@ class Places:
 
 def is_in_custom() -> bool:
     """Tell whether a call comes from a forward of an `autograd.Function`."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not _APPLY:
-        frame = frame.f_back
-    return frame is not None
+    return any(frame.f_code is _APPLY for frame, _ in traceback.walk_stack(sys._getframe(1)))
 
 
 def next_node() -> int:

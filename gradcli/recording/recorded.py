@@ -7,6 +7,7 @@ are those of the text.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -288,13 +289,10 @@ class Call:
         kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
         plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
         values = {**(tensors if not self.is_of_arrays else {n: as_array(one) for n, one in tensors.items()}), **plain}
-        first: list[Any] = []
-        rest = dict(values)
-        for name in self.taken.order:
-            if name not in rest or name in self.taken.keyword_only:
-                break
-            first.append(rest.pop(name))
-        found = self.function(*first, **rest)
+        in_order = values.keys() - self.taken.keyword_only
+        first = [*itertools.takewhile(in_order.__contains__, self.taken.order)]
+        rest = {name: value for name, value in values.items() if name not in first}
+        found = self.function(*(values[name] for name in first), **rest)
         return as_tensors(found) if self.is_of_arrays else found
 
     @contextlib.contextmanager

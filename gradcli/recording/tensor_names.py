@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -103,12 +104,11 @@ def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
 def modules_around(frame: FrameType | None) -> Iterator[tuple[str, torch.nn.Module]]:
     """The modules that have a name where a line runs, those of the outermost caller first, and `self` last."""
     found: list[tuple[str, torch.nn.Module]] = []
-    while frame is not None:
-        if is_of_user(frame.f_code.co_filename):
-            scopes = (frame.f_locals, frame.f_globals)
+    for one, _ in () if frame is None else traceback.walk_stack(frame):
+        if is_of_user(one.f_code.co_filename):
+            scopes = (one.f_locals, one.f_globals)
             named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
             found += sorted(named.items(), key=lambda item: item[0] != "self")
-        frame = frame.f_back
     return reversed(found)
 
 
