@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.errors import InputError
+from gradcli.errors import InputError, brief
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
@@ -217,7 +217,7 @@ def _giving_back(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name in "eval vjp vjps grad jacobian jvp hessian hvp check improve explain graph code map".split():
-    setattr(PythonFunction, _name, _giving_back(getattr(PythonFunction, _name)))
+    setattr(PythonFunction, _name, brief(_giving_back(getattr(PythonFunction, _name))))
 
 
 class TensorFunction(Function):
