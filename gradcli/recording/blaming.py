@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -204,7 +203,7 @@ class _Custom:
     """The arguments that are differentiated by."""
 
     outputs: int = 1
-    generator: np.random.Generator = field(default_factory=partial(np.random.default_rng, SEED))
+    generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
     _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
 
     def look(self, variant: _Variant) -> _Look | None:
@@ -245,6 +244,13 @@ class _Custom:
             wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
         # What is right is kept without its graph, which may be large.
         return _Look(variant, arrays, v, y, found, truth, replay if wrong else Forward({}, None), error, wrong)
+
+    def near(self, name: str, shape: tuple[int, ...] | None = None, scale: float = 1.0) -> Array:
+        """Draw values near those of an argument, or of its multiple, also in another shape; where they are 0, any."""
+        array = self.call.given[name]
+        spread = np.where(array == 0, self.generator.uniform(-1, 1, size=array.shape), array) * scale
+        spread = np.resize(spread, array.shape if shape is None else shape)
+        return np.asarray(spread * self.generator.uniform(0.7, 1.3, size=spread.shape))
 
     def recorded(self, variant: _Variant) -> Recorded:
         """Record it in this way, once, or at each point where values decide what it computes.
@@ -316,8 +322,7 @@ def _strided(tensor: Tensor) -> Tensor:
 
 def _variants(custom: _Custom) -> Iterator[_Variant]:
     """Give all that is looked at, the application itself first."""
-    given, names = custom.call.given, custom.names
-    near = partial(_near, custom.generator)
+    given, names, near = custom.call.given, custom.names, custom.near
 
     def moved_to(arrays: Mapping[str, Array], tried: str = "", where: str = "", *, is_shaped: bool = False) -> _Variant:
         cast = {name: np.asarray(array, given[name].dtype) for name, array in arrays.items()}
@@ -334,12 +339,12 @@ def _variants(custom: _Custom) -> Iterator[_Variant]:
         yield _Variant(given, "each output alone", f"where output {output} alone is used", output=output)
     for moved in dict.fromkeys((names, *itertools.combinations(names, 1))):
         for scale, sign in itertools.product(SCALES, (1, -1)):
-            yield moved_to({name: near(given[name], scale=sign * scale) for name in moved})
+            yield moved_to({name: near(name, scale=sign * scale) for name in moved})
         for value, *said in _EQUAL:
             yield moved_to({name: np.full(given[name].shape, value) for name in moved}, *said)
     for name in names if len(names) > 1 else ():
-        tall = {one: near(given[one], (STRETCH, *given[one].shape)) for one in names if one != name}
-        for arrays in ({name: near(given[name], ())}, {name: np.atleast_2d(given[name].T).T[:, :1]}, tall):
+        tall = {one: near(one, (STRETCH, *given[one].shape)) for one in names if one != name}
+        for arrays in ({name: near(name, ())}, {name: np.atleast_2d(given[name].T).T[:, :1]}, tall):
             if max(array.ndim for array in arrays.values()) < 3:
                 yield moved_to(arrays, "each input stretched", f"where {name} is stretched", is_shaped=True)
     made = custom.recorded(_Variant(given))
@@ -348,17 +353,10 @@ def _variants(custom: _Custom) -> Iterator[_Variant]:
     for tried, shape in SHAPES.items():
         if is_steep and math.prod(shape) > MOST_STEEP:
             return
-        arrays = {name: near(given[name], shape) for name in names}
+        arrays = {name: near(name, shape) for name in names}
         yield moved_to(arrays, tried, f"where its inputs have the shape {shape}", is_shaped=True)
     for start in (-SPREAD, 0.0):
         yield moved_to(dict.fromkeys(names, np.sinh(np.linspace(start, SPREAD, 1002)[1:-1])), is_shaped=True)
-
-
-def _near(generator: np.random.Generator, array: Array, shape: Any = None, scale: float = 1.0) -> Array:
-    """Draw values near those of an array, or of its multiple, also in another shape; where they are 0, any."""
-    spread = np.where(array == 0, generator.uniform(-1, 1, size=array.shape), array) * scale
-    spread = np.resize(spread, array.shape if shape is None else shape)
-    return np.asarray(spread * generator.uniform(0.7, 1.3, size=spread.shape))
 
 
 _VECTORS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (

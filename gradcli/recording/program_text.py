@@ -124,10 +124,8 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
     whole = _joined(statements, "\n")
     spans = {atom: Span(start, stop) for start, stop, atom in reversed(whole.places)}
     lines = tuple(replace(line, span=spans[line.symbol], name=names.get(line.symbol, "")) for line in program.lines)
-    assigned = tuple(dict.fromkeys((*(name for atom, name in names.items()), output_name)))
-    values = {name: atom for atom, name in names.items()} | {output_name: program.output}
-    order = (*(name for name in assigned if name != output_name), output_name)
-    return replace(program, text=whole.text, lines=lines, assigned=order, named=values)
+    values = {name: atom for atom, name in names.items() if name != output_name} | {output_name: program.output}
+    return replace(program, text=whole.text, lines=lines, assigned=tuple(values), named=values)
 
 
 def _tight(piece: _Piece, tight: int) -> _Piece:
