@@ -43,6 +43,13 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name in SHADOWABLE or ops.find(name) is not None)
 
 
+RUN_ALONE = frozenset(
+    "argmax argmin argsort as_strided_scatter corrcoef embedding_bag grid_sample index_put index_reduce lstm_cell "
+    "linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss multilabel_margin_loss nanmedian "
+    "nanquantile nonzero searchsorted unique upsample_bilinear upsample_nearest".split()
+)
+"""Functions of torch of which values, or positions, decide what they compute."""
+
 _PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
 
 _OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
@@ -427,7 +434,7 @@ class Calls:
 
     def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
         """The error for a name that is not in the table."""
-        if hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text)):
+        if name.text in RUN_ALONE or hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text)):
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU

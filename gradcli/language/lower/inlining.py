@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import sympy
 
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.language.lower import at_positions
@@ -17,7 +18,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.program.wengert import Atom, Call, Program, Shape
+from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Program, Shape
 
 Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
 """A text of the language as a Program in operands of these names, with constants by name."""
@@ -71,15 +72,21 @@ class Inlining:
         atoms = [self.lines.as_number(atom, span) for atom in atoms]
         asked = Call(op.name, tuple(atoms), bound.constants)
         parts = self._placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
-        of_numbers = [one for one in parts if one is not None]
-        found = tuple((self._inlined(one.record(), atoms, span), span) for one in of_numbers)
+        found = tuple((self._part(one, atoms, span), span) for one in parts)
         names = () if op.parts == ("...",) else op.parts
         if len(parts) == 1 and op.parts != ("...",):  # of a median, of all elements
             return found[0]
-        if len(found) == 1 and bound.library:  # as np.sort gives
+        if bound.library and sum(one is not None for one in parts) == 1:  # as np.sort gives
             return found[0]
         scope.spent.update(line.symbol for line in self.lines.builder.lines[mark:])
-        return scope.together(Several(op.name, found, names[: len(found)])), span
+        return scope.together(Several(op.name, found, names)), span
+
+    def _part(self, part: AskedMeaning | None, atoms: Sequence[Atom], span: Span) -> Atom:
+        """One of the tensors that a call gives; of whole numbers, what no operation takes."""
+        if part is not None:
+            return self._inlined(part.record(), atoms, span)
+        self.scope.positions.add(position := sympy.Dummy("positions", real=True))
+        return position
 
     def _fixed(self, bound: Bound, name: str, atom: Atom, where: Span) -> Array | None:
         """The numbers of an operand that a call is another one with: positions, a mask, a share."""

@@ -180,6 +180,7 @@ class Scope:
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
+        positions: What stands for whole numbers that a function gives: no operation takes it as an operand.
         arrays: Of what libraries gave in a text with NumPy and torch, whether NumPy did.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
@@ -204,6 +205,7 @@ class Scope:
     lists: dict[str, list[Operand]] = field(default_factory=dict)
     pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
+    positions: set[Atom] = field(default_factory=set)
     arrays: dict[Atom, bool] = field(default_factory=dict)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
@@ -317,6 +319,8 @@ class Lines:
         """
         if atom in self.scope.objects:
             return self.hooks.tensor(atom, span)
+        if atom in self.scope.positions:
+            raise self.source.code("what positions such as those of sort decide", span)
         several = self.scope.several.get(atom)
         if several is None:
             return atom
