@@ -108,8 +108,8 @@ def _lines(found: Status | None, did: str) -> Iterator[str]:
     yield f"the warm process {found.process} {did}"
     if did == "stopped":
         return
-    yield f"calls: {found.calls}, of which {found.running} run; it ends after {_said(found.left)} without a call"
-    yield f"memory: {_memory(found.process)}"
+    minutes = -(-found.left // _MINUTE)
+    yield f"calls: {found.calls}; it ends after {minutes} minute{'s' * (minutes != 1)} without a call"
     for line in found.differences:
         yield f"calls from here start by themselves, as this is another here than there: {line}"
 
@@ -121,22 +121,6 @@ def _facts(found: Status | None, *, is_running: bool) -> dict[str, Any]:
         "running": is_running,
         "process": found.process,
         "calls": found.calls,
-        "calls_running": found.running,
         "seconds_left": found.left,
         "differences": found.differences,
     }
-
-
-def _said(seconds: int) -> str:
-    minutes = -(-seconds // _MINUTE)
-    return f"{minutes} minute{'s' * (minutes != 1)}"
-
-
-def _memory(process: int) -> str:
-    """What it holds, and what of that its children share."""
-    try:
-        with open(f"/proc/{process}/status", encoding="ascii") as file:
-            kilobytes = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
-    except (OSError, StopIteration):
-        return "unknown"
-    return f"{kilobytes // 1024} MB, which the processes of calls share"

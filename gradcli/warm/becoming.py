@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from gradcli.warm import wire
 
@@ -130,7 +130,23 @@ def _stream(number: int, name: str, mode: str, encoding: str, errors: str) -> Te
 
 
 def finish(connection: socket.socket, program: Callable[[], int]) -> None:
-    """Run a program, and end with its exit code, as Python does but for taking down all that was imported."""
+    """Run a program, and end with its exit code, as Python does but for taking down all that was imported.
+
+    Whatever else ends this process with an exit code says so, and where the client has gone, it ends too.
+    """
+    own, end = os.getpid(), os._exit
+
+    def leave(status: int) -> NoReturn:
+        if os.getpid() == own:  # and no process that the program has forked
+            signal.signal(signal.SIGIO, signal.SIG_IGN)
+            with contextlib.suppress(OSError):
+                connection.sendall(wire.ENDED + wire.number(status))
+        end(status & 0xFF)
+
+    os._exit = leave
+    signal.signal(signal.SIGIO, lambda *_: os.killpg(own, signal.SIGTERM))
+    fcntl.fcntl(connection, fcntl.F_SETOWN, own)
+    fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
     code = _ending(program)
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -140,14 +156,11 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
         except (OSError, ValueError) as error:
             os.write(2, f"Exception ignored in: {stream}\n{type(error).__name__}: {error}\n".encode())
             code = 120
-    if code == -signal.SIGINT:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    leave(connection, code)
+    leave(code)
 
 
 def _ending(program: Callable[[], int]) -> int:
-    """The exit code of a program, also where it leaves by an exception."""
+    """The exit code of a program, also where it leaves by an exception; that of an interrupt is its signal."""
     try:
         return program()
     except SystemExit as error:
@@ -158,10 +171,3 @@ def _ending(program: Callable[[], int]) -> int:
     except BaseException as error:
         sys.excepthook(*sys.exc_info())
         return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
-
-
-def leave(connection: socket.socket, code: int) -> None:
-    """Tell the client, and end."""
-    with contextlib.suppress(OSError):  # it has gone
-        connection.sendall(wire.ENDED + wire.number(code & 0xFF))
-    os._exit(code & 0xFF)

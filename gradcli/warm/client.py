@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-PATIENCE = 0.05
-"""Seconds until the process has to say that it takes the call."""
-
-FORKING = 2.0
-"""Seconds that it may then take to fork: many calls at once take their turns."""
+PATIENCE = 1.0
+"""Seconds until the call has to be taken: many calls at once take their turns."""
 
 PASSED = "SIGINT SIGQUIT SIGHUP SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGWINCH SIGCONT SIGTSTP".split()
 """Signals that go on to the child."""
 
 TYPED = "SIGINT SIGQUIT SIGHUP SIGWINCH SIGCONT SIGTSTP".split()
 """Those that a terminal sends to all processes of a command, such as the pager."""
+
+LIVED_THROUGH = "SIGWINCH SIGCONT SIGTSTP".split()
+"""Those that end nothing."""
 
 
 def process() -> int:
@@ -81,7 +81,7 @@ class _Call:
 
     def __init__(self, connection: _socket.socket) -> None:
         self.connection = connection
-        self.interrupted = False
+        self.deadly = 0  # the last signal that went on to the child and may end it
 
     def taken(self, path: str, fingerprint: bytes) -> int:
         """The number of the process that is forked for this call.
@@ -97,9 +97,6 @@ class _Call:
         if wire.peer(connection) != os.geteuid():
             raise EOFError
         connection.sendall(wire.message(wire.RUN, fingerprint))
-        if wire.received(connection, 1) != wire.TAKEN:
-            raise EOFError
-        connection.settimeout(FORKING)
         if wire.received(connection, 1) != wire.CHILD:
             raise EOFError
         child = wire.value(wire.received(connection, wire.NUMBER))
@@ -125,6 +122,8 @@ class _Call:
             kind = wire.received(self.connection, 1)
             value = 0 if kind == wire.COLD else wire.value(wire.received(self.connection, wire.NUMBER))
         except (OSError, EOFError):
+            if self.deadly:
+                _die(self.deadly)
             if sys.stderr is not None:
                 sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
                 sys.stderr.flush()
@@ -136,9 +135,9 @@ class _Call:
                 _signal.signal(number, handler)
             os.close(folder)
             return None
-        if kind == wire.KILLED:
-            _die(value)
-        if self.interrupted and value == 130:  # typed at a terminal, the command dies of it
+        if value < 0:
+            _die(-value)
+        if value == 130 and self.deadly:  # typed at a terminal, the command dies of it
             from gradcli.signals import die_if_typed
 
             die_if_typed()
@@ -148,13 +147,14 @@ class _Call:
         """From here on signals go to the child; what was there before."""
         import _signal
 
-        numbers = {getattr(_signal, name): name in TYPED for name in PASSED}
+        names = {getattr(_signal, name): name for name in PASSED}
         stop = _signal.SIGTSTP
 
         def passed(number: int, frame: FrameType | None) -> None:
-            self.interrupted |= number == _signal.SIGINT
+            if names[number] not in LIVED_THROUGH:
+                self.deadly = number
             try:
-                if numbers[number]:
+                if names[number] in TYPED:
                     os.killpg(child, number)
                 else:
                     os.kill(child, number)
@@ -164,7 +164,7 @@ class _Call:
                 os.kill(os.getpid(), _signal.SIGSTOP)
 
         restored = []
-        for number in numbers:
+        for number in names:
             before = _signal.getsignal(number)
             if before != _signal.SIG_IGN:
                 restored.append((number, before))
@@ -206,12 +206,10 @@ _OWN = (13, 25)
 
 
 def _die(number: int) -> None:
-    """End as the child did, of a signal, without another image of memory."""
+    """End as the child did, of a signal."""
     import _signal
-    import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    if number not in (_signal.SIGKILL, _signal.SIGSTOP):
+    if number != _signal.SIGKILL:
         _signal.signal(number, _signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)

@@ -31,17 +31,13 @@ class Status:
 
     Attributes:
         process: Its number.
-        age: Seconds since it takes calls.
         calls: How many it has forked for.
-        running: How many run.
         left: Seconds until it ends, if no call comes.
         started_with: What its start depended on, a line each.
     """
 
     process: int
-    age: int
     calls: int
-    running: int
     left: int
     started_with: tuple[str, ...]
 
@@ -67,8 +63,8 @@ def status(kind: bytes = wire.STATUS) -> Status | None:
             numbers, started_with = wire.unpacked(wire.body(connection))
         except (OSError, EOFError, ValueError):
             return None
-    process, age, calls, running, left = map(int, numbers)
-    return Status(process, age, calls, running, left, tuple(os.fsdecode(line) for line in started_with))
+    process, calls, left = map(int, numbers)
+    return Status(process, calls, left, tuple(map(os.fsdecode, started_with)))
 
 
 def stop() -> Status | None:

@@ -1,11 +1,9 @@
 """What is said on the socket: lists of texts as C has them, and descriptors beside them.
 
     client    RUN, its fingerprint              or STATUS or STOP
-    zygote    TAKEN, and forks                  or OTHER, what differs; or what it is
-    child     CHILD, its number
+    child     CHILD, its number                 or OTHER, as a start differs; or what the process is
     client    the call, with its descriptors
     child     ENDED, its exit code              or COLD, before it has done anything
-    zygote    ENDED or KILLED, the signal
 
 A text has no zero byte, as no argument, path or variable has one.
 """
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RUN, STATUS, STOP = b"R", b"S", b"Q"
-TAKEN, OTHER, CHILD, COLD, ENDED, KILLED = b"T", b"O", b"C", b"F", b"E", b"K"
+OTHER, CHILD, COLD, ENDED = b"O", b"C", b"F", b"E"
 
 LONGEST = 2**24
 """Bytes of one message; a system takes no more than some 2**21 in arguments and variables."""

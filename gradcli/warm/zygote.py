@@ -1,8 +1,8 @@
 """The process that has imported all: it answers one call of each kind to itself, and then forks a child for each call.
 
-One child is there before its call comes, as a fork takes as long as half an answer.  The process has one thread.  What
-it forks has torch's threads again: torch starts them with its first parallel work, and a process that has started them
-cannot be forked.
+One child is there before its call comes, as a fork takes as long as half an answer: it waits at the socket, and when it
+has a call, the process forks the next one.  The process has one thread.  What it forks has torch's threads again: torch
+starts them with its first parallel work, and a process that has started them cannot be forked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import importlib
 import io
 import os
 import pkgutil
-import selectors
+import select
 import signal
 import socket
 import sys
@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import NamedTuple
 
 from gradcli.warm import place, wire
 from gradcli.warm.becoming import Origin, become, finish
@@ -33,7 +32,7 @@ from gradcli.warm.becoming import Origin, become, finish
 LOOKING = 30.0
 """Seconds after which it looks whether it still is what is installed, and has its socket."""
 
-SAYING = 1.0
+SAYING = 0.2
 """Seconds that a client has for its first words."""
 
 _FIRST = (
@@ -88,6 +87,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
                 os.unlink(new)
             listener.bind(new)
             listener.listen(128)
+            listener.setblocking(False)
             server = _Server(path, os.lstat(new), fingerprint, listener, lock.fileno(), origin, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             ready()
@@ -154,282 +154,119 @@ def _nothing_of_the_user() -> Iterator[None]:
 
 
 @dataclass
-class _Caller:
-    """A client: what it has said, until when it has to have said all, and the process that was forked for it."""
-
-    connection: socket.socket
-    until: float
-    said: bytes = b""
-    child: int = 0
-
-
-class _Spare(NamedTuple):
-    """A child that was forked before its call comes, and the end of a pair of sockets by which it gets one."""
-
-    process: int
-    end: socket.socket
-
-
 class _Server:
-    """The loop: connections are taken first, as a client waits no longer than `client.PATIENCE` for that."""
+    """The loop of the process, and what a child that it forks begins with."""
 
-    def __init__(
-        self,
-        path: str,
-        own: os.stat_result,
-        fingerprint: bytes,
-        listener: socket.socket,
-        lock: int,
-        origin: Origin,
-        idle: float,
-        program: Callable[[], int],
-    ) -> None:
-        self.path, self.listener, self.lock = path, listener, lock
-        self.origin, self.idle, self.program = origin, idle, program
-        self.own, self.fingerprint = own, fingerprint
-        self.started = self.used = self.looked = time.monotonic()
-        self.calls = 0
-        self.is_over = False
-        self.callers: dict[int, _Caller] = {}
-        self.accepted: list[_Caller] = []
-        self.spare: _Spare | None = None
-        self.selector = selectors.DefaultSelector()
-        self.woken, self.wakes = os.pipe()
+    path: str
+    own: os.stat_result
+    fingerprint: bytes
+    listener: socket.socket
+    lock: int
+    origin: Origin
+    idle: float
+    program: Callable[[], int]
+    calls: int = 0
 
     def run(self) -> None:
-        """Serve until it is over."""
-        self.listener.setblocking(False)
-        for end in (self.woken, self.wakes):
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(self.wakes, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        """Have a child at the socket until it is over."""
+        self.process, self.used = os.getpid(), time.monotonic()
+        self.lives, lifeline = os.pipe()  # the child that waits reads its end when this process has ended
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, self._stop)
-        self.selector.register(self.listener.fileno(), selectors.EVENT_READ)
-        self.selector.register(self.woken, selectors.EVENT_READ)
-        while not self.is_over:
-            self._turn()
-        if self.spare is not None:
-            self.spare.end.close()
-
-    def _turn(self) -> None:
-        found = self.selector.select(0 if self.spare is None else self._patience())
-        if not found and self.spare is None:  # nobody waits
-            self.spare = self._forked()
-            found = self.selector.select(self._patience())
-        ready = [key.fd for key, _ in found]
-        self._accept()
-        for descriptor in ready:
-            if descriptor == self.woken:
-                with contextlib.suppress(BlockingIOError):
-                    os.read(self.woken, 4096)
-            elif descriptor in self.callers:
-                self._hear(self.callers[descriptor])
-        while self.accepted:
-            self._hand_over(self.accepted.pop(0))
-            self._accept()
-        self._reap()
-        self._look()
-
-    def _patience(self) -> float:
-        now = time.monotonic()
-        waiting = [caller.until - now for caller in self.callers.values() if not caller.child]
-        return max(0.0, min([LOOKING, self.used + self.idle - now, *waiting]))
-
-    def _stop(self, *_: object) -> None:
-        self.is_over = True
-
-    # -- callers
-
-    def _accept(self) -> None:
-        """Take all connections that there are, and what they have said already."""
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            connection.setblocking(False)
-            caller = _Caller(connection, time.monotonic() + SAYING)
-            if wire.peer(connection) != os.geteuid():
-                connection.close()
-                continue
-            self.callers[connection.fileno()] = caller
-            self.selector.register(connection, selectors.EVENT_READ)
-            self._hear(caller)
-
-    def _hear(self, caller: _Caller) -> None:
-        """What a client says: its request, of which what comes behind it is for the child; or that it has gone."""
-        if caller.child or caller in self.accepted:
-            if self._has_gone(caller.connection):
-                self._forget(caller)
-            return
-        header = 1 + wire.NUMBER
-        try:
-            wanted = header if len(caller.said) < header else header + wire.value(caller.said[1:header])
-            while len(caller.said) < wanted <= wire.LONGEST:
-                more = caller.connection.recv(wanted - len(caller.said))
-                if not more:
-                    self._forget(caller)
-                    return
-                caller.said += more
-                if len(caller.said) == header:
-                    wanted += wire.value(caller.said[1:header])
-        except BlockingIOError:
-            return
-        except OSError:
-            self._forget(caller)
-            return
-        self._answer(caller, caller.said[:1], caller.said[header:])
-
-    def _answer(self, caller: _Caller, kind: bytes, said: bytes) -> None:
-        is_call = kind == wire.RUN
-        reply = b""
-        if is_call and said == self.fingerprint:
-            reply = wire.TAKEN
-            self.accepted.append(caller)
-        elif is_call:
-            reply = wire.OTHER
-        elif kind in (wire.STATUS, wire.STOP):
-            self.is_over |= kind == wire.STOP
-            reply = wire.message(kind, self._said())
-        try:
-            caller.connection.send(reply)
-        except OSError:
-            self._forget(caller)
-            return
-        if not (is_call and reply == wire.TAKEN):
-            self._forget(caller)
-
-    def _said(self) -> bytes:
-        """What it says of itself: numbers, and what it was started with."""
-        now = time.monotonic()
-        running = sum(bool(caller.child) for caller in self.callers.values())
-        left = max(0, int(self.used + self.idle - now))
-        numbers = (os.getpid(), int(now - self.started), self.calls, running, left)
-        return wire.packed([b"%d" % number for number in numbers], self.fingerprint.split(b"\n"))
-
-    def _has_gone(self, connection: socket.socket) -> bool:
-        try:
-            return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-
-    def _forget(self, caller: _Caller) -> None:
-        """Close a connection; what still runs for it has nobody left to run for."""
-        descriptor = caller.connection.fileno()
-        self.selector.unregister(descriptor)
-        self.callers.pop(descriptor, None)
-        if caller in self.accepted:
-            self.accepted.remove(caller)
-        caller.connection.close()
-        if caller.child:
-            with contextlib.suppress(OSError):
-                os.killpg(caller.child, signal.SIGKILL)
-
-    # -- children
-
-    def _hand_over(self, caller: _Caller) -> None:
-        """Give a call to the spare child, or to one that is forked for it."""
-        self.used = time.monotonic()
-        self.calls += 1
-        while (child := self.spare or self._forked()) is not None:
-            self.spare = None
-            with child.end:
+            signal.signal(number, lambda *_: os._exit(0))
+        is_taken = True
+        while is_taken:
+            taken, told = os.pipe()
+            with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
+                child = os.fork()
+            if child == 0:
                 try:
-                    socket.send_fds(child.end, [b"c"], [caller.connection.fileno()])
-                except OSError:
-                    continue  # somebody has killed it
-            caller.child = child.process
-            return
-        self._forget(caller)  # no memory, or too many processes: the client runs cold
-
-    def _forked(self) -> _Spare | None:
-        """A child that waits for a call; None if there can be none."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
-                    process = os.fork()
-            except OSError:
-                ours.close()
-                return None
-            if process == 0:
-                try:
-                    ours.close()
-                    self._be(theirs)
+                    self._be_a_call(told, taken, lifeline)
                 finally:
                     os._exit(70)
-        with contextlib.suppress(OSError):
-            os.setpgid(process, process)
-        return _Spare(process, ours)
-
-    def _be(self, end: socket.socket) -> None:
-        """In the child: wait for a call, be what its client asks for, and end."""
-        os.setpgid(0, 0)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        others = [caller.connection.fileno() for caller in self.callers.values()]
-        self.selector.close()
-        for descriptor in (self.listener.fileno(), self.lock, self.woken, self.wakes, *others):
-            os.close(descriptor)
-        _, given, _, _ = socket.recv_fds(end, 1, 1)
-        end.close()
-        if not given:  # the process that forked this one has ended
-            os._exit(0)
-        os.set_inheritable(given[0], False)
-        connection = socket.socket(fileno=given[0])
-        connection.settimeout(None)  # for the process that shares it too, which says of each call that it does not wait
-        connection.sendall(wire.CHILD + wire.number(os.getpid()))
-        try:
-            connection = become(connection, self.origin)
-        except (OSError, EOFError):  # the client has gone
-            os._exit(0)
-        finish(connection, self.program)
-
-    def _reap(self) -> None:
-        """Tell the clients of the children that have ended how they did."""
-        while True:
-            try:
-                child, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if child == 0:
-                return
-            if self.spare is not None and self.spare.process == child:
-                self.spare.end.close()
-                self.spare = None
-            caller = next((c for c in self.callers.values() if c.child == child), None)
-            if caller is None:
-                continue
-            code = os.waitstatus_to_exitcode(status)
-            reply = wire.ENDED + wire.number(code) if code >= 0 else wire.KILLED + wire.number(-code)
-            with contextlib.suppress(OSError):
-                caller.connection.send(reply, socket.MSG_DONTWAIT)
-            caller.child = 0
+            os.close(told)
+            is_taken = self._is_taken(taken)
+            os.close(taken)
+            self.calls += 1
             self.used = time.monotonic()
-            self._forget(caller)
+        os.close(lifeline)
 
-    # -- its own end
-
-    def _look(self) -> None:
-        """Whether it is to go on: it is in use, has its socket, and is of what is installed."""
-        now = time.monotonic()
-        for caller in [c for c in self.callers.values() if not c.child and c not in self.accepted]:
-            if caller.until < now:
-                self._forget(caller)
-        has_children = any(caller.child for caller in self.callers.values())
-        if not has_children and now >= self.used + self.idle:
-            self.is_over = True
-        if now >= self.looked + LOOKING:
-            self.looked = now
-            self.is_over |= not self._has_socket() or place.socket_path() != self.path
+    def _is_taken(self, taken: int) -> bool:
+        """Whether the child says that it has a call, before the process is over."""
+        while True:
+            left = self.used + self.idle - time.monotonic()
+            if select.select([taken], [], [], max(0.0, min(LOOKING, left)))[0]:
+                return os.read(taken, 1) != b""  # or it was killed
+            if left <= 0 or not self._has_socket() or place.socket_path() != self.path:
+                return False
 
     def _has_socket(self) -> bool:
         try:
             return os.path.samestat(os.lstat(self.path), self.own)
         except OSError:
             return False
+
+    # -- a child
+
+    def _be_a_call(self, told: int, *others: int) -> None:
+        """Wait for a call, be what its client asks for, and end.
+
+        Args:
+            told: What says that there is a call.
+            others: Descriptors of the process that are not for it.
+        """
+        os.setpgid(0, 0)
+        for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for descriptor in (self.lock, *others):
+            os.close(descriptor)
+        connection = self._connection()
+        while not self._is_call(connection):
+            connection.close()
+            connection = self._connection()
+        os.write(told, b"c")
+        for descriptor in (told, self.lives):
+            os.close(descriptor)
+        self.listener.close()
+        connection.settimeout(None)
+        try:
+            connection.sendall(wire.CHILD + wire.number(os.getpid()))
+            connection = become(connection, self.origin)
+        except (OSError, EOFError):  # the client has gone
+            os._exit(0)
+        finish(connection, self.program)
+
+    def _connection(self) -> socket.socket:
+        """The next client of this user."""
+        while True:
+            ready, _, _ = select.select([self.listener.fileno(), self.lives], [], [])
+            if self.lives in ready:  # the process has ended
+                os._exit(0)
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                continue
+            if wire.peer(connection) == os.geteuid():
+                return connection
+            connection.close()
+
+    def _is_call(self, connection: socket.socket) -> bool:
+        """Whether a client has a call that can be answered here; another request is answered."""
+        connection.settimeout(SAYING)
+        try:
+            kind, said = wire.received(connection, 1), wire.body(connection)
+            if kind == wire.RUN and said == self.fingerprint:
+                return True
+            connection.sendall(wire.OTHER if kind == wire.RUN else wire.message(kind, self._said()))
+        except (OSError, EOFError):
+            return False
+        if kind == wire.STOP and os.getppid() == self.process:
+            os.kill(self.process, signal.SIGTERM)
+        return False
+
+    def _said(self) -> bytes:
+        """What the process says of itself: numbers, and what it was started with."""
+        left = max(0, int(self.used + self.idle - time.monotonic()))
+        numbers = (self.process, self.calls, left)
+        return wire.packed([b"%d" % number for number in numbers], self.fingerprint.split(b"\n"))

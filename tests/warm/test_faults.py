@@ -93,6 +93,7 @@ def test_without_a_process_that_answers_a_call_runs_cold(fault: str, light: Warm
         server.wait()
     elif fault == "stopped":
         server.send_signal(signal.SIGSTOP)
+        _parent(light, script)  # the child that waits is none of the process any more
     elif fault in ("open folder", "link"):
         if fault == "link":
             path.parent.rename(tmp_path / "elsewhere")
