@@ -245,7 +245,7 @@ def test_an_archive_and_an_array_that_are_not_known_are_refused(gradcli: Command
     twice, unknown = tmp_path / "twice.npz", tmp_path / "unknown.npy"
     twice.write_bytes(doubled("x.npy", "x.npy"))
     unknown.write_bytes(header("(1,)", version=9) + bytes(8))
-    for path, words in ((twice, "has two arrays 'x'"), (unknown, "version 9.0, and 1.0 to 3.0 are known")):
+    for path, words in ((twice, "has two arrays 'x'"), (unknown, "not (9, 0)")):
         run = gradcli("map", "x**2", "--points", str(path))
         assert (run.code, run.out) == (2, "")
         assert words in run.err
