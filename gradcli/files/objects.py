@@ -47,7 +47,7 @@ class Objects(TextRows):
             self._held = []
             lines = [(number, line) for number, line in enumerate(text.split("\n"), first) if line.strip()]
             if lines or not text:
-                yield self._fast(lines, wanted, keep=keep) or self._exact(lines, wanted, keep=keep)
+                yield self._block(lines, wanted, keep=keep)
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
@@ -82,56 +82,41 @@ class Objects(TextRows):
         except GradcliError:
             return ()
 
-    # -- a chunk at once
-
-    def _fast(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block | None:
-        """The block, if every row of it is in order."""
-        if not lines:
-            return Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
-        texts = [line.strip(" \t") for _, line in lines]
-        decode = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins).raw_decode
-        try:
-            found = list(map(decode, texts))
-        except (ValueError, RecursionError, InputError):
-            return None
-        rows = [row for row, _ in found]
-        if set(map(type, rows)) != {dict} or [end for _, end in found] != list(map(len, texts)):
-            return None
-        if keep and any(not row.keys() <= self.source.columns.keys() for row in rows):
-            return None
-        columns = {}
-        for name in wanted:
-            column = _stacked([row.get(name) for row in rows], self.source.columns[name])
-            if column is None:
-                return None
-            columns[name] = column
-        kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
-        return Block(self._numbered(len(lines)), columns, kept, lines=np.array([number for number, _ in lines]))
-
-    # -- row by row
-
-    def _exact(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
-        """The block, with what is wrong in it."""
-        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
-        faults: list[Fault] = []
-        kept: dict[str, list[Any]] = {name: [] for name in self.source.columns} if keep else {}
-        for index, (number, line) in enumerate(lines):
-            where = f"{row_called(self._count + index + 1, number)} of {self._name}"
-            row: Any = {}
+    def _block(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
+        """The rows of some lines, with what is wrong in them."""
+        rows: list[dict[str, Any]] = []
+        faults: dict[int, Fault] = {}
+        where = [f"{row_called(self._count + n, number)} of {self._name}" for n, (number, _) in enumerate(lines, 1)]
+        for index, (_, line) in enumerate(lines):
             try:
-                row = self._row(line, where, keep=keep)
-                for name in wanted:
-                    columns[name][index] = self._cell(row, name, where)
+                rows.append(self._row(line, where[index], keep=keep))
             except GradcliError as error:
-                faults.append(Fault(index, *error.in_shell))
-            for name, cells in kept.items():
-                cells.append(row.get(name))
-        places = np.array([number for number, _ in lines])
-        return Block(self._numbered(len(lines)), columns, kept, tuple(faults), places)
+                rows.append({})
+                faults[index] = Fault(index, *error.in_shell)
+        columns: dict[str, Array] = {}
+        for name in wanted:
+            shape = self.source.columns[name]
+            column = _stacked([row.get(name) for row in rows], shape)
+            if column is None:
+                column = np.full((len(rows), *shape), np.nan)
+                for index in range(len(rows)):
+                    if index not in faults:
+                        try:
+                            column[index] = self._cell(rows[index], name, where[index])
+                        except GradcliError as error:
+                            faults[index] = Fault(index, *error.in_shell)
+            columns[name] = column
+        for index in faults:
+            for column in columns.values():
+                column[index] = np.nan
+        kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
+        at_fault = tuple(faults[index] for index in sorted(faults))
+        places = np.array([number for number, _ in lines], int)
+        return Block(self._numbered(len(rows)), columns, kept, at_fault, places)
 
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:
-            row = json.loads(line, parse_constant=str, object_pairs_hook=_without_twins)
+            row = _ROWS.decode(line)
         except json.JSONDecodeError as error:
             reason = f"{error.msg.lower()}, at character {error.colno}"
             raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
@@ -159,13 +144,9 @@ class Objects(TextRows):
         array = array_of(row[name], f"{where}, key {shown(name)},")
         shape = self.source.columns[name]
         if array.shape != shape:
-            sizes = f"shape {_show(array.shape)}, and in the first row {_show(shape)}"
+            sizes = f"shape {array.shape}, and in the first row {shape}"
             raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
         return array
-
-
-def _show(shape: tuple[int, ...]) -> str:
-    return str(shape)
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -175,6 +156,9 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         key = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
         raise InputError(f"has the key {shown(key)} twice", hint="give it once")
     return found
+
+
+_ROWS = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins)
 
 
 def _object(line: str) -> dict[str, Any] | None:
