@@ -383,7 +383,6 @@ OPTIONS = (
         Kind.SWITCH,
         (*QUESTIONS, "run"),
         is_presentation=True,
-        is_setting=True,
         help="The same as --format full: all there is to say.",
     ),
     Option(
@@ -402,7 +401,6 @@ OPTIONS = (
         Kind.SWITCH,
         (*QUESTIONS, "run", "functions"),
         is_presentation=True,
-        is_setting=True,
         help="The same as --format json.",
     ),
     Option(

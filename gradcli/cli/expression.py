@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from gradcli.cli import completion
 from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
-from gradcli.cli.settings import FORMS, settable
+from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS, QUESTIONS, Kind
 
@@ -161,10 +161,7 @@ class OnceCommand(TyperCommand):
         """
         found = ctx.find_root().obj
         if callable(found):
-            given = found(self.name)
-            is_form_back = given.get("format") in FORMS and given["format"] in taken_back
-            gone = {*taken_back, *(["format"] if is_form_back else [])}
-            ctx.default_map = {name: value for name, value in given.items() if name not in gone}
+            ctx.default_map = {name: value for name, value in found(self.name).items() if name not in taken_back}
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))

@@ -96,7 +96,7 @@ def _all(file: SettingsFile) -> tuple[dict[str, list[InForce]], list[GradcliErro
     """What is in force for all commands, under "", and what is other for one; and the mistakes of the environment."""
     mistakes: list[GradcliError] = []
     common: dict[str, InForce] = {}
-    options = [option for option in settings.settable() if option.key not in settings.FORMS]
+    options = list(settings.settable())
     general = file.of("")
     for option in options:
         try:

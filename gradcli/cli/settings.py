@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli import options
@@ -20,14 +20,11 @@ from gradcli.options import CONFIG_VARIABLE, Kind, Option
 NAME = os.path.join("gradcli", "config.toml")
 """The file, in the folder of the user's settings."""
 
-FORMS = ("full", "json")
-"""Switches that are another way to write a format."""
-
 DEMANDS = ("strict", "require_all")
 """What needs the verdict of the check."""
 
 _AT = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
-_TABLE = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]")
+_TABLE = re.compile(r"""\s*\[\s*["']?([\w-]+)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +160,12 @@ def _merged(layers: Iterable[Mapping[str, Setting]]) -> dict[str, Setting]:
     """The settings of all layers, of which a later one counts more; what excludes one before it takes that away."""
     found: dict[str, Setting] = {}
     for layer in layers:
-        own = dict(layer)
-        for form in FORMS:
-            switch = own.pop(form, None)
-            if switch is not None and switch.value:
-                own["format"] = replace(switch, value=form)
-            elif switch is not None and form == (found["format"].value if "format" in found else ""):
-                own.setdefault("format", replace(switch, value="table"))
-        if _says(own, "check", False):
+        if _says(layer, "check", False):
             for name in DEMANDS:
                 found.pop(name, None)
-        elif any(_says(own, name, True) for name in DEMANDS) and _says(found, "check", False):
+        elif any(_says(layer, name, True) for name in DEMANDS) and _says(found, "check", False):
             del found["check"]
-        found |= own
+        found |= layer
     return found
 
 
@@ -243,23 +233,18 @@ class _Reader:
         option = next((one for one in settable(table) if name in _names(one)), None)
         if option is None:
             raise self._at(table, name, *_no_setting(table, name))
-        is_opposite = name.replace("-", "_") != option.key  # no-check of --no-check
-        wrong = fault(replace(option, name="", spelling="") if is_opposite else option, value)
+        wrong = fault(option, value)
         if wrong:
             hint = f"write {name} = {_example(option)}"
             raise self._at(table, name, f"{name} = {written(value)} {wrong}", hint)
-        return option.key, Setting(not value if is_opposite else value, self._line(table, name))
+        return option.key, Setting(value, self._line(table, name))
 
     def _require_consistent(self, table: str, settings: Mapping[str, Setting]) -> None:
-        forms = [name for name in ("format", *FORMS) if name in settings and settings[name].value is not False]
-        demands = [name for name in DEMANDS if _says(settings, name, True)]
-        pairs = [forms[:2]] if len(forms) > 1 else []
-        pairs += [["check", demands[0]]] if demands and _says(settings, "check", False) else []
-        rows = list(settable())
-        for first, second in pairs:
-            later = max(first, second, key=lambda name: settings[name].line)
-            both = [f"{shown(one)} = {written(settings[one.key].value)}" for one in rows if one.key in (first, second)]
-            raise self._at(table, later, f"{' and '.join(both)} exclude each other", "leave out one of them")
+        demand = next((name for name in DEMANDS if _says(settings, name, True)), None)
+        if demand is not None and _says(settings, "check", False):
+            later = max("check", demand, key=lambda name: settings[name].line)
+            both = f"check = false and {demand.replace('_', '-')} = true"
+            raise self._at(table, later, f"{both} exclude each other", "leave out one of them")
 
     def _at(self, table: str, name: str, message: str, hint: str) -> UsageError:
         """The error of a line that sets a name, or begins a table."""
@@ -269,17 +254,12 @@ class _Reader:
 
     def _line(self, table: str, name: str) -> int:
         """Where a name is set, or a table of that name begins; 1 where it is written in another way."""
-        begins = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(name)}\b""")
-        dotted = re.compile(rf"""\s*["']?{re.escape(table)}["']?\s*[.=].*{re.escape(name)}\b""")
         current = ""
         for number, line in enumerate(self._lines, start=1):
             header = _TABLE.match(line)
-            is_new = header is not None and header[1].strip("\"'") == name and not table
-            if header is not None:
-                current = header[1].strip("\"'")
-            if is_new or (header is None and current == table and begins.match(line)):
-                return number
-            if table and not current and dotted.match(line):
+            current = header[1] if header else current
+            is_there = current == name and not table if header else current == table
+            if is_there and re.match(rf"""\s*[\["']*{re.escape(name)}\b""", line):
                 return number
         return 1
 
@@ -299,13 +279,15 @@ def _owners(key: str) -> Iterator[str]:
 
 def _names(option: Option) -> Sequence[str]:
     """What the setting of an option may be called: as its flag is written, or as in Python."""
-    return list(dict.fromkeys([option.key, shown(option), option.flag.removeprefix("--")]))
+    return option.key, shown(option)
 
 
 def _no_setting(table: str, name: str) -> tuple[str, str]:
     """What is wrong with a name, and what to do."""
     whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
     key = name.replace("-", "_")
+    if name in options.FORMATS:
+        return whose, f'write format = "{name}"'
     owners = list(dict.fromkeys(_owners(key)))
     if owners:
         return whose, f"it is one of {', '.join(owners)}"

@@ -71,17 +71,11 @@ WORDS = ("eval", "(1-cos(x))/x**2", "--at", "1e-8", "--format", "plain")
 
 def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: Command) -> None:
     """And a flag turns on again what the file has turned off."""
-    settings("strict = true\nfull = true\n")
+    settings("strict = true\n")
     assert gradcli(*WORDS).code == 1
     assert gradcli(*WORDS, "--no-strict").code == 0
     assert gradcli(*WORDS, "--no-check").code == 0
-    full = gradcli("eval", "x", "--at", "1").out
-    assert full == gradcli("eval", "x", "--at", "1", "--full").out
-    assert (
-        gradcli("eval", "x", "--at", "1", "--no-full").out == gradcli("eval", "x", "--at", "1", "--format", "table").out
-    )
-    assert full != gradcli("eval", "x", "--at", "1", "--no-full").out
-    settings("no-check = true\n")
+    settings("check = false\n")
     assert "not checked" in gradcli("eval", "x", "--at", "1").out
     assert "agree" in gradcli("eval", "x", "--at", "1", "--check").out
     assert gradcli(*WORDS, "--strict").code == 1
@@ -89,8 +83,8 @@ def test_a_switch_of_the_file_is_taken_back_by_a_flag(settings: Write, gradcli: 
 
 
 def test_the_table_of_a_command_takes_back_what_stands_above(settings: Write, gradcli: Command) -> None:
-    """Also in other words: a format for full, the check that strict needs."""
-    settings('full = true\nno-check = true\n[eval]\nstrict = true\nformat = "plain"\n[grad]\nfull = false\n')
+    """Also the check that strict needs."""
+    settings('format = "full"\ncheck = false\n[eval]\nstrict = true\nformat = "plain"\n[grad]\nformat = "table"\n')
     assert gradcli(*WORDS[:-2]).code == 1
     assert gradcli("eval", "x", "--at", "1").out == "1\n"
     assert gradcli("grad", "x", "--at", "1").out == gradcli("grad", "x", "--at", "1", "--format", "table").out
@@ -161,10 +155,11 @@ MISTAKES = {
     "digits = true": ("digits = true is not a whole number", 1, "write digits = 6"),
     "strict = 1": ("strict = 1 is not true or false", 1, "write strict = true"),
     "pager = 1": ("pager = 1 is not true or false, or a command", 1, "write pager = true"),
-    "no-check = 'x'": ('no-check = "x" is not true or false', 1, "write no-check = true"),
+    "check = 'x'": ('check = "x" is not true or false', 1, "write check = true"),
+    "full = true": ("there is no setting full", 1, 'write format = "full"'),
     "digit = 4": ("there is no setting digit", 1, "did you mean 'digits'?"),
     "nonsense = 4": ("there is no setting nonsense", 1, "the settings are "),
-    "full = true\nat = 'x=1'": ("at is no setting", 2, "--at is part of a question"),
+    "strict = true\nat = 'x=1'": ("at is no setting", 2, "--at is part of a question"),
     "[vjp]\nv = 1": ("v is no setting", 2, "--v is part of a question"),
     "[mapp]\nstrict = true": ("there is no command mapp that has settings", 1, "did you mean 'map'?"),
     "[batch]\nstrict = true": ("there is no command batch that has settings", 1, "write one of "),
@@ -173,7 +168,6 @@ MISTAKES = {
     "[digits]\nx = 1": ("there is no command digits that has settings", 1, "write digits = VALUE, above all tables"),
     "color = always": ("no TOML: invalid value", 1, "a line is NAME = VALUE, with words in quotes"),
     'x = 1\nformat = "pl': ("no TOML: illegal character", 2, "a line is NAME = VALUE"),
-    "full = true\njson = true": ("full = true and json = true exclude each other", 2, "leave out one"),
     "check = false\nstrict = true": ("check = false and strict = true exclude each other", 2, "leave out one"),
     "on-error = 'skip'\non_error = 'nan'": ("on_error is set a second time", 2, "set it once"),
 }
@@ -234,7 +228,7 @@ def test_a_file_that_cannot_be_read(
 def test_config_shows_what_is_in_force(settings: Write, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every setting, with its line, its variable, or as the default that it is."""
     path = settings(
-        '# mine\nformat = "csv"\nno-check = true\n[map]\non-error = "skip"\n[eval]\nfull = true\ndigits = 3\n'
+        '# mine\nformat = "csv"\ncheck = false\n[map]\non-error = "skip"\n[eval]\nformat = "full"\ndigits = 3\n'
     )
     monkeypatch.setenv("GRADCLI_DIGITS", "4")
     lines = [line.split("#") for line in gradcli("config").out.splitlines()]
@@ -261,7 +255,7 @@ def test_config_shows_what_is_in_force(settings: Write, gradcli: Command, monkey
 def test_settings_are_about_how_answers_are_shown_and_judged() -> None:
     """And never values of a function, or where it is read from and written to."""
     assert {option.key for option in settable()} == {
-        *("format", "full", "json", "color", "digits", "quiet", "pager", "dtype"),
+        *("format", "color", "digits", "quiet", "pager", "dtype"),
         *("check", "strict", "require_all", "on_error", "budget", "warm"),
     }
     for option in OPTIONS:
@@ -273,13 +267,13 @@ def test_batch_and_python_read_no_settings(
     settings: Write, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request is answered alike everywhere."""
-    settings('dtype = "float32"\nno-check = true\n')
+    settings('dtype = "float32"\ncheck = false\n')
     requests = tmp_path / "requests"
     requests.write_text("eval x --at 1\n", encoding="utf-8")
     answer = json.loads(gradcli("batch", str(requests)).out)
     assert (answer["dtype"], answer["check"]["verdict"]) == ("float64", "agree")
-    requests.write_text("eval x --at 1 --no-full\n", encoding="utf-8")
-    assert "no such option: --no-full" in gradcli("batch", str(requests)).out
+    requests.write_text("eval x --at 1 --no-strict\n", encoding="utf-8")
+    assert "no such option: --no-strict" in gradcli("batch", str(requests)).out
     requests.write_text("eval x --at 1\n", encoding="utf-8")
     settings("nonsense")
     assert gradcli("batch", str(requests)).code == 0
