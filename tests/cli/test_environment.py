@@ -71,24 +71,34 @@ def test_errors_are_json_where_answers_are(gradcli: Command, monkeypatch: pytest
     assert gradcli("eval", "x", "--format=table").err.startswith("error: ")
 
 
-def test_colours_are_as_asked(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the option, then by our variable, then by those that many programs have; a pipe has none by default."""
+COLOURS: list[tuple[dict[str, str], list[str], bool]] = [
+    ({}, [], False),
+    ({"NO_COLOR": "1", "GRADCLI_COLOR": "never"}, ["--color", "always"], True),
+    ({"NO_COLOR": "1", "GRADCLI_COLOR": "always"}, [], True),
+    ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, [], True),
+    ({"FORCE_COLOR": "0"}, [], False),
+    ({"FORCE_COLOR": "1"}, ["--color", "never"], False),
+    ({"FORCE_COLOR": "1", "GRADCLI_COLOR": "never"}, [], False),
+    *(({}, ["--color", "always", "--format", form], False) for form in ("json", "csv", "plain", "latex", "markdown")),
+]
 
-    def is_colored(*options: str, **environment: str) -> bool:
-        for name in ("GRADCLI_COLOR", "NO_COLOR", "FORCE_COLOR"):
-            monkeypatch.delenv(name, raising=False)
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value)
-        return "\x1b[" in gradcli("eval", "x", "--at", "1", *options).out
 
-    assert not is_colored()
-    assert is_colored("--color", "always", NO_COLOR="1", GRADCLI_COLOR="never")
-    assert is_colored(GRADCLI_COLOR="always", NO_COLOR="1")
-    assert is_colored(FORCE_COLOR="1")
-    assert not is_colored(FORCE_COLOR="0")
-    assert is_colored(FORCE_COLOR="1", NO_COLOR="1")
-    assert not is_colored("--color", "never", FORCE_COLOR="1")
-    assert not is_colored(GRADCLI_COLOR="never", FORCE_COLOR="1")
+@pytest.mark.parametrize(("environment", "options", "is_colored"), COLOURS)
+def test_colours_are_as_asked(
+    environment: dict[str, str],
+    options: list[str],
+    is_colored: bool,
+    gradcli: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the option, our variable, those that many programs have; a pipe has none by default, and data never."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options).out) == is_colored
+    if "--format" not in options:
+        found = gradcli("eval", "a = x; 2*x", "--at", "x=1", *options).err + gradcli("eval", "sine(x)", *options).err
+        marks = ("\x1b[1;33mwarning:", "\x1b[1;31merror:\x1b[0m ", "\x1b[2mhint: ")
+        assert [mark in found for mark in marks] == [is_colored] * 3
 
 
 def test_the_values_of_a_function_never_come_from_the_environment(

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from tests import warm
-from tests.cli.test_process import imported
 from tests.conftest import Command
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
@@ -141,19 +140,6 @@ def test_what_is_wrong_is_marked(arguments: list[str], words: str, gradcli: Comm
     assert run.err.startswith("error: ")
     error = json.loads(gradcli(*arguments, "--json").err)["error"]
     assert error["kind"] == "value"
-
-
-def test_errors_of_files_import_no_torch(folder: Path) -> None:
-    """Nor SymPy, before there is an expression."""
-    commands = [
-        ["eval", "@nowhere.txt", "--at", "1"],
-        ["eval", "x", "--at", "@nowhere.csv"],
-        ["vjp", "x", "--at", "@table.csv:y"],
-        ["vjp", "x", "--at", "1", "--v", "@table.csv:y"],
-    ]
-    for words, code, packages in imported(commands, folder):
-        wanted = set() if words == "eval @nowhere.txt --at 1" else {"sympy"}
-        assert (code, packages & {"torch", "sympy"}) == (2, wanted), words
 
 
 @pytest.mark.parametrize(

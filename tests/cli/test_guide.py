@@ -9,7 +9,7 @@ import re
 import pytest
 
 from gradcli import guide
-from tests.cli.test_process import GRADCLI, imported, on_a_terminal
+from tests.cli.test_process import GRADCLI, on_a_terminal
 from tests.conftest import Command
 
 COLUMNS = 80
@@ -31,14 +31,6 @@ def test_a_page_is_its_markdown_in_a_pipe(page: str, gradcli: Command, monkeypat
     assert (run.code, run.err) == (0, "")
     assert run.out == guide.text(page)
     assert run.out.startswith(f"# {guide.title(page)}\n")
-
-
-def test_a_pipe_without_unicode_gets_ascii(forked: Command) -> None:
-    """Our own words have signs for it."""
-    run = forked("guide", "verdicts", PYTHONIOENCODING="ascii")
-    assert (run.code, run.err) == (0, "")
-    assert "<= atol + rtol*|truth|" in run.out
-    assert run.out.isascii()
 
 
 def test_a_terminal_shows_a_page_through_the_pager() -> None:
@@ -81,9 +73,3 @@ def test_an_interrupt_is_for_the_pager() -> None:
         if b"ready" in shown and b"^C" not in shown:
             os.write(terminal, b"\x03")
     assert os.waitpid(pid, 0)[1] == 0
-
-
-def test_the_guide_imports_neither_torch_nor_sympy() -> None:
-    """It is text."""
-    for words, code, packages in imported([["guide"], ["guide", "verdicts"], ["guide", "verdict"]]):
-        assert (code, packages & {"torch", "sympy", "flint"}) == (2 if words.endswith("verdict") else 0, set()), words

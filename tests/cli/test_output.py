@@ -266,24 +266,6 @@ def test_a_scalar_option_is_given_once(command: str, names: list[str], gradcli: 
         assert "is given twice" in run.err
 
 
-def test_colours_are_those_of_each_stream(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--color over FORCE_COLOR over NO_COLOR over the terminal; never in JSON."""
-    for name in ("NO_COLOR", "FORCE_COLOR", "GRADCLI_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    assert gradcli("eval", "x +", "--color", "always").err.startswith("\x1b[1;31merror:\x1b[0m ")
-    assert "\x1b[2mhint: " in gradcli("eval", "sine(x)", "--color=always").err
-    assert "\x1b[1;33mwarning:" in gradcli("eval", "a = x; 2*x", "--at", "x=1", "--color", "always").err
-    for form in ("json", "csv", "plain", "latex", "markdown"):
-        assert "\x1b" not in gradcli("eval", "x", "--at", "1", "--color", "always", "--format", form).out
-    assert "\x1b" not in gradcli("eval", "x +", "--color", "always", "--json").err
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" in gradcli("eval", "x +").err
-    assert "\x1b" not in gradcli("eval", "x +", "--color", "never").err
-    monkeypatch.setenv("FORCE_COLOR", "0")
-    assert "\x1b" not in gradcli("eval", "x +").err
-
-
 @pytest.mark.parametrize("command", ["", *GROUP.commands])
 def test_every_help_says_what_the_exit_codes_mean(command: str, gradcli: Command) -> None:
     """All that there are."""

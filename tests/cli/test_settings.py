@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.cli.settings import settable
 from gradcli.options import OPTIONS
-from tests.cli.test_process import imported, on_a_terminal
+from tests.cli.test_process import on_a_terminal
 from tests.conftest import Command
 
 Write = Callable[[str], str]
@@ -277,10 +277,3 @@ def test_batch_and_python_read_no_settings(
     requests.write_text("eval x --at 1\n", encoding="utf-8")
     settings("nonsense")
     assert gradcli("batch", str(requests)).code == 0
-
-
-def test_a_wrong_file_imports_nothing_slow(settings: Write) -> None:
-    """It is found before the function is read."""
-    settings("nonsense")
-    for words, code, packages in imported([["config"], ["eval", "x", "--at", "1"]]):
-        assert (code, packages) == (2, set()), words

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -135,10 +133,3 @@ def test_a_thread_that_goes_on_is_no_hang(folder: Path, forked: Command) -> None
     )
     run = forked("grad", f"{folder}/threads.py::f", "--at", "3", "--format", "plain")
     assert (run.code, run.out) == (0, "1\n")
-
-
-def test_torch_is_not_imported_for_an_error_of_the_name() -> None:
-    """There is no such file."""
-    code = "import sys\nfrom gradcli.cli import main\nprint(main(['grad', 'missing.py::f']), 'torch' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (run.stdout, run.stderr) == ("2 False\n", "error: there is no file missing.py\n")

@@ -39,16 +39,6 @@ def test_a_script_that_is_piped_into_a_file_runs(to: str, forked: Command, tmp_p
     assert numbers == [float(word) for word in forked("vjp", *words, "--format", "plain").out.split()]
 
 
-def test_a_torch_script_is_written_without_torch() -> None:
-    """It would take two seconds."""
-    code = (
-        "import sys; from gradcli.cli import main; main(['code', 'x**2', '--at', '1,2', '--v', '2*y']);"
-        "assert 'torch' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_every_format_but_json_is_the_script_itself(gradcli: Command) -> None:
     """Without a frame; JSON has it under `source`."""
     words = ["code", "x**2", "--at", "1,2", "--v", "1,1"]
