@@ -237,64 +237,45 @@ def test_an_answer_does_not_depend_on_what_came_before(ask: Ask) -> None:
     assert mixed[len(disturbances) :: len(disturbances) + 1] == alone
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")])
-def test_a_request_without_memory_is_one_error(error: Exception, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next one may have it."""
-    eval_ = gradcli.function.Function.eval
-
-    def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
-        if self.expression == "huge":
-            raise error
-        return eval_(self, *arguments, **options)
-
-    monkeypatch.setattr(gradcli.function.Function, "eval", failing)
-    fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
-    run = ask({"command": "eval", "expression": "huge", "id": 1}, fine)
-    first, second = map(json.loads, run.out.splitlines())
-    assert (run.code, first["id"], first["error"]["kind"], first["error"]["line"]) == (2, 1, "too-large", 1)
-    assert second["value"] == 1
-
-
-@pytest.mark.parametrize("error", [KeyError("x"), RecursionError("deep"), NotImplementedError(), AssertionError("no")])
-def test_a_bug_of_ours_is_one_answer_and_the_stream_goes_on(
-    error: Exception, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its kind is internal, its line has the id, and the exit code is 70 whatever else went wrong."""
-
+def _raising(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     def failing(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(gradcli.function.Function, "grad", failing)
+    patch.setattr(gradcli.function.Function, "grad", failing)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (MemoryError(), "too-large", 2),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "too-large", 2),
+        *((error, "internal", 70) for error in (KeyError("x"), RecursionError("deep"), NotImplementedError())),
+    ],
+)
+def test_what_goes_wrong_is_one_answer_and_the_stream_goes_on(
+    error: Exception, kind: str, code: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its line has the id, and a bug of ours makes the exit code 70 whatever else went wrong; its trace, if asked."""
+    _raising(error, monkeypatch)
     fine = {"command": "eval", "expression": "x", "at": {"x": 1}}
     run = ask(GOOD | {"id": 1}, fine, "{nonsense", fine)
     first, second, third, fourth = map(json.loads, run.out.splitlines())
-    assert (run.code, run.err, first["schema"], first["id"]) == (70, "", 1, 1)
-    assert (first["error"]["kind"], first["error"]["line"]) == ("internal", 1)
-    assert type(error).__name__ in first["error"]["message"]
+    assert (run.code, run.err, first["schema"], first["id"]) == (code, "", 1, 1)
+    assert (first["error"]["kind"], first["error"]["line"]) == (kind, 1)
+    assert kind != "internal" or type(error).__name__ in first["error"]["message"]
     assert third["error"]["kind"] == "syntax"
     assert second["value"] == fourth["value"] == 1
-
-
-def test_the_trace_of_a_bug_is_shown_if_asked(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On stderr, as for every command."""
     monkeypatch.setenv("GRADCLI_DEBUG", "1")
-    monkeypatch.setattr(gradcli.function.Function, "grad", lambda *_, **__: {"y": 1}["x"])
-    assert "Traceback" in ask(GOOD).err
+    assert ("Traceback" in ask(GOOD).err) == (kind == "internal")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
-def test_what_ends_the_process_is_no_bug(error: BaseException, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ends_the_process_is_no_bug(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt within a request ends the stream."""
-
-    def ending(self: gradcli.function.Function, *arguments: Any, **options: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr(gradcli.function.Function, "grad", ending)
-    if isinstance(error, SystemExit):
-        with pytest.raises(SystemExit):
-            ask(GOOD, GOOD)
-    else:
-        assert ask(GOOD, GOOD) == Run(130, "", "")
+    _raising(KeyboardInterrupt(), monkeypatch)
+    assert ask(GOOD, GOOD) == Run(130, "", "")
+    _raising(SystemExit(3), monkeypatch)
+    with pytest.raises(SystemExit):
+        ask(GOOD, GOOD)
 
 
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:

@@ -98,21 +98,168 @@ def test_every_format_of_rows_has_a_suffix() -> None:
     assert tuple(dict.fromkeys(SUFFIXES.values())) == ROW_FORMATS
 
 
-def test_the_derivatives_of_a_parabola_by_hand(gradcli: Command, tmp_path: Path) -> None:
-    """Y = ax² + b, dy/dx = 2ax, dy/da = x²."""
-    path = tmp_path / "data.csv"
-    path.write_text("x,day,a\n1,mon,2\n-3,tue,0.5\n")
-    run = gradcli("map", "a*x**2 + b", "--points", str(path), "--at", "b=1")
-    assert run.out == "y,dy_da,dy_dx\n3.0,1.0,4.0\n5.5,9.0,-3.0\n"
-    assert (run.code, run.err) == (0, "")
+def _npy(array: object) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)  # type: ignore[arg-type]
+    return stream.getvalue()
 
 
-def test_an_expression_may_begin_with_a_minus(gradcli: Command, tmp_path: Path) -> None:
-    """-x**2, and the derivative by a variable that is no column, row by row."""
-    path = tmp_path / "data.csv"
-    path.write_text("x\n1\n2\n")
-    run = gradcli("map", "-k*x**2", "--points", str(path), "--at", "k=3", "--wrt", "k,x")
-    assert run.out == "y,dy_dk,dy_dx\n-3.0,-1.0,-6.0\n-12.0,-4.0,-12.0\n"
+def _npz(**arrays: object) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+TABLE = np.arange(1.0, 13.0).reshape(6, 2)
+KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
+A_FAULT = ["--on-error", "skip", "--check"]
+
+ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
+    # by hand: y = ax**2 + b, dy/dx = 2ax, dy/da = x**2; an expression may begin with a minus
+    ("a*x**2 + b", "t.csv", b"x,day,a\n1,mon,2\n-3,tue,0.5\n", ["--at", "b=1"],
+     "y,dy_da,dy_dx\n3.0,1.0,4.0\n5.5,9.0,-3.0\n"),
+    ("-k*x**2", "t.csv", b"x\n1\n2\n", ["--at", "k=3", "--wrt", "k,x"],
+     "y,dy_dk,dy_dx\n-3.0,-1.0,-6.0\n-12.0,-4.0,-12.0\n"),
+    # single precision has its own digits
+    ("x", "t.csv", b"x\n0.1\n1e39\n", ["--dtype", "float32"], "y,dy_dx\n0.1,1.0\ninf,1.0\n"),
+    # one unnamed column is the only variable; of several, names are given, in the place of the order of the variables
+    ("x**2", "t.csv", b"1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    ("x**2", "t.csv", b"\n1\n2\n", ["--columns", "x"], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
+    ("x**2", "t.csv", b"5;1.5\n", ["--columns", "x, n"], "y,dy_dx\n25.0,10.0\n"),
+    ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
+    ("out = x - y", "t.npy", _npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
+     "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"),
+    # formats and quiet are those of other commands
+    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
+    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "tsv"], "y\tdy_dx\n9.0\t6.0\n"),
+    # elements of vectors are columns, in brackets, in any order; or with digits, where no variable is called so
+    ("x[0]**2*x[1]", "t.csv", b"x[1],x[0]\n5,2\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
+    ("x[0]**2*x[1]", "t.csv", b"x1,x0,n\n5,2,x\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
+    ("sum(A)", "t.csv", b'"A[0,0]","A[0,1]"\n5,2\n', [], "y,dy_dA0_0,dy_dA0_1\n7.0,1.0,1.0\n"),
+    ("x0*x1", "t.csv", b"x0,x1\n5,2\n", [], "y,dy_dx0,dy_dx1\n10.0,2.0,5.0\n"),
+    ("sum(x)*x1", "t.npz", _npz(x=[[1.0, 2.0]], x1=[3.0]), [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
+    # texts of many kinds: a mark, carriage returns, blanks, quotes with newlines, semicolons, no last newline
+    *(
+        ("3*x", "t.csv", text, [], "y,dy_dx\n3.0,3.0\n6.0,3.0\n")
+        for text in (
+            b"\xef\xbb\xbfx,n\r\n1,a\r\n2,b\r\n", b"x,n\n 1 , a\n2,b", b'"x",n\n"1","a\nb"\n2,b\n\n\n',
+            b"x;n\n1;a\n2;b\n", b"\n\nx,n\n1,a\n2,\xff\n", b"x,n\r1,a\r2,b\r",
+        )
+    ),
+    # plain arrays have columns in the order of the variables, in C and in Fortran order; a vector if there is one
+    *(
+        case
+        for array in (TABLE, np.asfortranarray(TABLE), TABLE.astype(np.int32))
+        for case in (
+            ("a*x - b", "t.npy", _npy(array[:2]), ["--at", "x=10"], "y,dy_da,dy_db\n8.0,10.0,-1.0\n26.0,10.0,-1.0\n"),
+            ("x[0]*x[1]", "t.npy", _npy(array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+            ("x[0]*x[1]", "t.npz", _npz(x=array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+        )
+    ),
+    # what is no variable may have another number of rows
+    ("x", "t.npz", _npz(x=[1.0], z=np.ones(4), other=np.ones((9, 9))), [], "y,dy_dx\n1.0,1.0\n"),
+    # standard input: CSV, and other formats when asked for
+    ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
+    ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
+    ("x*z", "-", _npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
+     "y,dy_dx\n2.0,2.0\n12.0,4.0\n"),
+]  # fmt: skip
+
+
+def _asked(
+    text: str, name: str, content: bytes, words: list[str], folder: Path, patch: pytest.MonkeyPatch, gradcli: Command
+) -> Run:
+    """What `map` does in a folder with one file, or with the content on standard input."""
+    patch.chdir(folder)
+    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    if name != "-":
+        Path(name).write_bytes(content)
+    return gradcli("map", text, "--points", name, *words)
+
+
+@pytest.mark.parametrize(("text", "name", "content", "words", "out"), ANSWERED)
+def test_rows_are_answered(
+    text: str,
+    name: str,
+    content: bytes,
+    words: list[str],
+    out: str,
+    gradcli: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With nothing on stderr."""
+    assert _asked(text, name, content, words, tmp_path, monkeypatch, gradcli) == Run(0, out, "")
+
+
+def test_arrays_go_to_standard_output() -> None:
+    """Bytes, where they are asked for."""
+    words = [warm.gradcli(), "map", "x**2", "--points", "-", "--output-format"]
+    for form in ("npy", "npz"):
+        done = subprocess.run([*words, form], input=b"x\n3\n", capture_output=True, timeout=120, check=True)
+        found = np.load(io.BytesIO(done.stdout))
+        assert (float(found["y"][0]), float(found["dy_dx"][0])) == (9.0, 6.0)
+
+
+def test_cells_that_are_kept_are_as_they_were(gradcli: Command, tmp_path: Path) -> None:
+    """Quotes, commas, newlines, any encoding; numbers keep their digits."""
+    path, out = tmp_path / "data.csv", tmp_path / "out.csv"
+    path.write_bytes(KEPT)
+    assert gradcli("map", "x", "--points", str(path), "--keep", "-o", str(out)).code == 0
+    assert out.read_bytes() == b'x,name,y,dy_dx\n1.50,"a, ""b""\nc",1.5,1.0\n2,d,2.0,1.0\n3,\xff,3.0,1.0\n'
+
+
+def _header(names: str) -> bytes:
+    return f"{names}\n1,2\n".encode()
+
+
+REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
+    ("x*y", "a.csv", b"1,2\n", [], "hint: name the columns by --columns x,y, or in the first row"),
+    ("x*y", "a.csv", b"x,y\n1,2\n", ["--columns", "x,y"], "names its columns, and --columns names them too"),
+    ("x*y", "a.jsonl", b'{"x": 1, "y": 2}\n', ["--columns", "x,y"], "names its columns, and --columns names them too"),
+    ("x*y", "a.csv", b"1,2\n", ["--columns", "x"], "no value for the variable 'y'"),
+    ("x*y", "a.csv", b"1,2\n", ["--columns", ","], "--columns names no column"),
+    ("x*y", "a.csv", b"1,2\n", ["--columns", "x,y,z"], "row 1 (line 1) of 'a.csv' has 2 cells"),
+    ("x**2", "t.csv", _header("x,x"), [], "'t.csv' has two columns 'x'"),
+    ("x**2", "t.csv", _header("x[0],x[0]"), [], "'t.csv' has two columns for x[0]"),
+    ("x**2", "t.csv", _header("x[0],x[2]"), [], "'t.csv' has 2 columns for elements of 'x', and none for x[1]"),
+    ("x**2", "t.csv", _header("x,z"), ["--at", "x=1"], "'x' is a column of 't.csv', and --at gives it a value"),
+    ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
+    ("x**2", "t.csv", _header("z,w"), ["--at", "x=1"], "no variable of the expression is a column of 't.csv'"),
+    ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
+    ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
+    ("x**2", "t.csv", _header("1,2"), [], "'t.csv' has no row of names: its first row is '1,2'"),
+    ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "is not a number"),
+    ("a*b*c", "t.npy", _npy(TABLE), [], "there are 3 variables"),
+    ("x", "t.npy", _npy(3.0), [], "is a single number and has no rows"),
+    ("x", "t.npy", _npy(np.array([1, "a"], dtype=object)), [], "pickled"),
+    ("x", "t.npy", _npy(np.ones(1000))[:-3], ["-o", "out.csv"], "cut short"),
+    ("x", "t.npy", header("(1,)", version=9) + bytes(8), [], "not (9, 0)"),
+    ("x*z", "t.npz", _npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
+    ("x", "t.npz", _npz(x=np.array(["a"])), [], "holds text"),
+    ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
+    ("x", "data.dat", b"1\n", [], "does not say what format"),
+    ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "content", "words", "said"), REFUSED)
+def test_what_is_wrong_with_rows_and_columns_is_said(
+    text: str,
+    name: str,
+    content: bytes,
+    words: list[str],
+    said: str,
+    gradcli: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One message each, and no output."""
+    run = _asked(text, name, content, words, tmp_path, monkeypatch, gradcli)
+    assert (run.code, run.out, said in run.err) == (2, "", True), run.err
+    assert run.err.count("error: ") == 1
+    assert os.listdir() == ([name] if name != "-" else [])
 
 
 CASES: list[tuple[str, dict[str, tuple[int, ...]], dict[str, str], str | None]] = [
@@ -195,14 +342,6 @@ def test_what_is_kept_reads_back(form: str, into: str, gradcli: Command, tmp_pat
     np.testing.assert_array_equal(_read(tmp_path / "again.npz")["f"], np.where(np.isinf(double), double, x))
 
 
-def test_single_precision_has_its_own_digits(gradcli: Command, tmp_path: Path) -> None:
-    """0.1 in float32 is written as 0.1."""
-    path = tmp_path / "data.csv"
-    path.write_text("x\n0.1\n1e39\n")
-    run = gradcli("map", "x", "--points", str(path), "--dtype", "float32")
-    assert run.out == "y,dy_dx\n0.1,1.0\ninf,1.0\n"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -238,17 +377,6 @@ def test_a_row_at_fault_in_a_table(
     assert [line.split(",")[-2:] for line in nan.out.splitlines()[1:]][1] == ["nan", "nan"]
     assert nan.out.count("\n") == 4
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
-
-
-def test_an_archive_and_an_array_that_are_not_known_are_refused(gradcli: Command, tmp_path: Path) -> None:
-    """Two arrays of one name, and a version that nobody has written yet, as for values."""
-    twice, unknown = tmp_path / "twice.npz", tmp_path / "unknown.npy"
-    twice.write_bytes(doubled("x.npy", "x.npy"))
-    unknown.write_bytes(header("(1,)", version=9) + bytes(8))
-    for path, words in ((twice, "has two arrays 'x'"), (unknown, "not (9, 0)")):
-        run = gradcli("map", "x**2", "--points", str(path))
-        assert (run.code, run.out) == (2, "")
-        assert words in run.err
 
 
 @pytest.mark.parametrize("blanks", [1, 2, 5, 150_000])
@@ -337,113 +465,6 @@ def test_a_row_that_float64_cannot_hold_is_at_fault(form: str, gradcli: Command,
     assert left.err == f"5 rows read, 2 left out, 3 written\nthe first: {first}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "out"),
-    [
-        ("1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
-        ("\n1\n2\n", ["--columns", "x"], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
-        ("1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
-        ("5;1.5\n", ["--columns", "x, n"], "y,dy_dx\n25.0,10.0\n"),
-    ],
-)
-def test_a_table_needs_no_row_of_names(text: str, words: list[str], out: str, gradcli: Command, tmp_path: Path) -> None:
-    """The one unnamed column is the only variable; of several, the names are given beside it."""
-    path = tmp_path / "data.csv"
-    path.write_text(text)
-    assert gradcli("map", "x**2", "--points", str(path), *words) == Run(0, out, "")
-
-
-def test_names_beside_a_table_are_those_of_elements_and_of_plain_arrays(gradcli: Command, tmp_path: Path) -> None:
-    """With commas inside of brackets, and in the place of the order of the variables."""
-    path, array = tmp_path / "data.tsv", tmp_path / "data.npy"
-    path.write_text("2\t5\n3\n")
-    run = gradcli("map", "x[0,0]*x[0,1]", "--points", str(path), "--columns", "x[0,1],x[0,0]", "--on-error", "skip")
-    assert run.out == "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"
-    assert run.err.endswith(f"the first: row 2 (line 2) of '{path}' has 1 cell, and there are 2 columns\n")
-    np.save(array, [[2.0, 5.0, 7.0]])
-    plain = gradcli("map", "out = x - y", "--points", str(array), "--columns", "y,n,x", "--keep")
-    assert plain.out == "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words", "said"),
-    [
-        ("a.csv", "1,2\n", [], "hint: name the columns by --columns x,y, or in the first row"),
-        ("a.csv", "x,y\n1,2\n", ["--columns", "x,y"], "names its columns, and --columns names them too"),
-        ("a.jsonl", '{"x": 1, "y": 2}\n', ["--columns", "x,y"], "names its columns, and --columns names them too"),
-        ("a.csv", "1,2\n", ["--columns", "x"], "no value for the variable 'y'"),
-        ("a.csv", "1,2\n", ["--columns", ","], "--columns names no column"),
-        ("a.csv", "1,2\n", ["--columns", "x,y,z"], "row 1 (line 1) of 'a.csv' has 2 cells, and there are 3 columns"),
-    ],
-)
-def test_names_that_do_not_fit_are_refused(
-    name: str, text: str, words: list[str], said: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what to write."""
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text(text)
-    run = gradcli("map", "x*y", "--points", name, *words)
-    assert (run.code, run.out) == (2, "")
-    assert said in run.err
-
-
-def test_formats_and_quiet_are_those_of_other_commands(gradcli: Command, tmp_path: Path) -> None:
-    """`--format` says how the rows are written; `--quiet` leaves out all but errors."""
-    path = tmp_path / "data.csv"
-    path.write_text("x\n3\nabc\n")
-    words = ["map", "x**2", "--points", str(path), "--on-error", "skip", "--check"]
-    assert gradcli(*words, "--format", "jsonl").out == '{"y": 9.0, "dy_dx": 6.0}\n'
-    assert gradcli(*words, "--format", "tsv", "--quiet") == Run(0, "y\tdy_dx\n9.0\t6.0\n", "")
-    failed = gradcli("map", "x**2", "--points", str(path), "-q")
-    assert (failed.code, failed.err.startswith("error: row 2 (line 3) of ")) == (2, True)
-
-
-def test_elements_of_vectors_are_columns(gradcli: Command, tmp_path: Path) -> None:
-    """In brackets, in any order; or with digits, where no variable is called so."""
-    path = tmp_path / "data.csv"
-    path.write_text("x[1],x[0]\n5,2\n")
-    assert gradcli("map", "x[0]**2*x[1]", "--points", str(path)).out == "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"
-    path.write_text("x1,x0,n\n5,2,x\n")
-    assert gradcli("map", "x[0]**2*x[1]", "--points", str(path)).out == "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"
-    path.write_text('"A[0,0]","A[0,1]"\n5,2\n')
-    assert gradcli("map", "sum(A)", "--points", str(path)).out == "y,dy_dA0_0,dy_dA0_1\n7.0,1.0,1.0\n"
-    path.write_text("x0,x1\n5,2\n")
-    assert gradcli("map", "x0*x1", "--points", str(path)).out == "y,dy_dx0,dy_dx1\n10.0,2.0,5.0\n"
-
-
-def test_names_that_would_be_the_same_get_brackets(gradcli: Command, tmp_path: Path) -> None:
-    """The derivative by x[1] and that by x1."""
-    path = tmp_path / "data.npz"
-    np.savez(path, x=np.array([[1.0, 2.0]]), x1=np.array([3.0]))
-    run = gradcli("map", "sum(x)*x1", "--points", str(path))
-    assert run.out == "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"
-
-
-@pytest.mark.parametrize(
-    ("header", "words", "message"),
-    [
-        ("x,x", [], "'t.csv' has two columns 'x'"),
-        ("x[0],x[0]", [], "'t.csv' has two columns for x[0]"),
-        ("x[0],x[2]", [], "'t.csv' has 2 columns for elements of 'x', and none for x[1]"),
-        ("x,z", ["--at", "x=1"], "'x' is a column of 't.csv', and --at gives it a value"),
-        ("z,w", [], "no value for the variable 'x': 't.csv' has no such column, and --at does not give it"),
-        ("z,w", ["--at", "x=1"], "no variable of the expression is a column of 't.csv'"),
-        ("x,z", ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
-        ("x,y", ["--keep"], "--keep keeps the column 'y', and a column of the output has that name"),
-        ("1,2", [], "'t.csv' has no row of names: its first row is '1,2'"),
-    ],
-)
-def test_what_is_wrong_with_columns(
-    header: str, words: list[str], message: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One message each, and no output."""
-    monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text(f"{header}\n1,2\n")
-    run = gradcli("map", "x**2", "--points", "t.csv", *words)
-    assert (run.code, run.out) == (2, "")
-    assert run.err.splitlines()[0] == f"error: {message}"
-
-
 @pytest.mark.parametrize("form", ROW_FORMATS)
 def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> None:
     """A row of names alone, an array of length 0; an empty text is an error."""
@@ -461,32 +482,6 @@ def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> No
     assert {name: len(column) for name, column in _read(out).items()} == {"y": 0, "dy_dx": 0}
 
 
-def test_texts_of_many_kinds_are_read(gradcli: Command, tmp_path: Path) -> None:
-    """A mark at the beginning, carriage returns, blanks, quotes with newlines in them, semicolons, no last newline."""
-    path = tmp_path / "data.csv"
-    for text in (
-        b"\xef\xbb\xbfx,n\r\n1,a\r\n2,b\r\n",
-        b"x,n\n 1 , a\n2,b",
-        b'"x",n\n"1","a\nb"\n2,b\n\n\n',
-        b"x;n\n1;a\n2;b\n",
-        b"\n\nx,n\n1,a\n2,\xff\n",
-        b"x,n\r1,a\r2,b\r",
-    ):
-        path.write_bytes(text)
-        run = gradcli("map", "3*x", "--points", str(path))
-        assert (run.code, run.out) == (0, "y,dy_dx\n3.0,3.0\n6.0,3.0\n"), text
-
-
-def test_cells_that_are_kept_are_as_they_were(gradcli: Command, tmp_path: Path) -> None:
-    """Quotes, commas, newlines, any encoding; numbers keep their digits."""
-    path, out = tmp_path / "data.csv", tmp_path / "out.csv"
-    path.write_bytes(b'x,name\n1.50,"a, ""b""\nc"\n2,d\n' + b"3,\xff\n")
-    assert gradcli("map", "x", "--points", str(path), "--keep", "-o", str(out)).code == 0
-    assert out.read_bytes() == b'x,name,y,dy_dx\n1.50,"a, ""b""\nc",1.5,1.0\n2,d,2.0,1.0\n3,\xff,3.0,1.0\n'
-    arrays = gradcli("map", "x", "--points", str(path), "--keep", "-o", str(tmp_path / "out.npy"))
-    assert (arrays.code, "is not a number" in arrays.err) == (2, True)
-
-
 def test_a_huge_field_is_refused_in_few_words(gradcli: Command, tmp_path: Path) -> None:
     """A cell of 200,000 characters, and a line that never ends."""
     path = tmp_path / "data.csv"
@@ -497,41 +492,6 @@ def test_a_huge_field_is_refused_in_few_words(gradcli: Command, tmp_path: Path) 
     path.write_text("x\n" + "1" * (2**24 + 2**21))
     assert "line 2" in (run := gradcli("map", "x", "--points", str(path))).err
     assert (run.code, "is longer than 16 MiB" in run.err) == (2, True)
-
-
-def test_plain_arrays_have_columns_in_the_order_of_the_variables(gradcli: Command, tmp_path: Path) -> None:
-    """Those without --at; in C and in Fortran order; a vector if there is one variable."""
-    table = np.arange(1.0, 13.0).reshape(6, 2)
-    path = tmp_path / "t.npy"
-    for array in (table, np.asfortranarray(table), table.astype(np.int32)):
-        np.save(path, array)
-        run = gradcli("map", "a*x - b", "--points", str(path), "--at", "x=10")
-        assert run.out.splitlines()[:3] == ["y,dy_da,dy_db", "8.0,10.0,-1.0", "26.0,10.0,-1.0"]
-        run = gradcli("map", "x[0]*x[1]", "--points", str(path))
-        assert run.out.splitlines()[:2] == ["y,dy_dx0,dy_dx1", "2.0,2.0,1.0"]
-    run = gradcli("map", "a*b*c", "--points", str(path))
-    assert (run.code, "there are 3 variables" in run.err) == (2, True)
-    fortran = tmp_path / "t.npz"
-    np.savez(fortran, x=np.asfortranarray(table))
-    assert gradcli("map", "x[0]*x[1]", "--points", str(fortran)).out.splitlines()[2] == "12.0,4.0,3.0"
-
-
-def test_arrays_that_are_no_rows_are_refused(gradcli: Command, tmp_path: Path) -> None:
-    """Different lengths, text, objects, cut short."""
-    path = tmp_path / "t.npz"
-    np.savez(path, x=np.ones(3), z=np.ones(4), other=np.ones((9, 9)))
-    assert "3 rows of 'x' and 4 of 'z'" in gradcli("map", "x*z", "--points", str(path)).err
-    assert gradcli("map", "x", "--points", str(path)).code == 0
-    np.savez(path, x=np.array(["a"]))
-    assert "holds text" in gradcli("map", "x", "--points", str(path)).err
-    plain = tmp_path / "t.npy"
-    np.save(plain, np.array([1, "a"], dtype=object))
-    assert "pickled" in gradcli("map", "x", "--points", str(plain)).err
-    np.save(plain, np.ones(1000))
-    plain.write_bytes(plain.read_bytes()[:-3])
-    run = gradcli("map", "x", "--points", str(plain), "-o", str(tmp_path / "out.csv"))
-    assert (run.code, "cut short" in run.err) == (2, True)
-    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
@@ -551,38 +511,7 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
     assert "--strict needs --check" in gradcli("map", "abs(x)", *words, "--strict").err
 
 
-def test_what_is_no_file_is_refused(gradcli: Command) -> None:
-    """What is no file of rows; a device may flow for ever."""
-    assert gradcli("map", "x", "--points", "/dev/null").code == 2
-    assert gradcli("map", "x", "--points", "nowhere.csv").code == 2
-    assert "does not say what format" in gradcli("map", "x", "--points", "data.dat").err
-
-
 # -- processes
-
-
-def _piped(data: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([warm.gradcli(), "map", *words], input=data, capture_output=True, timeout=120, check=False)
-
-
-def test_rows_go_through_a_pipe() -> None:
-    """CSV in and CSV out, and other formats when asked for."""
-    done = _piped(b"x\n1\n2\n", "x**2", "--points", "-")
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"y,dy_dx\n1.0,2.0\n4.0,4.0\n", b"")
-    done = _piped(b'{"x": 3}\n', "x**2", "--points", "-", "--points-format", "jsonl", "--output-format", "npy")
-    assert np.load(io.BytesIO(done.stdout)).tolist() == [(9.0, 6.0)]
-    buffer = io.BytesIO()
-    np.save(buffer, np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]))
-    done = _piped(buffer.getvalue(), "x*z", "--points", "-", "--points-format", "npy", "--output-format", "npz")
-    with np.load(io.BytesIO(done.stdout)) as found:
-        assert found["y"].tolist() == [2.0, 12.0]
-
-
-def test_standard_input_is_read_once() -> None:
-    """EXPR and the rows cannot both come from it."""
-    done = _piped(b"x**2", "@-", "--points", "-")
-    assert done.returncode == 2
-    assert b"standard input can be read once, and EXPR has read it" in done.stderr
 
 
 def test_a_slow_pipe_is_answered_as_it_comes() -> None:

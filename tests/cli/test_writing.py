@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError
 from tests.cli.test_answers import GOLDENS
-from tests.cli.test_hostile import HOSTILE
 from tests.codegen.running import run_script
 from tests.conftest import Command
 from tests.examples import examples
@@ -66,17 +65,6 @@ def test_scripts_are_formatted(golden: Path) -> None:
 
 
 # -- hostile text
-
-
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
-def test_hostile_text_is_refused(number: int, gradcli: Command, tmp_path: Path) -> None:
-    """As elsewhere, and no part of it is written."""
-    mark = tmp_path / "mark"
-    text = HOSTILE[number].replace("{mark}", str(mark)).replace("{{", "{").replace("}}", "}")
-    run = gradcli("code", text, "--at", "x=1")
-    assert (run.code, run.out) == (2, "")
-    assert len(run.err) < 2_000
-    assert not mark.exists()
 
 
 def the_code_of(source: str) -> str:

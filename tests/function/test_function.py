@@ -17,7 +17,8 @@ import torch
 
 import gradcli
 from gradcli import results
-from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
+from gradcli.errors import GradcliError, InputError
+from gradcli.questions.question import Dtype
 from tests.truths import TRUTHS, Truth
 from tests.work import calls
 
@@ -118,41 +119,27 @@ def test_answers_are_copied_and_pickled() -> None:
         assert other.symbolic["x"].pretty == answer.symbolic["x"].pretty == "2·x[i]·δ[i,j]"
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("truth", TRUTHS, ids=str)
-def test_value_jacobian_and_verdict_meet_the_hand_derived_truth(truth: Truth) -> None:
-    """Value and Jacobian to 14 digits, the verdict `agree`, and every entry checked."""
-    answer = gradcli.Function(truth.expression).jacobian(truth.at, wrt=list(truth.jacobian))
-    np.testing.assert_allclose(answer.value, truth.value, rtol=1e-14)
-    assert answer.jacobian is not None
-    for name, expected in truth.jacobian.items():
-        np.testing.assert_allclose(answer.jacobian[name], expected, rtol=1e-14, atol=1e-300)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
-    assert answer.check.checked == answer.check.entries
-
-
-@pytest.mark.parametrize("truth", [t for t in TRUTHS if t.jacobian], ids=str)
-def test_vjp_is_v_times_the_hand_derived_jacobian(truth: Truth) -> None:
-    """VᵀJ contracts all dimensions of y, for a v that tells them apart."""
+def test_value_jacobian_product_and_verdict_meet_the_hand_derived_truth(truth: Truth, dtype: Dtype) -> None:
+    """To the digits of the type; the product contracts all dimensions of y, for a v that tells them apart."""
+    function, wrt = gradcli.Function(truth.expression), list(truth.jacobian)
+    rtol, atol = (1e-14, 1e-300) if dtype == "float64" else (1e-5, 1e-6)
+    answer = function.jacobian(truth.at, wrt=wrt, dtype=dtype)
     value = np.asarray(truth.value, dtype=float)
+    assert answer.value.dtype == dtype
+    np.testing.assert_allclose(answer.value, value, rtol=rtol, atol=atol)
+    assert answer.jacobian is not None
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.checked) == ("agree", answer.check.entries)
     v = 1.0 + np.arange(value.size).reshape(value.shape) / 7
-    answer = gradcli.Function(truth.expression).vjp(truth.at, v, wrt=list(truth.jacobian))
+    product = function.vjp(truth.at, v, wrt=wrt, dtype=dtype) if wrt else None
+    assert product is None or (product.check is not None and product.check.verdict == "agree")
     for name, expected in truth.jacobian.items():
-        np.testing.assert_allclose(
-            answer.vjp[name], np.tensordot(v, np.asarray(expected, dtype=float), axes=v.ndim), rtol=1e-14, atol=1e-300
-        )
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
-
-
-@pytest.mark.parametrize("truth", TRUTHS, ids=str)
-def test_float32_agrees_to_float32(truth: Truth) -> None:
-    """The same in single precision, where the reference takes the inputs as rounded."""
-    answer = gradcli.Function(truth.expression).jacobian(truth.at, wrt=list(truth.jacobian), dtype="float32")
-    assert answer.value.dtype == np.float32
-    np.testing.assert_allclose(answer.value, np.asarray(truth.value, dtype=np.float32), rtol=1e-5, atol=1e-6)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+        np.testing.assert_allclose(answer.jacobian[name], expected, rtol=rtol, atol=atol)
+        if product is not None:
+            contracted = np.tensordot(v, np.asarray(expected, dtype=float), axes=v.ndim)
+            np.testing.assert_allclose(product.vjp[name], contracted, rtol=rtol, atol=atol)
 
 
 def test_a_formula_is_given_for_each_variable_with_a_closed_form() -> None:
@@ -171,52 +158,10 @@ def test_v_defaults_to_one_for_one_element_whatever_its_shape() -> None:
         assert answer.vjp["x"].item() == 6.0
 
 
-def test_gradient_of_one_element_only() -> None:
-    """`grad` refuses a y of several elements and says what to use."""
-    with pytest.raises(InputError, match=r"shape \(2,\)"):
-        gradcli.Function("x**2").grad({"x": [1, 2]})
-
-
-@pytest.mark.parametrize(
-    ("at", "message"),
-    [
-        ({}, "no value for the variables 'x', 'w'"),
-        ({"x": 1}, "no value for the variable 'w'"),
-        ({"x": 1, "w": 2, "z": 3}, "no such variable"),
-        ({"x": "1,,2", "w": 2}, "unexpected ','"),
-        ({"x": "a", "w": 2}, "a value cannot use the name 'a'"),
-        ({"x": [[1, 2], [3]], "w": 2}, "not an array of real numbers"),
-        ({"x": [1 + 2j], "w": 2}, "not an array of real numbers"),
-        ({"x": ["1"], "w": 2}, "not an array of real numbers"),
-        ({"x": [1, 2, 3], "w": [1, 2]}, r"\(3,\) and \(2,\) do not broadcast"),
-    ],
-)
-def test_wrong_values_are_told_apart(at: dict[str, Any], message: str) -> None:
-    """Each wrong input has a message of its own."""
-    with pytest.raises(GradcliError, match=message):
-        gradcli.Function("x*w").eval(at)
-
-
 def test_constants_are_variables_when_given_a_value() -> None:
     """E is Euler's number unless the user says otherwise."""
     assert gradcli.Function("E*x").eval({"x": 1}).value == pytest.approx(np.e)
     assert gradcli.Function("E*x").eval({"x": 1, "E": 2}).value == 2
-
-
-def test_a_shape_error_names_both_shapes_and_the_place() -> None:
-    """In the middle of a program, the sub-expression is marked."""
-    with pytest.raises(ShapeError) as error:
-        gradcli.Function("y = x*2; z = A@y; sum(z)").eval({"x": [1, 2], "A": [[1, 2, 3]]})
-    assert "(1, 3) and (2,)" in error.value.message
-    assert error.value.place is not None
-    span = error.value.place.span
-    assert error.value.place.text[span.start : span.stop] == "A@y"
-
-
-def test_a_jacobian_over_the_memory_budget_is_refused_with_its_size() -> None:
-    """Before torch allocates anything: 20,000² float64 are 3 GiB."""
-    with pytest.raises(TooLargeError, match=r"400,000,000 entries and takes 3.0 GiB"):
-        gradcli.Function("x**2").jacobian({"x": np.zeros(20_000)})
 
 
 def test_vjp_of_a_million_elements_leaves_the_jacobian_out() -> None:
@@ -240,14 +185,6 @@ def test_the_formula_of_a_million_elements_is_confirmed_though_the_sum_is_too_lo
     assert answer.check.checked >= 999_999, "of one the digits cancel"
     assert "999999" in answer.symbolic["x"].text
     assert answer.symbolic["x"].note
-
-
-def test_results_are_the_objects_that_the_command_renders() -> None:
-    """The README's example."""
-    answer = gradcli.Function("x**2").vjp({"x": [1, 2]}, v=[1, 1])
-    assert isinstance(answer, results.VJP)
-    assert isinstance(answer.check, results.Check)
-    assert answer.symbolic["x"].cells[0].pretty == "2·x[i]·δ[i,j]"
 
 
 def test_the_process_state_is_left_alone() -> None:
@@ -303,26 +240,6 @@ def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
     assert answer.symbolic["E"].text == "i"
     transposed = gradcli.Function("F.T@F + N").vjp({"F": [[1, 2], [3, 4]], "N": 1}, "ones")
     np.testing.assert_array_equal(transposed.vjp["F"], [[6, 6], [14, 14]])
-
-
-def test_a_check_passes_where_all_agree_or_the_rest_is_allowed() -> None:
-    """And not where something is unchecked, or wrong."""
-    assert gradcli.Function("x**2").check({"x": [1, 2]}).passed
-    kinky = gradcli.Function("abs(x)")
-    assert not kinky.check({"x": [0, 1]}).passed
-    assert kinky.check({"x": [0, 1]}, allow=["kink"]).passed
-    assert not kinky.check({"x": [0, 1]}, allow=["removable"]).passed
-    lost = gradcli.Function("(1-cos(x))/x**2")
-    assert not lost.check({"x": 1e-8}).passed
-    assert not gradcli.Function("tan(pi/2*x)").check({"x": 1}).passed
-
-
-def test_the_tolerance_of_a_check_is_the_users() -> None:
-    """An absolute one forgives all, a relative one of 0 nothing but the nearest float."""
-    lost = gradcli.Function("(1-cos(x))/x**2")
-    assert lost.check({"x": 1e-8}, atol=1e9).passed
-    assert not lost.check({"x": 1e-8}, atol=1e7).passed
-    assert not gradcli.Function("tanh(x)**3").check({"x": 0.7}, rtol=0).passed
 
 
 def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
