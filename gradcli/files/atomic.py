@@ -39,11 +39,6 @@ class Target:
     folder: str | None = None
     stack: ExitStack = field(default_factory=ExitStack)
 
-    @property
-    def is_seekable(self) -> bool:
-        """Whether what was written can be written over."""
-        return self.folder is not None
-
 
 @contextmanager
 def replacing(path: str) -> Iterator[Target]:

@@ -1,8 +1,7 @@
 """Rows out: blocks of columns to a file or standard output, a writer a format, whole or not at all.
 
 Texts have the shortest digits that read back as the same number, one join a block.  The header of an .npy names the
-number of rows, which is known at the end: a place is kept for it, or the numbers wait in a temporary file.  The arrays
-of an .npz are written member by member to temporary files, then into the archive.
+number of rows, which is known at the end: until then the numbers wait in temporary files.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import itertools
 import json
 import math
 import re
-import struct
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +31,6 @@ _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASC
 _JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
 _COPIED = 2**20
-_LARGEST_COUNT = 10**18
 
 
 class Writer(Protocol):
@@ -76,10 +74,8 @@ def open_sink(
         match form:
             case "jsonl":
                 writer = ObjectWriter(file, list(kept), quantities, from_text=from_text)
-            case "npy":
-                writer = NpyWriter(file, kept, quantities, dtype)
-            case "npz":
-                writer = NpzWriter(file, kept, quantities, dtype)
+            case "npy" | "npz":
+                writer = ArrayWriter(file, kept, quantities, dtype, is_archive=form == "npz")
             case _:
                 writer = DelimitedWriter(file, kept, quantities, "\t" if form == "tsv" else ",")
         yield writer
@@ -262,92 +258,70 @@ def _finite(value: Any) -> Any:
 # -- NumPy's own files
 
 
-class NpyWriter:
-    """One array of records, with a field for each column."""
+class ArrayWriter:
+    """One array of records with a field for each column, or an archive with an array for each quantity.
+
+    What is written waits in a temporary file an array, as the number of rows, which comes first, is known at the end,
+    and as an archive holds one member at a time.
+    """
 
     def __init__(
-        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], dtype: str
+        self,
+        target: Target,
+        kept: Mapping[str, tuple[int, ...]],
+        quantities: Sequence[Quantity],
+        dtype: str,
+        *,
+        is_archive: bool,
     ) -> None:
-        self._target, self._kept = target, kept
-        self._columns = [(column, np.dtype(dtype), ()) for quantity in quantities for column in quantity.columns]
-        self._spool: IO[bytes] = target.file
-        if not target.is_seekable:
-            self._spool = target.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
-        self._record: np.dtype[Any] | None = None
+        self._target, self._kept, self._quantities = target, kept, quantities
+        self._dtype, self._is_archive = dtype, is_archive
+        self._spools: dict[str, tuple[IO[bytes], np.dtype[Any], tuple[int, ...]]] = {}
         self._count = 0
 
     def write(self, mapped: Mapped) -> None:
-        """Append a block of rows as records, the columns to keep first."""
-        kept = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
-        record = self._begin(kept)
-        rows = np.empty(mapped.count, record)
-        for name, array in kept.items():
-            rows[name] = array
-        names = iter(name for name, _, _ in self._columns)
-        for values in mapped.values:
-            for column in values.reshape(mapped.count, int(np.prod(values.shape[1:]))).T:
-                rows[next(names)] = column
-        self._spool.write(rows.tobytes())
-        self._count += mapped.count
-
-    def finish(self) -> None:
-        """Write the header anew with the number of rows, which is known only now."""
-        record = self._begin({name: np.empty((0, *shape)) for name, shape in self._kept.items()})
-        if self._target.is_seekable:
-            self._spool.seek(0)
-            self._spool.write(header(record, (self._count,)))
-            return
-        self._target.file.write(header(record, (self._count,)))
-        _copy(self._spool, self._target.file)
-
-    def _begin(self, kept: dict[str, npt.NDArray[Any]]) -> np.dtype[Any]:
-        if self._record is None:
-            before = [(name, array.dtype, array.shape[1:]) for name, array in kept.items()]
-            self._record = np.dtype([*before, *self._columns])
-            if self._target.is_seekable:
-                # A header of the same length for now: the number of rows is known at the end.
-                self._spool.write(header(self._record, (0,)))
-        return self._record
-
-
-class NpzWriter:
-    """An archive with an array for each quantity, rows on its first axis."""
-
-    def __init__(
-        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], dtype: str
-    ) -> None:
-        self._target, self._kept = target, kept
-        self._quantities = quantities
-        self._dtype = np.dtype(dtype)
-        self._spools: dict[str, IO[bytes]] = {}
-        self._kinds: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}
-        self._count = 0
-
-    def write(self, mapped: Mapped) -> None:
-        """Append a block of rows to the spool of each array."""
+        """Append a block of rows, the columns to keep first."""
         arrays = {name: numeric(name, cells, self._kept[name], mapped.faulty) for name, cells in mapped.kept.items()}
         arrays |= {quantity.name: values for quantity, values in zip(self._quantities, mapped.values, strict=True)}
-        for name, array in arrays.items():
-            if name not in self._spools:
-                # A zip archive holds one member at a time, and rows come with all columns at once.
-                spool = tempfile.TemporaryFile(dir=self._target.folder)  # noqa: SIM115 (closed with the target)
-                self._spools[name] = self._target.stack.enter_context(spool)
-                self._kinds[name] = array.dtype, array.shape[1:]
-            self._spools[name].write(np.ascontiguousarray(array, self._kinds[name][0]).tobytes())
+        self._append(arrays)
         self._count += mapped.count
 
     def finish(self) -> None:
-        """Write the archive from the spools, now that the number of rows is known."""
-        for name, shape in self._kept.items():
-            self._kinds.setdefault(name, (np.dtype(np.float64), shape))
-        for quantity in self._quantities:
-            self._kinds.setdefault(quantity.name, (self._dtype, quantity.shape))
+        """Write the file, now that the number of rows is known."""
+        if not self._spools:
+            arrays = {name: np.empty((0, *shape)) for name, shape in self._kept.items()}
+            self._append(arrays | {one.name: np.empty((0, *one.shape), self._dtype) for one in self._quantities})
+        if not self._is_archive:
+            self._copy("", self._target.file)
+            return
         with zipfile.ZipFile(self._target.file, "w") as archive:
-            for name, (dtype, shape) in self._kinds.items():
+            for name in self._spools:
                 with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                    member.write(header(dtype, (self._count, *shape)))
-                    if name in self._spools:
-                        _copy(self._spools.pop(name), member)
+                    self._copy(name, member)
+
+    def _append(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        for name, array in (arrays if self._is_archive else {"": self._records(arrays)}).items():
+            if name not in self._spools:
+                spool = tempfile.TemporaryFile(dir=self._target.folder)  # noqa: SIM115 (closed with the target)
+                self._spools[name] = self._target.stack.enter_context(spool), array.dtype, array.shape[1:]
+            file, dtype, _ = self._spools[name]
+            file.write(np.ascontiguousarray(array, dtype).tobytes())
+
+    def _records(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        columns = {name: arrays[name] for name in self._kept}
+        for quantity in self._quantities:
+            flat = arrays[quantity.name].reshape(-1, len(quantity.columns))
+            columns |= zip(quantity.columns, flat.T, strict=True)
+        rows = np.empty(len(flat), [(name, array.dtype, array.shape[1:]) for name, array in columns.items()])
+        for name, array in columns.items():
+            rows[name] = array
+        return rows
+
+    def _copy(self, name: str, to: IO[bytes]) -> None:
+        spool, dtype, shape = self._spools[name]
+        to.write(header(dtype, (self._count, *shape)))
+        spool.seek(0)
+        shutil.copyfileobj(spool, to, _COPIED)
 
 
 def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:
@@ -380,28 +354,15 @@ def _number(cell: Any) -> float:
 
 
 def header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The header of an .npy file, of one length whatever the number of rows.
+    """The header of an .npy file.
 
-    >>> len(header(np.dtype(float), (1,))) == len(header(np.dtype(float), (10**9,)))
-    True
+    >>> header(np.dtype(float), (9,)).rstrip()
+    b"\\x93NUMPY\\x01\\x00v\\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }"
     """
     descr = np.lib.format.dtype_to_descr(dtype)
-
-    def text(sizes: tuple[int, ...]) -> str:
-        return f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {sizes!r}, }}"
-
-    is_latin = text(shape).isascii()
-    longest = len(text((_LARGEST_COUNT, *shape[1:])).encode())
-    is_long = longest > 2**16 - 100 or not is_latin
-    start = 12 if is_long else 10
-    size = -(-(start + longest + 1) // 64) * 64 - start
-    version = (b"\x02\x00" if is_latin else b"\x03\x00") if is_long else b"\x01\x00"
-    body = text(shape).encode()
-    return MAGIC + version + struct.pack("<I" if is_long else "<H", size) + body.ljust(size - 1) + b"\n"
-
-
-def _copy(spool: IO[bytes], to: IO[bytes]) -> None:
-    spool.seek(0)
-    while data := spool.read(_COPIED):
-        to.write(data)
-    spool.close()
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+    is_wide = len(text) > 2**16 - 100 or not text.isascii()
+    version, width = (b"\x03\x00", 4) if is_wide else (b"\x01\x00", 2)
+    before = len(MAGIC) + len(version) + width
+    size = -(-(before + len(text) + 1) // 64) * 64 - before
+    return MAGIC + version + size.to_bytes(width, "little") + text.ljust(size - 1) + b"\n"
