@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
 QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code")
@@ -141,6 +142,11 @@ class Option:
     def flags(self) -> tuple[str, ...]:
         """All of its names in the shell."""
         return (self.flag, self.short) if self.short else (self.flag,)
+
+
+def _shown(name: str, kind: Kind, of: tuple[str, ...], **facts: Any) -> Option:
+    """An option of how answers are shown, which a file may set for good."""
+    return Option(name, kind, of, is_presentation=True, is_setting=True, **facts)
 
 
 _GRADIENT_VECTOR = (
@@ -348,8 +354,6 @@ OPTIONS = (
         is_setting=True,
         help="Judge a sample of the rows, and say the verdict on stderr.",
     ),
-    Option("strict", Kind.SWITCH, ("map",), is_presentation=True, is_setting=True, help=_STRICT),
-    Option("require_all", Kind.SWITCH, ("map",), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
     # -- what many have
     Option(
         "wrt",
@@ -366,15 +370,13 @@ OPTIONS = (
         is_setting=True,
         help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
     ),
-    Option(
+    _shown(
         "format",
         Kind.CHOICE,
         (*QUESTIONS, "run"),
         choices=FORMATS,
         default="table",
         variable=FORMAT_VARIABLE,
-        is_presentation=True,
-        is_setting=True,
         help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
         "amsmath, GitHub's Markdown, or a page of HTML.",
     ),
@@ -385,15 +387,13 @@ OPTIONS = (
         is_presentation=True,
         help="The same as --format full: all there is to say.",
     ),
-    Option(
+    _shown(
         "format",
         Kind.CHOICE,
         ("functions",),
         choices=FORMATS,
         default="table",
         variable=FORMAT_VARIABLE,
-        is_presentation=True,
-        is_setting=True,
         help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
     ),
     Option(
@@ -403,26 +403,22 @@ OPTIONS = (
         is_presentation=True,
         help="The same as --format json.",
     ),
-    Option(
+    _shown(
         "color",
         Kind.CHOICE,
         (*QUESTIONS, "run", "functions"),
         choices=COLORS,
         default="auto",
         variable=COLOR_VARIABLE,
-        is_presentation=True,
-        is_setting=True,
         help="Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
     ),
-    Option(
+    _shown(
         "digits",
         Kind.WHOLE,
         (*(name for name in QUESTIONS if name != "code"), "run", "functions"),
         bounds=(1, 17),
         words=("all",),
         variable=DIGITS_VARIABLE,
-        is_presentation=True,
-        is_setting=True,
         help="Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as "
         "many as it takes to read a number back.",
     ),
@@ -435,40 +431,34 @@ OPTIONS = (
         help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
         ".npy (one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
     ),
-    Option(
+    _shown(
         "quiet",
         Kind.SWITCH,
         (*QUESTIONS, "run", "map", "functions"),
         short="-q",
-        is_presentation=True,
-        is_setting=True,
         help="Write no warnings and no notes to stderr; errors are written.",
     ),
-    Option(
+    _shown(
         "pager",
         Kind.SWITCH,
         (*QUESTIONS, "functions", "guide"),
         default=True,
-        is_presentation=True,
-        is_setting=True,
         help="Do not show through the pager what is longer than the screen of the terminal.",
     ),
-    Option(
+    _shown(
         "budget",
         Kind.WHOLE,
         (*JUDGED, "check", "improve", "run"),
         bounds=(1, 3600),
-        is_presentation=True,
-        is_setting=True,
         help="Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
     ),
     Option("check", Kind.SWITCH, (*JUDGED, "run"), default=True, is_setting=True, help=_NO_CHECK),
-    Option("strict", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_STRICT),
+    _shown("strict", Kind.SWITCH, (*JUDGED, "map", "run"), help=_STRICT),
     Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Fail for lost digits in small entries too."),
-    Option("require_all", Kind.SWITCH, (*JUDGED, "run"), is_presentation=True, is_setting=True, help=_REQUIRE_ALL),
+    _shown("require_all", Kind.SWITCH, (*JUDGED, "map", "run"), help=_REQUIRE_ALL),
     Option("only", Kind.WHOLE, ("run",), spelling="pass", bounds=(1, 10**9), help="Show only the Nth pass."),
     Option("command", Kind.TEXT, ("run",), short="-c", help="The text of the script, in place of a file."),
-    Option("json", Kind.SWITCH, ("config", "warm"), help="One object, in place of lines to read."),
+    Option("json", Kind.SWITCH, ("warm",), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
     Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),

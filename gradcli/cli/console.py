@@ -134,17 +134,6 @@ def descriptor(stream: TextIO) -> int | None:
         return None
 
 
-def waits(stream: TextIO) -> bool:
-    """Whether a stream is a pipe or a file with bytes that nobody has read; none is taken, and nothing waited for."""
-    with contextlib.suppress(ImportError, OSError):
-        import fcntl
-        import termios
-
-        number = descriptor(stream)
-        return number is not None and not os.isatty(number) and any(fcntl.ioctl(number, termios.FIONREAD, bytes(4)))
-    return False
-
-
 def screen(color: str = "auto") -> Screen:
     """What stdout is: the terminal's width and colours, or a pipe."""
     from gradcli.report.document import Screen

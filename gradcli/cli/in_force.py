@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from gradcli.cli import pager, settings
 from gradcli.cli.console import complain
@@ -38,27 +37,17 @@ class InForce:
     line: int | None = None
 
     @property
-    def source(self) -> str:
-        """Where it comes from, in a word."""
-        return "environment" if self.variable else "default" if self.line is None else "file"
-
-    @property
     def origin(self) -> str:
-        """The same for people."""
-        return self.variable or (f"line {self.line}" if self.line else self.source)
+        """Where it comes from."""
+        return self.variable or ("default" if self.line is None else f"line {self.line}" if self.line else "file")
 
     @property
     def setting(self) -> str:
         """As it would stand in the file."""
         return f"{self.name} = {settings.written(self.value)}"
 
-    def facts(self) -> dict[str, Any]:
-        """The same for programs."""
-        place = {"variable": self.variable} if self.variable else {"line": self.line} if self.line else {}
-        return {"value": self.value, "source": self.source, **place}
 
-
-def config(json: bool) -> Stream:
+def config() -> Stream:
     """The settings that are in force, and where each comes from.
 
     The file is GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml. A line sets the default of an option, such as
@@ -69,12 +58,11 @@ def config(json: bool) -> Stream:
     \b
     Examples:
       gradcli config
-      gradcli config --json
     """
-    return lambda: _show(is_json=json)
+    return _show
 
 
-def _show(*, is_json: bool) -> int:
+def _show() -> int:
     path = settings.place()
     file, mistakes = SettingsFile(path, is_there=path is not None and os.path.exists(path)), []
     try:
@@ -83,12 +71,9 @@ def _show(*, is_json: bool) -> int:
         mistakes.append(error)
     found, more = _all(file)
     mistakes += more
-    if is_json:
-        write(_json(file, found, mistakes))
-    else:
-        write("".join(f"{line}\n" for line in _lines(file, found)))
-        for mistake in mistakes:
-            complain(mistake, typed_color(()))
+    write("".join(f"{line}\n" for line in _lines(file, found)))
+    for mistake in mistakes:
+        complain(mistake, typed_color(()))
     return mistakes[0].exit_code if mistakes else 0
 
 
@@ -157,16 +142,3 @@ def _lines(file: SettingsFile, found: Mapping[str, list[InForce]]) -> Iterator[s
         if command:
             yield f"[{command}]"
         yield from (f"{one.setting.ljust(width)}  # {one.origin}" for one in rows)
-
-
-def _json(file: SettingsFile, found: Mapping[str, list[InForce]], mistakes: list[GradcliError]) -> str:
-    from json import dumps, loads
-
-    from gradcli.report.data.json import render_error
-
-    tables = {command: {one.name: one.facts() for one in rows} for command, rows in found.items()}
-    document: dict[str, Any] = {"schema": 1, "command": "config", "file": file.path, "found": file.is_there}
-    document |= {"settings": tables.pop(""), "commands": tables}
-    if mistakes:
-        document["error"] = loads(render_error(mistakes[0]))["error"]
-    return dumps(document, ensure_ascii=False) + "\n"

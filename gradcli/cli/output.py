@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send, waits
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
@@ -180,9 +180,6 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
         return Output(answer, shown)
     is_asked = strict or require_all or isinstance(answer, Checking)
     note = of_sample(answer.check) if is_asked else ""
-    if isinstance(answer, ClosedForm) and waits(sys.stdin):
-        names = [name for name in answer.shapes if name != answer.output]
-        note = f"standard input was not read; --at {names[0] if len(names) == 1 else 'NAME'}=@- reads it"
     if isinstance(answer, Checking):
         return Output(answer, shown, answer.passed, note)
     return Output(answer, shown, passes(answer.check, strict=strict, require_all=require_all), note)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -74,21 +73,6 @@ def test_what_is_suggested_works(
     words, _, sent = meant.partition(" << ")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.replace("\\n", "\n").encode())))
     assert gradcli(*shlex.split(words)).code == 0
-
-
-def test_input_that_nobody_reads_is_remarked_on(gradcli: Command, tmp_path: Path) -> None:
-    """Where bytes wait and no value is given; nothing is taken of them."""
-    (tmp_path / "sent").write_text("1 2 3", encoding="utf-8")
-    for name, words, is_said in (
-        (tmp_path / "sent", ["x^2"], True),
-        (tmp_path / "sent", ["x^2", "--at", "3"], False),
-        (os.devnull, ["x^2"], False),
-    ):
-        with open(name, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", stream)
-            run = gradcli(*words)
-            assert (run.code, "--at x=@- reads it" in run.err) == (0, is_said)
-            assert len(stream.read()) == 5 * (name != os.devnull)
 
 
 def test_there_are_many() -> None:
