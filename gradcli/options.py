@@ -458,7 +458,6 @@ OPTIONS = (
     _shown("require_all", Kind.SWITCH, (*JUDGED, "map", "run"), help=_REQUIRE_ALL),
     Option("only", Kind.WHOLE, ("run",), spelling="pass", bounds=(1, 10**9), help="Show only the Nth pass."),
     Option("command", Kind.TEXT, ("run",), short="-c", help="The text of the script, in place of a file."),
-    Option("json", Kind.SWITCH, ("warm",), help="One object, in place of lines to read."),
     Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
     Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
     Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcli.errors import UsageError
 from gradcli.options import OPTIONS
@@ -27,7 +27,7 @@ class Action(StrEnum):
     status = "status"
 
 
-def warm(action: Action, json: bool, idle: int) -> str:
+def warm(action: Action, idle: int) -> str:
     """A process that answers each call at once: start, stop or status.
 
     It has imported all, and forks for each call, which answers as one does that starts by itself. Nothing of one call
@@ -51,12 +51,6 @@ def warm(action: Action, json: bool, idle: int) -> str:
         found, did = control.stop(), "stopped"
     else:
         found, did = control.status(), "runs"
-    if json:
-        from json import dumps
-
-        return (
-            dumps({"schema": 1, "command": place.COMMAND, **_facts(found, is_running=action is not Action.stop)}) + "\n"
-        )
     return "".join(f"{line}\n" for line in _lines(found, did))
 
 
@@ -112,15 +106,3 @@ def _lines(found: Status | None, did: str) -> Iterator[str]:
     yield f"calls: {found.calls}; it ends after {minutes} minute{'s' * (minutes != 1)} without a call"
     for line in found.differences:
         yield f"calls from here start by themselves, as this is another here than there: {line}"
-
-
-def _facts(found: Status | None, *, is_running: bool) -> dict[str, Any]:
-    if found is None:
-        return {"running": False}
-    return {
-        "running": is_running,
-        "process": found.process,
-        "calls": found.calls,
-        "seconds_left": found.left,
-        "differences": found.differences,
-    }

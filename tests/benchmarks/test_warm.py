@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -81,36 +79,3 @@ def test_eight_calls_at_once(warm: Warm) -> None:
     ratio = burst / _seconds(_run(warm.program("gradcli"), *WORDS), 40) / 8
     print(f"\neight calls at once over one after the other: {ratio:.2f}")
     assert ratio <= 1.2
-
-
-@pytest.mark.skipif(shutil.which("qalc") is None, reason="there is no qalc")
-def test_beside_qalc(warm: Warm) -> None:
-    """A calculator that has nothing to import."""
-    ours = _seconds(_run(warm.program("gradcli"), "eval", "2+3*4", "--format", "plain"), 40)
-    theirs = _seconds(_run("qalc", "-t", "2+3*4"), 40)
-    print(f"\na warm call over qalc: {ours / theirs:.1f}")
-
-
-def test_what_is_in_memory(warm: Warm) -> None:
-    """Of the process, and of a child what it does not share."""
-    process = warm.servers[0].pid
-    fields = dict(
-        line.split(":") for line in Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
-    )
-    with subprocess.Popen(
-        [warm.program("gradcli"), "batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as client:
-        assert client.stdin is not None
-        assert client.stdout is not None
-        client.stdin.write('{"command": "grad", "expression": "x**2", "at": {"x": 3}}\n')
-        client.stdin.flush()
-        client.stdout.readline()
-        found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=True).stdout.split()
-        child = dict(
-            line.split(":")
-            for line in Path(f"/proc/{found[0]}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
-        )
-        client.stdin.close()
-    private = sum(int(child[name].split()[0]) for name in ("Private_Clean", "Private_Dirty"))
-    print(f"\nprocess {int(fields['Rss'].split()[0]) // 1024} MB, child {private // 1024} MB of its own")
-    assert private < int(fields["Rss"].split()[0])

@@ -16,30 +16,23 @@ OF_ALL = "agree (proven, all 4 entries)"
 OF_SOME = "agree (256 of 5,000 entries sampled)"
 
 
-@pytest.mark.parametrize("form", ["full", "latex", "markdown"])
-def test_a_verdict_says_what_it_is_of(gradcli: Command, form: str) -> None:
+SAID = [
+    *((["jacobian", *WHOLE, "--format", form], OF_ALL) for form in ("full", "latex", "markdown")),
+    *((["grad", *SAMPLE, "--format", form], OF_SOME) for form in ("full", "latex", "markdown")),
+    (["grad", "x**2", "--at", "1", "--full"], "agree (proven, the one entry)"),
+    (["jacobian", *WHOLE], "│ ✓ agree (proven) │ 4 of 4  │"),
+    (["grad", *SAMPLE], "│ ✓ agree     │ 256 of 5,000, sampled │"),
+    (["explain", *WHOLE, "--v", "1,1", "--full"], f"cross-check: {OF_ALL}, largest"),
+    (["explain", *SAMPLE, "--full"], f"cross-check: {OF_SOME}, sampled, seed 0, largest"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), SAID, ids=[" ".join(words) for words, _ in SAID])
+def test_a_verdict_says_what_it_is_of(words: list[str], said: str, gradcli: Command) -> None:
     """Of all entries, and of a sample, which is never called proven."""
-    assert OF_ALL in gradcli("jacobian", *WHOLE, "--format", form).out
-    sampled = gradcli("grad", *SAMPLE, "--format", form).out
-    assert OF_SOME in sampled
-    assert "proven" not in sampled
-
-
-def test_one_entry_is_called_so(gradcli: Command) -> None:
-    """`all 1 entries` is no English."""
-    assert "agree (proven, the one entry)" in gradcli("grad", "x**2", "--at", "1", "--full").out
-
-
-def test_a_screen_has_columns_for_it(gradcli: Command) -> None:
-    """A sample is called one, and not proven."""
-    assert "│ ✓ agree (proven) │ 4 of 4  │" in gradcli("jacobian", *WHOLE).out
-    assert "│ ✓ agree     │ 256 of 5,000, sampled │" in gradcli("grad", *SAMPLE).out
-
-
-def test_an_explanation_says_it_in_its_line(gradcli: Command) -> None:
-    """Once."""
-    assert f"cross-check: {OF_ALL}, largest" in gradcli("explain", *WHOLE, "--v", "1,1", "--full").out
-    assert f"cross-check: {OF_SOME}, sampled, seed 0, largest" in gradcli("explain", *SAMPLE, "--full").out
+    out = gradcli(*words).out
+    assert said in out
+    assert SAMPLE[0] not in words or "proven" not in out
 
 
 def test_json_has_a_key_for_it(gradcli: Command) -> None:

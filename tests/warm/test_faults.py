@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -13,12 +12,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import gradcli
-from gradcli.warm import place, wire, zygote
+from gradcli.warm import place, zygote
 from gradcli.warm.becoming import Origin
 from tests.warm import INSTALLED, Warm
 
@@ -192,42 +190,20 @@ def test_processes_that_start_and_end_at_once_leave_one_that_answers(
     assert _is_warm(light, script)
 
 
-def test_a_thousand_calls_leave_nothing(light: Warm) -> None:
-    """No descriptor, no process, no memory that grows."""
+def test_many_calls_leave_nothing(light: Warm, script: str) -> None:
+    """No descriptor and no process, also of clients that say half a word and go."""
     server = light.start("light")
 
-    def held() -> tuple[int, int]:
-        pages = int(Path(f"/proc/{server.pid}/statm").read_text(encoding="ascii").split()[1])
-        return len(os.listdir(f"/proc/{server.pid}/fd")), pages
-
-    def call() -> None:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(_socket_of(light)))
-            connection.sendall(wire.message(wire.STATUS, b""))
-            assert connection.recv(1) == wire.STATUS
-            wire.body(connection)
-
-    def abandoned() -> None:
+    assert _is_warm(light, script)
+    before = len(os.listdir(f"/proc/{server.pid}/fd"))
+    for _ in range(20):
+        assert _is_warm(light, script)
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(_socket_of(light)))
             connection.sendall(b"R")
-
-    for _ in range(50):
-        call()
-        abandoned()
-    files, pages = held()
-    for _ in range(1_000):
-        call()
-        abandoned()
-    call()
-    assert held()[0] <= files + 1
-    assert held()[1] <= pages + 500
-
-
-def test_no_clock_that_can_be_set_is_read() -> None:
-    """A process whose clock is set back ends as it would have."""
-    for module in (Path(place.PACKAGE) / "warm").glob("*.py"):
-        assert "time.time(" not in module.read_text(encoding="utf-8")
+    assert len(os.listdir(f"/proc/{server.pid}/fd")) == before
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text(encoding="ascii")
+    assert len(children.split()) <= 2  # that of the last call may be about to end
 
 
 def test_the_name_is_of_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -291,13 +267,12 @@ def test_the_command_starts_stops_and_says(short: Path) -> None:
         assert "no warm process" in said("warm", "status")
         assert said("eval", "x**2", "--at", "3", "--format", "plain") == "9\n"
         end = time.monotonic() + 60
-        while not json.loads(said("warm", "--json"))["running"] and time.monotonic() < end:
+        while "no warm process" in said("warm") and time.monotonic() < end:
             time.sleep(0.1)
-        status: dict[str, Any] = {"calls": 0}
-        while not status["calls"] and time.monotonic() < end:  # it may be late, on a busy machine
+        while "calls: 0;" in (status := said("warm", "status")) and time.monotonic() < end:  # of a busy machine
             assert said("eval", "x**2", "--at", "4", "--format", "plain") == "16\n"
-            status |= json.loads(said("warm", "status", "--json"))
-        assert (status["calls"], status["differences"]) == (1, [])
+        assert "calls: 1;" in status
+        assert "start by themselves" not in status
         assert "runs already" in said("warm", "start")
         assert "OMP_NUM_THREADS" in _with(environment, "OMP_NUM_THREADS", "7", "warm", "status")
         assert "stopped" in said("warm", "stop")
