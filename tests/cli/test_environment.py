@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -10,16 +9,35 @@ import pytest
 from gradcli import guide
 from tests.conftest import Command
 
+ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
+    ({"FORMAT": "plain", "DTYPE": "float32"}, ["eval", "x", "--at", "0.1"], 0, "0.1\n"),
+    ({"DTYPE": "float32"}, ["eval", "x", "--at", "1", "--json"], 0, '"dtype": "float32"'),
+    ({"DTYPE": ""}, ["eval", "x", "--at", "1", "--json"], 0, '"dtype": "float64"'),
+    ({"FORMAT": "plain"}, ["functions", "ln"], 0, "log\n"),
+    ({"FORMAT": "csv"}, ["code", "x", "--at", "1"], 0, "import torch"),  # a script is no CSV
+    ({"FORMAT": "csv"}, ["code", "x", "--at", "1", "--format", "csv"], 2, "a script is no table of numbers"),
+    ({"FORMAT": "json"}, ["code", "x", "--at", "1", "--to", "numpy"], 0, '"language": "numpy"'),
+    # errors are JSON where answers are, unless another format is typed
+    ({"FORMAT": "json"}, ["eval", "x"], 2, '"kind": "value"'),
+    ({"FORMAT": "json"}, ["eval", "x", "--format", "plain"], 2, "error: "),
+    ({"FORMAT": "json"}, ["eval", "x", "--format=table"], 2, "error: "),
+]
 
-def test_a_variable_is_the_default_of_its_option(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty one is none."""
-    monkeypatch.setenv("GRADCLI_FORMAT", "plain")
-    monkeypatch.setenv("GRADCLI_DTYPE", "float32")
-    assert gradcli("eval", "x", "--at", "0.1").out == "0.1\n"
-    assert json.loads(gradcli("eval", "x/3", "--at", "1", "--format", "json").out)["dtype"] == "float32"
-    monkeypatch.setenv("GRADCLI_DTYPE", "")
-    assert json.loads(gradcli("eval", "x/3", "--at", "1", "--json").out)["dtype"] == "float64"
-    assert gradcli("functions", "ln").out == "log\n"
+
+@pytest.mark.parametrize(("variables", "words", "code", "said"), ENVIRONMENT)
+def test_a_variable_is_the_default_of_its_option(
+    variables: dict[str, str],
+    words: list[str],
+    code: int,
+    said: str,
+    gradcli: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It breaks no command, and an empty one is none."""
+    for name, value in variables.items():
+        monkeypatch.setenv(f"GRADCLI_{name}", value)
+    run = gradcli(*words)
+    assert (run.code, said in (run.err if code else run.out)) == (code, True)
 
 
 @pytest.mark.parametrize("format_", ["plain", "latex", "json", "table"])
@@ -35,19 +53,6 @@ def test_a_format_of_the_environment_yields_to_what_is_typed(
     assert gradcli("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
 
 
-def test_a_format_of_the_environment_breaks_no_command(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A script is no CSV."""
-    monkeypatch.setenv("GRADCLI_FORMAT", "csv")
-    assert "import torch" in gradcli("code", "x", "--at", "1").out
-    assert gradcli("code", "x", "--at", "1", "--format", "csv").code == 2
-
-
-def test_code_has_a_language_beside_a_format(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There `--to` does not choose the format."""
-    monkeypatch.setenv("GRADCLI_FORMAT", "json")
-    assert json.loads(gradcli("code", "x", "--at", "1", "--to", "numpy").out)["language"] == "numpy"
-
-
 @pytest.mark.parametrize(("variable", "option"), [("FORMAT", "format"), ("DTYPE", "dtype"), ("COLOR", "color")])
 def test_a_wrong_value_is_an_error_that_names_the_variable(
     variable: str, option: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
@@ -61,14 +66,6 @@ def test_a_wrong_value_is_an_error_that_names_the_variable(
     )
     typed = gradcli("vjp", "x", "--at", "1", f"--{option}", "other")
     assert typed.err.startswith(f"error: invalid value for '--{option}': 'other' is not one of ")
-
-
-def test_errors_are_json_where_answers_are(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless another format is typed."""
-    monkeypatch.setenv("GRADCLI_FORMAT", "json")
-    assert json.loads(gradcli("eval", "x").err)["error"]["kind"] == "value"
-    assert gradcli("eval", "x", "--format", "plain").err.startswith("error: ")
-    assert gradcli("eval", "x", "--format=table").err.startswith("error: ")
 
 
 COLOURS: list[tuple[dict[str, str], list[str], bool]] = [

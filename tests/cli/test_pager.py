@@ -43,45 +43,30 @@ def _code(environment: Mapping[str, str], *words: str) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-@pytest.mark.parametrize(
-    "words", [LONG, ["functions", "--json"], ["--help"], ["vjp", "--help"], ["guide", "tour"], ["completion", "zsh"]]
-)
-def test_what_is_longer_than_the_screen_comes_through_the_pager(words: list[str]) -> None:
-    """Answers, helps and pages; but nothing where that is not wanted."""
-    assert _is_paged(*words, PAGER=MARKING)
-    assert not _is_paged("--no-pager", *words, PAGER=MARKING)
+PAGED: list[tuple[list[str], dict[str, str], bool]] = [
+    # what is longer than the screen: answers, helps and pages
+    *((words, {}, True) for words in (LONG, ["functions", "--json"], ["--help"], ["vjp", "--help"])),
+    *((words, {}, True) for words in (["guide", "tour"], ["completion", "zsh"])),
+    # what fits it, unless it is lower than that
+    *((words, {}, False) for words in (SHORT, ["--version"], ["guide"])),
+    *((words, {"LINES": "4"}, True) for words in (SHORT, ["guide"])),
+    # an option turns it off, before the command or behind it
+    *((["--no-pager", *words], {}, False) for words in ([], LONG, ["vjp", "--help"], ["guide", "tour"])),
+    *(([*words, "--no-pager"], {}, False) for words in (LONG, ["vjp", "--help"], ["guide", "tour"])),
+    # the environment names it: ours first; an empty name and cat are none
+    (LONG, {"GRADCLI_PAGER": MARKING, "PAGER": "cat"}, True),
+    (LONG, {"GRADCLI_PAGER": "cat", "PAGER": MARKING}, False),
+    (LONG, {"GRADCLI_PAGER": "", "PAGER": MARKING}, False),
+    (LONG, {"PAGER": " cat "}, False),
+    (LONG, {"PAGER": MARKING, "TERM": "dumb"}, True),
+    (LONG, {"PAGER": f"LC_ALL=C {MARKING}"}, True),
+]
 
 
-@pytest.mark.parametrize("words", [SHORT, ["--version"], ["guide"]])
-def test_what_fits_the_screen_is_shown_at_once(words: list[str]) -> None:
-    """Unless the screen is lower than that."""
-    assert not _is_paged(*words, PAGER=MARKING)
-    assert words == ["--version"] or _is_paged(*words, PAGER=MARKING, LINES="4")
-
-
-def test_an_option_of_the_command_turns_it_off() -> None:
-    """Of those that can be long; it may stand before the command or behind it."""
-    assert not _is_paged("--no-pager", PAGER=MARKING)
-    for words in (["functions", "--no-pager"], ["vjp", "--no-pager", "--help"], ["guide", "tour", "--no-pager"]):
-        assert not _is_paged(*words, PAGER=MARKING)
-
-
-@pytest.mark.parametrize(
-    ("environment", "wanted"),
-    [
-        ({"GRADCLI_PAGER": MARKING, "PAGER": "cat"}, True),
-        ({"GRADCLI_PAGER": MARKING, "PAGER": "no-such-pager"}, True),
-        ({"GRADCLI_PAGER": "cat", "PAGER": MARKING}, False),
-        ({"GRADCLI_PAGER": "", "PAGER": MARKING}, False),
-        ({"PAGER": ""}, False),
-        ({"PAGER": " cat "}, False),
-        ({"PAGER": MARKING, "TERM": "dumb"}, True),
-        ({"PAGER": f"LC_ALL=C {MARKING}"}, True),
-    ],
-)
-def test_the_environment_names_it(environment: Mapping[str, str], wanted: bool) -> None:
-    """Ours first; an empty name and cat are none."""
-    assert _is_paged(*LONG, **environment) == wanted
+@pytest.mark.parametrize(("words", "environment", "wanted"), PAGED)
+def test_what_comes_through_the_pager(words: list[str], environment: dict[str, str], wanted: bool) -> None:
+    """Each line of it."""
+    assert _is_paged(*words, **{"PAGER": MARKING, **environment}) == wanted
 
 
 def test_less_ends_on_one_screen_and_shows_colours() -> None:

@@ -121,13 +121,6 @@ def test_nothing_is_written_where_nobody_waits(
     assert _run(words, monkeypatch, seconds=seconds, term=term) == ""
 
 
-def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    """However long it takes."""
-    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
-    assert main(GRAD) == 0
-    assert capfd.readouterr().err == ""
-
-
 def test_the_line_is_no_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or clearing it would leave the lines above it."""
     monkeypatch.setenv("COLUMNS", "20")
