@@ -7,14 +7,11 @@ or a digit in silence would give a wrong gradient with a good verdict.
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -31,13 +28,6 @@ _NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 _QUOTED = re.compile(r'"[^"]*"')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
-
-
-class _Row(NamedTuple):
-    """The cells of a row, and the line of the file that it ends on, counted from 1."""
-
-    line: int
-    cells: list[str]
 
 
 def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
@@ -64,58 +54,86 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name} holds no numbers", hint="a table has a row of numbers a line")
-    header = [cell.strip() for cell in first.cells] if any(map(_is_name, first.cells)) else None
-    column = None if part is None else _column(part, header, first, name)
-    table = _Table(name, separator, first, header, column)
-    numbers = np.array(table.numbers(rows if header else itertools.chain([first], rows)))
-    width = len(first.cells) if column is None else 1
+    line, cells, _ = first
+    header = [cell.strip() for cell in cells] if any(map(_is_name, cells)) else None
+    chosen = range(len(cells)) if part is None else [_column(part, header, line, cells, name)]
+    columns = [(shown(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
+    found = array("d")
+    for line, row, reason in rows if header else itertools.chain([first], rows):
+        values = None if reason else numbers_of(row, chosen, len(cells))
+        if values is None:
+            what, hint = fault_of(row, reason, columns, len(cells), separator)
+            if hint == _NUMBERS and len(columns) > 1:
+                at_fault = next(n for n in chosen if not is_number(row[n]))
+                hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(at_fault + 1) % len(columns)}"
+            raise InputError(f"row {line} of {name}{what}", hint=hint)
+        found.extend(values)
+    numbers = np.array(found)
     if not numbers.size:
         raise InputError(f"{name} has a row of names and no row of numbers", hint="a table has a row of numbers a line")
-    if column is None and not header and numbers.size == width:
-        return numbers if width > 1 else numbers.reshape(())
-    return numbers if width == 1 else numbers.reshape(-1, width)
+    if part is None and not header and numbers.size == len(cells):
+        return numbers if len(cells) > 1 else numbers.reshape(())
+    return numbers if len(chosen) == 1 else numbers.reshape(-1, len(chosen))
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """What the rows of one table have in common, for reading them and for saying what is wrong with one."""
+class _Feed:
+    """The lines from a place on, which can be put back."""
 
-    name: str
-    separator: str
-    first: _Row
-    header: list[str] | None
-    column: int | None
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self.place = 0
 
-    def numbers(self, rows: Iterable[_Row]) -> array[float]:
-        """The numbers of the rows, or of the chosen column, in one run."""
-        found = array("d")
-        chosen = slice(None) if self.column is None else slice(self.column, self.column + 1)
-        for row in rows:
-            if len(row.cells) != len(self.first.cells):
-                self._refuse_length(row)
-            try:
-                found.extend(map(number, row.cells[chosen]))
-            except ValueError:
-                self._refuse_cell(row)
-        return found
+    def __iter__(self) -> _Feed:
+        return self
 
-    def _refuse_length(self, row: _Row) -> NoReturn:
-        here = f"row {row.line} of {self.name} has {len(row.cells)} cell{'s' * (len(row.cells) != 1)}"
-        raise InputError(
-            f"{here}, and row {self.first.line} has {len(self.first.cells)}",
-            hint=f"the cells are separated by {SEPARATORS[self.separator]}, and every row must have as many",
-        )
+    def __next__(self) -> str:
+        if self.place >= len(self._lines):
+            raise StopIteration
+        self.place += 1
+        return self._lines[self.place - 1] + "\n"
 
-    def _refuse_cell(self, row: _Row) -> NoReturn:
-        columns = range(len(row.cells)) if self.column is None else [self.column]
-        index = next(index for index in columns if not is_number(row.cells[index]))
-        cell = row.cells[index].strip()
-        named = self.header is not None and self.header[index]
-        column = shown(self.header[index]) if self.header and named else f"{index}, counted from 0"
-        what, hint = fault(cell, self.separator)
-        if hint == _NUMBERS and len(columns) > 1:
-            hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(index + 1) % len(columns)}"
-        raise InputError(f"row {row.line} of {self.name}, column {column}: {what}", hint=hint)
+
+def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
+    """The cells of each record and the line that it begins on, from 0; or why it is none."""
+    feed = _Feed(lines)
+    reader = csv.reader(feed, delimiter=separator, skipinitialspace=True, strict=True)
+    while feed.place < len(lines):
+        begin = feed.place
+        try:
+            yield begin, next(reader), ""
+        except csv.Error as error:
+            feed.place = begin + 1  # whatever a broken quote swallowed is read again, as rows
+            yield begin, [], str(error)
+
+
+def numbers_of(cells: Sequence[str], columns: Sequence[int], width: int) -> list[float] | None:
+    """The numbers of some cells of a row; None if it is at fault."""
+    try:
+        return [number(cells[column]) for column in columns] if len(cells) == width else None
+    except ValueError:
+        return None
+
+
+def fault_of(
+    cells: Sequence[str], reason: str, columns: Sequence[tuple[str, int]], width: int, separator: str
+) -> tuple[str, str]:
+    """What is wrong with a row, to go on after its name, and what to do.
+
+    Args:
+        cells: Of the row.
+        reason: Why it has none.
+        columns: What messages call those that must be numbers, with their places.
+        width: How many cells there must be.
+        separator: What stands between them.
+    """
+    if reason:
+        return f" is not a row of cells: {reason}", "a cell that begins with a quote must end with one"
+    if len(cells) != width:
+        what = f" has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {width} columns"
+        return what, f"the cells are separated by {SEPARATORS[separator]}, and every row must have as many"
+    name, place = next(column for column in columns if not is_number(cells[column[1]]))
+    what, hint = fault(cells[place].strip(), separator)
+    return f", column {name}: {what}", hint
 
 
 def fault(cell: str, separator: str) -> tuple[str, str]:
@@ -159,36 +177,28 @@ def _separator(text: str, suffix: str, has_comments: bool) -> str:
     return next((mark for mark in ";,\t" if mark in bare), " ")
 
 
-def _rows(text: str, name: str, separator: str, has_comments: bool) -> Iterator[_Row]:
-    """The rows that are not blank; blank ones are passed over before the first and after the last."""
-    line = 0
-
-    def kept() -> Iterator[str]:
-        nonlocal line
-        for line, content in enumerate(io.StringIO(text), 1):  # noqa: B007 (the reader's rows end on this line)
-            if not (has_comments and content.lstrip().startswith("#")):
-                yield content.strip() + "\n" if separator == " " else content
-
-    blank = 0
-    seen = False
-    try:
-        for cells in csv.reader(kept(), delimiter=separator, skipinitialspace=True, strict=True):
-            if not any(map(str.strip, cells)):
-                blank = blank or line * seen
-                continue
-            if blank:
-                message = f"row {blank} of {name} is empty, and rows follow"
-                raise InputError(message, hint="write nan where a number is missing, or remove the row")
-            seen = True
-            yield _Row(line, cells)
-    except csv.Error as error:
-        message = f"row {line} of {name} is not a row of cells: {error}"
-        raise InputError(message, hint="a cell that begins with a quote must end with one") from None
+def _rows(text: str, name: str, separator: str, has_comments: bool) -> Iterator[tuple[int, list[str], str]]:
+    """The rows that are not blank, by their lines; blank ones are passed over before the first and after the last."""
+    lines = list(enumerate(text.split("\n"), 1))
+    if has_comments:
+        lines = [(line, content) for line, content in lines if not content.lstrip().startswith("#")]
+    texts = [content.strip() if separator == " " else content for _, content in lines]
+    blank, seen = 0, False
+    for place, cells, reason in records(texts, separator):
+        line = lines[place][0]
+        if not reason and not any(map(str.strip, cells)):
+            blank = blank or line * seen
+            continue
+        if blank:
+            message = f"row {blank} of {name} is empty, and rows follow"
+            raise InputError(message, hint="write nan where a number is missing, or remove the row")
+        seen = True
+        yield line, cells, reason
 
 
-def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:
+def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str], name: str) -> int:
     """The index of a column by its name, or by its number from 0."""
-    count = len(first.cells)
+    count = len(cells)
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
         hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}"
@@ -204,7 +214,7 @@ def _column(part: str, header: list[str] | None, first: _Row, name: str) -> int:
         raise InputError(f"{name} has no column {shown(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
-        message = f"row {first.line} of {name} may be names or numbers: {shown(header[index])} is in column {index}"
+        message = f"row {line} of {name} may be names or numbers: {shown(header[index])} is in column {index}"
         raise InputError(
             message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
         )

@@ -6,20 +6,18 @@ its own, to say what is wrong with which; both ways read the same numbers.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import select
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import SEPARATORS, fault, is_number, number
+from gradcli.files.csv_tables import fault_of, is_number, numbers_of, records
 from gradcli.files.decoding import Array, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Cells, Fault, RowSource
@@ -179,7 +177,7 @@ class Delimited(TextRows):
         super().__init__(stream, name)
         self._variables, self._given = variables, columns
         self._separator = "\t" if form == "tsv" else ","
-        self._rest = _Rest()
+        self._blank = self._blanks = 0  # the first of blank rows that may be the last, and how many there are
         self._first, self._text = 1, ""
         self._header: list[str] = self._names(form)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
@@ -195,35 +193,43 @@ class Delimited(TextRows):
         """
         del most
         usecols = [self._header.index(name) for name in wanted]
+        held = ""
         for first, text in itertools.chain([(self._first, self._text)], self._chunks):
             self._text = ""
             if not text:
                 yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
                 continue
-            block = self._fast(first, text, wanted, usecols, keep=keep)
-            yield from [block] if block else self._exact(first, text, wanted, usecols, keep=keep)
-        if self._rest.lines:
-            yield from self._exact(self._rest.number, "", wanted, usecols, keep=keep, at_end=True)
+            held, self._first = held + text, self._first if held else first
+            if held.count('"') % 2 and len(held) < _LONGEST_RECORD:
+                continue  # a quote may go on in the next chunk
+            yield from self._blocks(held, wanted, usecols, keep=keep)
+            held = ""
+        if held:
+            yield from self._blocks(held, wanted, usecols, keep=keep)
+
+    def _blocks(self, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
+        """The rows of whole lines, the first of which has been counted."""
+        lines = text.removesuffix("\n").split("\n")
+        block = self._fast(text, lines, wanted, usecols, keep=keep)
+        yield from [block] if block else self._exact(lines, wanted, usecols, keep=keep)
 
     def _names(self, form: str) -> list[str]:
         """What the first row that is not blank says, or what is said of it; the rest of the chunk is for later."""
         for first, text in self._chunks:
             lines = text.split("\n")
-            feed = _Feed(lines)
             blank = next((place for place, line in enumerate(lines) if line.strip()), None)
             if blank is None:
                 continue
-            feed.place = blank
             if form == "csv" and ";" in lines[blank] and "," not in lines[blank]:
                 self._separator = ";"
-            try:
-                cells = next(csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True))
-            except (csv.Error, StopIteration) as error:
-                message = f"line {first + blank} of {self._name} is not a row of names: {error}"
-                raise InputError(message, hint="the first row names the columns") from None
+            rows = records(lines[blank:], self._separator)
+            _, cells, reason = next(rows)
+            if reason:
+                message = f"line {first + blank} of {self._name} is not a row of names: {reason}"
+                raise InputError(message, hint="the first row names the columns")
             names = [cell.strip() for cell in cells]
             given = self._unwritten(names, lines[blank])
-            below = blank if given else feed.place
+            below = blank if given else blank + next(rows, (len(lines) - blank,))[0]
             self._first, self._text = first + below, "\n".join(lines[below:])
             return given or names
         raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
@@ -251,13 +257,12 @@ class Delimited(TextRows):
 
     # -- a chunk at once
 
-    def _fast(self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
+    def _fast(
+        self, text: str, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool
+    ) -> Block | None:
         """The block, if every row of it is in order."""
-        if '"' in text or self._rest.lines or self._rest.blanks or text.isspace():
+        if '"' in text or self._blanks or text.isspace():
             return None
-        lines = text.split("\n")
-        if not lines[-1]:
-            lines.pop()
         count, width = len(lines), len(self._header)
         if not _is_regular(text, self._separator, width, count):
             return None
@@ -270,7 +275,7 @@ class Delimited(TextRows):
             return None
         columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
         kept = self._kept([self._cells(line) for line in lines], keep=True) if keep else {}
-        return Block(self._numbered(count), columns, kept, lines=np.arange(first, first + count))
+        return Block(self._numbered(count), columns, kept, lines=np.arange(self._first, self._first + count))
 
     def _cells(self, line: str) -> list[str]:
         """The cells of a line without quotes, and without the blanks before them, as the csv module reads them."""
@@ -279,44 +284,36 @@ class Delimited(TextRows):
 
     # -- row by row
 
-    def _exact(
-        self, first: int, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool, at_end: bool = False
-    ) -> Iterator[Block]:
+    def _exact(self, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
         """The rows, with what is wrong in them."""
-        lines = text.split("\n")
-        if lines and not lines[-1]:
-            lines.pop()
-        if self._rest.lines:
-            first, lines = self._rest.number, [*self._rest.lines, *lines]
-            self._rest.lines = []
         rows: list[_Row] = []
-        for line, cells, reason in self._records(first, lines, at_end=at_end):
+        width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
+        for place, cells, reason in records(lines, self._separator):
+            line = self._first + place
             if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
-                self._rest.blank = self._rest.blank or line
-                self._rest.blanks += 1
+                self._blank = self._blank or line
+                self._blanks += 1
                 continue
-            for blank in self._passed():
+            blanks = range(self._blank, self._blank + self._blanks)
+            self._blank = self._blanks = 0
+            for blank in blanks:
                 message = f"{self._row(rows, blank)} is empty, and rows follow"
                 hint = "write nan where a number is missing, or remove the row"
                 rows.append(_Row(blank, [], None, Fault(len(rows), message, hint)))
                 if len(rows) >= _MOST_ROWS:
                     yield self._block(rows, wanted, keep=keep)
                     rows = []
-            found = None if reason else self._numbers(cells, usecols)
-            where = self._row(rows, line)
-            fault = None if found is not None else self._fault(len(rows), where, cells, reason, wanted, usecols)
+            found = None if reason else numbers_of(cells, usecols, width)
+            fault = None
+            if found is None:
+                what, hint = fault_of(cells, reason, columns, width, self._separator)
+                fault = Fault(len(rows), f"{self._row(rows, line)}{what}", hint)
             rows.append(_Row(line, cells, found, fault))
         yield self._block(rows, wanted, keep=keep)
 
     def _row(self, before: Sequence[_Row], line: int) -> str:
         """What messages call the row behind those of a block that is not yet whole."""
         return f"{row_called(self._count + len(before) + 1, line)} of {self._name}"
-
-    def _passed(self) -> range:
-        """The numbers of the blank rows before a row."""
-        first, count = self._rest.blank, self._rest.blanks
-        self._rest.blank = self._rest.blanks = 0
-        return range(first, first + count)
 
     def _block(self, rows: list[_Row], wanted: Sequence[str], *, keep: bool) -> Block:
         missing = [np.nan] * len(wanted)
@@ -326,50 +323,6 @@ class Delimited(TextRows):
         kept = self._kept([row.cells for row in rows], keep=keep)
         lines = np.array([row.line for row in rows], int)
         return Block(self._numbered(len(rows)), columns, kept, faults, lines)
-
-    def _records(self, first: int, lines: list[str], *, at_end: bool) -> Iterator[tuple[int, list[str], str]]:
-        """The cells of each record and the line that it begins on; or why it is none."""
-        feed = _Feed(lines)
-        reader = csv.reader(feed, delimiter=self._separator, skipinitialspace=True, strict=True)
-        while feed.place < len(lines):
-            begin = feed.place
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                open_quote = feed.place == len(lines) and "unexpected end" in str(error)
-                if open_quote and not at_end and sum(map(len, lines[begin:])) < _LONGEST_RECORD:
-                    self._rest.number, self._rest.lines = first + begin, lines[begin:]
-                    return
-                feed.place = begin + 1  # whatever the broken quote swallowed is read again, as rows
-                yield first + begin, [], str(error)
-                continue
-            yield first + begin, cells, ""
-
-    def _numbers(self, cells: Sequence[str], usecols: Sequence[int]) -> list[float] | None:
-        if len(cells) != len(self._header):
-            return None
-        try:
-            return [number(cells[column]) for column in usecols]
-        except ValueError:
-            return None
-
-    def _fault(
-        self, index: int, where: str, cells: Sequence[str], reason: str, wanted: Sequence[str], usecols: Sequence[int]
-    ) -> Fault:
-        between = f"the cells are separated by {SEPARATORS[self._separator]}"
-        if reason:
-            hint = "a cell that begins with a quote must end with one"
-            return Fault(index, f"{where} is not a row of cells: {reason}", hint)
-        if len(cells) != len(self._header):
-            message = (
-                f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {len(self._header)} columns"
-            )
-            return Fault(index, message, f"{between}, and every row must have as many")
-        name, column = next((n, c) for n, c in zip(wanted, usecols, strict=True) if not is_number(cells[c]))
-        what, hint = fault(cells[column].strip(), self._separator)
-        return Fault(index, f"{where}, column {shown(name)}: {what}", hint)
 
     def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
         """The cells by column; those that a broken row has not are empty."""
@@ -381,16 +334,6 @@ class Delimited(TextRows):
         return dict(zip(self._header, columns, strict=True))
 
 
-@dataclass
-class _Rest:
-    """What one chunk leaves for the next: the lines of a quote without end, and blank rows that may be the last."""
-
-    number: int = 0
-    lines: list[str] = field(default_factory=list)
-    blank: int = 0
-    blanks: int = 0
-
-
 class _Row(NamedTuple):
     """A row that was looked at on its own, with the fault that it has in place of values."""
 
@@ -398,23 +341,6 @@ class _Row(NamedTuple):
     cells: list[str]
     values: list[float] | None
     fault: Fault | None
-
-
-class _Feed:
-    """The lines from a place on, which can be put back."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
-        self.place = 0
-
-    def __iter__(self) -> _Feed:
-        return self
-
-    def __next__(self) -> str:
-        if self.place >= len(self._lines):
-            raise StopIteration
-        self.place += 1
-        return self._lines[self.place - 1] + "\n"
 
 
 def _is_regular(text: str, separator: str, width: int, count: int) -> bool:
