@@ -50,64 +50,6 @@ def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
     assert (process.returncode, out, err) == (130, "", "")
 
 
-WRITING = """
-import signal, sys, time
-from gradcli.files.atomic import replacing
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a terminal that closed may have left ignored
-with replacing(sys.argv[1]) as output:
-    output.file.write(b"half")
-    output.file.flush()
-    print(flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGINT, None)]
-)
-def test_a_signal_leaves_nothing_half_written(number: int, code: int | None, tmp_path: Path) -> None:
-    """Neither a temporary file, nor another content of the file that was there."""
-    path = tmp_path / "a.csv"
-    path.write_text("before", encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITING, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    assert len(list(tmp_path.iterdir())) == 2
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert code is None or process.returncode == code
-    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
-    assert path.read_text(encoding="utf-8") == "before"
-
-
-@pytest.mark.parametrize(("end", "code"), [(">/dev/full", 74), (">&-", 74), ("gone", 141)])
-def test_what_cannot_be_written_is_reported(end: str, code: int) -> None:
-    """A full disk and a closed stdout with 74, a reader that went away with 141 and silence; of every command."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    for command, words in QUESTIONS.items():
-        redirection = f">&{writer}" if end == "gone" else end
-        done = subprocess.run(
-            ["bash", "-c", f'"$@" {redirection}', "", warm.gradcli(), command, *words],
-            capture_output=True,
-            text=True,
-            pass_fds=[writer],
-            timeout=60,
-            check=False,
-        )
-        assert (done.returncode, done.stdout) == (code, ""), command
-        said = done.stderr.splitlines()
-        assert said == [] if end == "gone" else len(said) == 1, command
-        assert all(line.startswith("error: the output could not be written: ") for line in said), command
-    os.close(writer)
-
-
 def test_a_full_disk_leaves_no_file() -> None:
     """A device is written to as it is; what it refuses is reported with its name."""
     done = subprocess.run(

@@ -565,7 +565,7 @@ def test_a_full_disk_is_reported(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)]
+    ("number", "code"), [(signal.SIGINT, 130), *((n, -n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL))]
 )
 def test_what_is_interrupted_leaves_nothing_half_written(number: int, code: int, tmp_path: Path) -> None:
     """The file that was there stays; the temporary one goes, unless the process cannot know of its end."""
