@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -209,18 +209,9 @@ def _kind(value: Any) -> str:
             return kind(value)
 
 
+_KINDS: Mapping[type, str] = {type(None): "null", str: "a text", list: "a list", dict: "an object"}
+
+
 def kind(value: Any) -> str:
     """What JSON calls a value, for messages."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case None:
-            return "null"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return "a number"
+    return str(value).lower() if isinstance(value, bool) else _KINDS.get(type(value), "a number")

@@ -48,22 +48,15 @@ def _value(given: Any, name: str) -> Any:
     return array_of(given, called(name))
 
 
-def _values(given: Any, name: str) -> dict[str, Any]:
-    return {key: _value(value, f"{name}.{key}") for key, value in _object(given, name).items()}
+def _by_name(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
+    """A reader of what there is one of for each variable, by name, which is empty for that of the only variable."""
 
+    def found(given: Any, name: str) -> dict[str, Any]:
+        if not isinstance(given, dict):
+            return {"": read(given, name)}
+        return {key: read(value, f"{name}.{key}") for key, value in given.items()}
 
-def _named_values(given: Any, name: str) -> dict[str, Any]:
-    """By name, which is empty for that of the only variable."""
-    return _values(given, name) if isinstance(given, dict) else {"": _value(given, name)}
-
-
-def _texts(given: Any, name: str) -> dict[str, str]:
-    return {key: text(value, f"{name}.{key}") for key, value in _object(given, name).items()}
-
-
-def _named_texts(given: Any, name: str) -> dict[str, str]:
-    """By name, which is empty for that of the only variable."""
-    return _texts(given, name) if isinstance(given, dict) else {"": text(given, name)}
+    return found
 
 
 def _shapes(given: Any, name: str) -> dict[str, Any]:
@@ -121,12 +114,6 @@ def _choice(given: Any, name: str, choices: Sequence[str]) -> str:
     return str(given)
 
 
-def _object(given: Any, name: str) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise _mistaken(name, 'an object by name, such as {"x": 1}', given)
-    return given
-
-
 def _mistaken(name: str, wanted: str, given: Any) -> UsageError:
     return UsageError(f"{called(name)} must be {wanted}, and is {_shown(given)}")
 
@@ -149,18 +136,13 @@ def called(name: str) -> str:
 
 
 _READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
-    Kind.INPUTS: _named_values,
-    Kind.VALUES: _named_values,
-    Kind.DIRECTIONS: _named_values,
+    **dict.fromkeys((Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS), _by_name(_value)),
     Kind.VECTOR: _value,
     Kind.VECTORS: _several,
     Kind.TEXT: text,
-    Kind.TEXTS: _named_texts,
+    **dict.fromkeys((Kind.TEXTS, Kind.RANGES), _by_name(text)),
     Kind.SHAPES: _shapes,
-    Kind.RANGES: _named_texts,
-    Kind.VARIABLES: _names,
-    Kind.STATEMENTS: _names,
-    Kind.VERDICTS: _names,
+    **dict.fromkeys((Kind.VARIABLES, Kind.STATEMENTS, Kind.VERDICTS), _names),
     Kind.SWITCH: _switch,
     Kind.NUMBER: _number,
     Kind.WHOLE: _whole,
