@@ -11,7 +11,6 @@ from gradcli.report.data.json import pieces
 from tests.benchmarks.conftest import ratio
 
 REQUESTS = 1_000
-PROCESSES = 5
 GRADCLI = [sys.executable, "-m", "gradcli"]
 
 
@@ -43,16 +42,3 @@ def in_python(count: int) -> None:
     """The same questions as calls."""
     for n in range(count):
         sys.stdout.writelines(pieces(Function("x**2").vjp({"x": [n, 2]}, [1, 1])))
-
-
-def test_a_stream_is_many_times_faster_than_processes() -> None:
-    """A request of a thousand, imports included, against a command."""
-
-    def processes() -> None:
-        for n in range(PROCESSES):
-            words = ["vjp", "x**2", "--at", f"{n},2", "--v", "1,1", "--json"]
-            subprocess.run([*GRADCLI, *words], stdout=subprocess.DEVNULL, check=True)
-
-    found = ratio(lambda: _batch(REQUESTS), processes, 1) * PROCESSES / REQUESTS
-    print(f"\na request of {REQUESTS:,} over a process: {found:.4f}")
-    assert found <= 0.05
