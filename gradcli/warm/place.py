@@ -38,8 +38,8 @@ LONGEST = 100
 
 
 def is_possible() -> bool:
-    """Whether this system has what it takes: fork, and sockets that carry descriptors."""
-    if not hasattr(os, "fork"):
+    """Whether this system has what it takes: fork, and sockets that carry descriptors and signal their end."""
+    if not (hasattr(os, "fork") and hasattr(os, "O_ASYNC")):
         return False
     try:
         import _socket
