@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +29,7 @@ AT = {"a": 1.5, "b": 0.7}
 
 @pytest.mark.parametrize("text", CASES)
 def test_blocks_are_faster_than_the_whole_array(text: str) -> None:
-    """Value and gradient of every row; eager torch has all its threads."""
+    """Value and gradient of every row; eager torch has all its threads, and JAX its compiler."""
     x = np.random.default_rng(0).normal(size=ROWS)
     f = Function(text)
     at = {name: value for name, value in AT.items() if name in f.variables}
@@ -46,7 +48,16 @@ def test_blocks_are_faster_than_the_whole_array(text: str) -> None:
     np.testing.assert_allclose(found["dy_dx"], expected[1], rtol=1e-13, atol=1e-300)
     eager = ratio(by_hand, in_blocks, 5)
     print(f"\n{text}: eager torch on the whole array over gradcli: {eager:.2f}")
+    if importlib.util.find_spec("jax"):
+        print(f"{text}: JAX jit over gradcli: {ratio(_by_jax(text, x), in_blocks, 5):.2f}")
     assert eager > 1
+
+
+def _by_jax(text: str, x: Any) -> Callable[[], object]:
+    jax: Any = importlib.import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+    both = jax.jit(jax.vmap(jax.value_and_grad(lambda t: CASES[text](jax.numpy, t))))
+    return lambda: [np.asarray(part) for part in both(x)]
 
 
 @pytest.mark.parametrize(("form", "rows"), [("npy", ROWS), ("csv", ROWS // 10)])
