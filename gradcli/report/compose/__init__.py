@@ -19,17 +19,13 @@ from collections.abc import Iterator
 from gradcli.report.compose import cross_check, derivatives
 from gradcli.report.document import Document, Node, Script
 from gradcli.results import (
-    HVP,
-    JVP,
     Answer,
     BackwardGraph,
     Checking,
     ClosedForm,
     Explanation,
     Functions,
-    Hessian,
     Improvement,
-    Products,
     Result,
     Source,
 )
@@ -64,8 +60,4 @@ def _nodes(answer: Result) -> Iterator[Node]:
             return views.check(answer) if isinstance(answer, Checking) else views.graph(answer)
         case Answer(points=int()):
             return derivatives.many_points(answer)
-        case Products():
-            return derivatives.several(answer)
-        case JVP() | Hessian() | HVP():
-            return derivatives.second_order(answer)
-    return derivatives.first_order(answer)
+    return derivatives.one_point(answer)

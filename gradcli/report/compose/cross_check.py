@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from gradcli.report import document as doc
 from gradcli.report.compose.marks import mark
@@ -30,8 +29,7 @@ def closed_form(answer: ClosedForm) -> Iterator[doc.Node]:
         yield doc.Abreast(tuple(map(line, sizes)))
     found = list(equations(answer))
     if len(found) == 1 and not sizes:
-        ((left, right),) = found
-        yield doc.Note(line(left, " = ", right, "   ", standing(answer.check.verdict)))
+        yield doc.Note(line(*_sides(found[0]), "   ", standing(answer.check.verdict)))
     elif found:
         yield from long_formulas(answer)
         yield cross_check(answer)
@@ -69,20 +67,28 @@ def cross_check(answer: Judged | ClosedForm) -> doc.Table:
     return doc.Table(lines(header, "cross-check", "entries"), tuple(rows), is_folded=True)
 
 
-_Formula = tuple[doc.Symbol, doc.Expression | doc.Span]
+def _sides(one: doc.Equation) -> tuple[str | doc.Inline, ...]:
+    return doc.Symbol(one.left), " = ", one.right
 
 
-def _is_long(found: Sequence[_Formula]) -> bool:
-    shown = (right.notation.pretty if isinstance(right, doc.Expression) else right.words for _, right in found)
-    return sum(map(len, islice(shown, MOST_FORMULAS))) > LONG
+def _is_long(found: Sequence[doc.Equation]) -> bool:
+    return sum(map(_length, found[:MOST_FORMULAS])) > LONG
 
 
-def _formulas(found: Sequence[_Formula]) -> tuple[doc.Line, list[doc.Line]]:
+def _length(one: doc.Equation) -> int:
+    match one.right:
+        case doc.Expression(notation=notation):
+            return len(notation.pretty)
+        case doc.Span(words=words):
+            return len(words)
+    return 0
+
+
+def _formulas(found: Sequence[doc.Equation]) -> tuple[doc.Line, list[doc.Line]]:
     """What stands above them, and the first of them; one alone has its name above it."""
     if len(found) == 1:
-        ((left, right),) = found
-        return line(left), [line(right)]
-    cells = [line(left, " = ", right) for left, right in found[:MOST_FORMULAS]]
+        return line(doc.Symbol(found[0].left)), [line(found[0].right)]
+    cells = [line(*_sides(one)) for one in found[:MOST_FORMULAS]]
     if len(found) > MOST_FORMULAS:
         cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
     return line("formula"), cells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations_with_replacement
+from itertools import starmap
 
 from gradcli.notation import HU, JU, PARTIAL, Form, Name, joined, second
 from gradcli.report import document as doc
@@ -14,10 +14,6 @@ from gradcli.report.compose.parts import (
     Row,
     closed_form,
     code,
-    formula_matrix,
-    formula_notes,
-    formula_rows,
-    gradient,
     heading,
     intermediates,
     loss,
@@ -32,43 +28,67 @@ from gradcli.report.compose.parts import (
 from gradcli.report.document import lines
 from gradcli.report.numbers import LONG, ends
 from gradcli.report.wording import NO_ELEMENTS, NO_VARIABLE, RATIO, accumulating, at_points, diagonal, statement
-from gradcli.results import HVP, JVP, VJP, Answer, Array, Differentiation, Gradient, Hessian, Jacobian, Judged, Products
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Answer,
+    Array,
+    Differentiation,
+    Evaluation,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Judged,
+    Products,
+)
 
 _BY_SEVERAL = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial (%s)")
 
 
-def first_order(answer: Answer) -> Iterator[doc.Node]:
-    """The function, the quantity asked for, the Jacobian, formulas and the verdict."""
+def one_point(answer: Answer) -> Iterator[doc.Node]:
+    """The function, the quantity asked for, the Jacobian or the Hessian, formulas and the verdict."""
     yield from heading(answer)
-    if isinstance(answer, Differentiation) and not answer.wrt:
+    if not answer.wrt and not isinstance(answer, Evaluation):
         yield note(NO_VARIABLE)
         return
+    yield from _quantity(answer)
+    yield from map(note, answer.remarks)
+    if isinstance(answer, Differentiation):
+        yield from intermediates(answer.answers if isinstance(answer, Products) else [answer])
+    if isinstance(answer, Differentiation) and not isinstance(answer, Gradient):
+        yield from _jacobian(answer)
+    if isinstance(answer, Hessian):
+        yield from _hessian(answer)
+    yield from _ending(answer)
+
+
+def _quantity(answer: Answer) -> Iterator[doc.Node]:
     match answer:
         case VJP():
             yield from loss(answer)
             yield title("vᵀJ, the vector-Jacobian product")
             yield _products(answer)
-        case Gradient():
-            yield from gradient(answer.grad, answer.wrt, answer.output)
-    yield from map(note, answer.remarks)
-    if isinstance(answer, Differentiation):
-        yield from intermediates([answer])
-    yield from _shared(answer)
-
-
-def _shared(answer: Answer) -> Iterator[doc.Node]:
-    """What all products of one Jacobian share: it, its formula and the check."""
-    if isinstance(answer, Differentiation) and not isinstance(answer, Gradient):
-        yield from _jacobian(answer)
-    yield from _ending(answer)
+        case Products():
+            yield from _several(answer)
+        case JVP():
+            yield title("Ju, the Jacobian-vector product")
+            yield quantities("Ju", [quantity(answer.output, JU(), answer.jvp)])
+        case Gradient() | Hessian() | HVP():
+            yield title("the gradient")
+            rows = ((name, GRADIENT(Name(name), Name(answer.output)), answer.grad[name]) for name in answer.wrt)
+            yield quantities("gradient", starmap(quantity, rows))
+    if isinstance(answer, HVP):
+        yield title("Hu, the Hessian-vector product")
+        yield quantities("Hu", (quantity(name, HU(Name(name)), answer.hvp[name]) for name in answer.wrt))
 
 
 def _ending(answer: Answer) -> Iterator[doc.Node]:
     """Formulas and the verdict."""
-    if isinstance(answer, Differentiation):
+    if isinstance(answer, Judged) and not isinstance(answer, Evaluation):
         yield from closed_form(answer)
-        if words := diagonal(answer):
-            yield note(words)
+    if isinstance(answer, Differentiation) and (words := diagonal(answer)):
+        yield note(words)
     if isinstance(answer, Judged):
         yield from verdict(answer)
 
@@ -161,12 +181,8 @@ def points_columns(answer: Answer, count: int) -> Mapping[str, Array]:
 # -- by several v
 
 
-def several(answer: Products) -> Iterator[doc.Node]:
-    """The function, the products, what the passes add up to, the Jacobian, formulas and the verdict."""
-    yield from heading(answer)
-    if not answer.wrt:
-        yield note(NO_VARIABLE)
-        return
+def _several(answer: Products) -> Iterator[doc.Node]:
+    """The products, and what the passes add up to."""
     first = answer.answers[0]
     yield from loss(first)
     accumulates = first.accumulated is not None
@@ -175,8 +191,6 @@ def several(answer: Products) -> Iterator[doc.Node]:
     yield _each_product(answer, accumulates=accumulates)
     if first.accumulated:
         yield note(accumulating(answer))
-    yield from intermediates(answer.answers)
-    yield from _shared(answer)
 
 
 def _each_product(answer: Products, *, accumulates: bool) -> doc.Table:
@@ -191,43 +205,7 @@ def _each_product(answer: Products, *, accumulates: bool) -> doc.Table:
     return doc.Table(lines("", "v", *headers, *after), tuple(rows))
 
 
-# -- along directions, and twice
-
-
-def second_order(answer: JVP | Hessian | HVP) -> Iterator[doc.Node]:
-    """The function, the quantity asked for, formulas and the verdict."""
-    yield from heading(answer)
-    if not answer.wrt:
-        yield note(NO_VARIABLE)
-        return
-    match answer:
-        case JVP():
-            yield from _jvp(answer)
-        case Hessian():
-            yield from gradient(answer.grad, answer.wrt, answer.output)
-            yield from _hessian(answer)
-        case HVP():
-            yield from gradient(answer.grad, answer.wrt, answer.output)
-            yield from _hvp(answer)
-    yield from verdict(answer)
-
-
-def _jvp(answer: JVP) -> Iterator[doc.Node]:
-    yield title("Ju, the Jacobian-vector product")
-    yield quantities("Ju", [quantity(answer.output, JU(), answer.jvp)])
-    yield title("the derivative along u in closed form")
-    yield doc.Formulas(tuple(formula_rows(answer.symbolic, {"": answer.symbolic_omitted}, "", JU())))
-    yield from formula_notes([answer.symbolic] if answer.symbolic else [])
-
-
-def _hvp(answer: HVP) -> Iterator[doc.Node]:
-    yield title("Hu, the Hessian-vector product")
-    yield quantities("Hu", (quantity(name, HU(Name(name)), answer.hvp[name]) for name in answer.wrt))
-    yield title("the Hessian-vector product in closed form")
-    shown, omitted = answer.symbolic, answer.symbolic_omitted
-    rows = (row for name in answer.wrt for row in formula_rows(shown.get(name), omitted, name, HU(Name(name))))
-    yield doc.Formulas(tuple(rows))
-    yield from formula_notes(shown.values())
+# -- twice
 
 
 def _hessian(answer: Hessian) -> Iterator[doc.Node]:
@@ -249,26 +227,3 @@ def _hessian(answer: Hessian) -> Iterator[doc.Node]:
         )
     else:
         yield note("empty, as there are no elements to differentiate by")
-    yield title("the second derivatives in closed form")
-    yield from _formulas(answer)
-
-
-def _formulas(answer: Hessian) -> Iterator[doc.Node]:
-    """The formulas as a matrix where they fit one, else a block a row; those below the diagonal are transposes."""
-    found = [answer.symbolic.get(a, {}).get(b) for a in answer.wrt for b in answer.wrt]
-    shown = [block for block in found if block is not None]
-    matrix = formula_matrix("H", shown, row_label="∂/∂%s") if len(shown) == len(found) else None
-    if matrix is not None:
-        yield matrix
-        yield from formula_notes(shown)
-        return
-    y, pairs = Name(answer.output), list(combinations_with_replacement(answer.wrt, 2))
-    blocks = [(a, b, answer.symbolic.get(a, {}).get(b)) for a, b in pairs]
-    omitted = answer.symbolic_omitted
-    rows = (
-        row for a, b, block in blocks for row in formula_rows(block, omitted.get(a, {}), b, second(y, Name(a), Name(b)))
-    )
-    yield doc.Formulas(tuple(rows))
-    yield from formula_notes(block for _, _, block in blocks if block is not None)
-    if len(answer.wrt) > 1:
-        yield note("the other blocks are the transposes of these")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
@@ -87,12 +86,6 @@ def named(arrays: Mapping[str, Array]) -> Iterator[Row]:
     return (quantity(name, Name(name), array) for name, array in arrays.items())
 
 
-def gradient(grad: Mapping[str, Array], wrt: Sequence[str], y: str) -> Iterator[doc.Node]:
-    """The gradient by variable."""
-    yield title("the gradient")
-    yield quantities("gradient", (quantity(name, GRADIENT(Name(name), Name(y)), grad[name]) for name in wrt))
-
-
 def heading(answer: Answer) -> Iterator[doc.Node]:
     """The function, its inputs and its value."""
     yield title(code(statement(answer)))
@@ -110,46 +103,41 @@ def heading(answer: Answer) -> Iterator[doc.Node]:
 # -- formulas
 
 
-def closed_form(answer: Differentiation) -> Iterator[doc.Node]:
+_CLOSED_FORM = {
+    JVP: "the derivative along u in closed form",
+    HVP: "the Hessian-vector product in closed form",
+    Hessian: "the second derivatives in closed form",
+}
+
+
+def closed_form(answer: Judged) -> Iterator[doc.Node]:
     """The formulas, a matrix where they are written out, or why there are none."""
-    yield title("the derivative in closed form")
-    yield formulas(answer)
-    yield from formula_notes(answer.symbolic.values())
+    yield title(_CLOSED_FORM.get(type(answer), "the derivative in closed form"))
+    shown = formulas(answer)
+    yield shown
+    yield from formula_notes(all_formulas(answer))
+    if isinstance(answer, Hessian) and isinstance(shown, doc.Formulas) and len(answer.wrt) > 1:
+        yield note("the other blocks are the transposes of these")
 
 
-def formulas(answer: Differentiation, *, may_be_matrix: bool = True) -> doc.Formulas | doc.FormulaMatrix:
+def formulas(answer: Judged, *, may_be_matrix: bool = True) -> doc.Formulas | doc.FormulaMatrix:
     """A row for each formula, or for the reason why there is none."""
-    shown = [answer.symbolic[name] for name in answer.wrt if name in answer.symbolic]
-    function = next((formula.function for formula in answer.symbolic.values() if formula.function), None)
-    is_whole = may_be_matrix and len(shown) == len(answer.wrt)
-    matrix = formula_matrix("J", shown, function) if is_whole else None
-    y = Name(answer.output)
-    return matrix or doc.Formulas(
-        tuple(
-            row
-            for name in answer.wrt
-            for row in formula_rows(answer.symbolic.get(name), answer.symbolic_omitted, name, PARTIAL(y, Name(name)))
-        ),
-        function,
-    )
+    found: list[Formula | None] = []
+    matrix_name, row_label = "J", "∂%s"
+    if isinstance(answer, Hessian):
+        found = [answer.symbolic.get(a, {}).get(b) for a in answer.wrt for b in answer.wrt]
+        matrix_name, row_label = "H", "∂/∂%s"
+    elif isinstance(answer, Differentiation):
+        found = [answer.symbolic.get(name) for name in answer.wrt]
+    shown = [formula for formula in found if formula is not None]
+    function = next((formula.function for formula in shown if formula.function), None)
+    is_whole = may_be_matrix and len(shown) == len(found)
+    matrix = _formula_matrix(matrix_name, row_label, shown, function) if is_whole else None
+    return matrix or doc.Formulas(tuple(equations(answer)), function)
 
 
-def formula_rows(
-    found: Formula | None, omitted: Mapping[str, str], key: str, label: Notation
-) -> Iterator[doc.Equation]:
-    """A formula cell by cell, or the reason why there is none."""
-    if found is None:
-        yield doc.Equation(label, doc.Span(f"none: {omitted[key]}"))
-    else:
-        yield from map(_equation, found.brief)
-
-
-def _equation(cell: Cell) -> doc.Equation:
-    return doc.Equation(cell.label, doc.Expression(cell.expression))
-
-
-def formula_matrix(
-    name: str, shown: Sequence[Formula], function: tuple[Notation, Notation] | None = None, row_label: str = "∂%s"
+def _formula_matrix(
+    name: str, row_label: str, shown: Sequence[Formula], function: tuple[Notation, Notation] | None
 ) -> doc.FormulaMatrix | None:
     """Formulas as a matrix, if they are written out as the entries of one."""
     cells = {(cell.row, cell.column): cell for formula in shown for cell in formula.brief}
@@ -181,54 +169,48 @@ def definitions(found: Iterable[Formula]) -> Iterator[doc.Note]:
 
 def all_formulas(answer: Answer | ClosedForm) -> Iterator[Formula]:
     """The formulas of an answer, whatever they are of."""
-    match answer:
-        case JVP(symbolic=formula):
-            yield from [] if formula is None else [formula]
-        case Hessian():
-            yield from (formula for blocks in answer.symbolic.values() for formula in blocks.values())
-        case HVP() | Differentiation():
-            yield from answer.symbolic.values()
-        case ClosedForm(products=products, blocks=blocks):
-            yield from itertools.chain(products.values(), blocks.values())
+    return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, Formula))
 
 
-def equations(answer: Judged | ClosedForm) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
+def equations(answer: Answer | ClosedForm) -> Iterator[doc.Equation]:
     """What each formula is of, and the formula or why there is none."""
+    for label, found, omitted in _blocks(answer):
+        match found:
+            case Formula():
+                yield from map(_equation, found.brief)
+            case Notation():
+                yield doc.Equation(label, doc.Expression(found))
+            case None:
+                yield doc.Equation(label, doc.Span(f"none: {omitted}"))
+
+
+def _equation(cell: Cell) -> doc.Equation:
+    return doc.Equation(cell.label, doc.Expression(cell.expression))
+
+
+def _blocks(answer: Answer | ClosedForm) -> Iterator[tuple[Notation, Formula | Notation | None, str]]:
+    """What each formula of an answer is of, the formula, and why there is none; a block of a Hessian once."""
     y = Name(answer.output)
+    pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:
         case ClosedForm(command=command, blocks=blocks, omitted=omissions):
-            for name, formula in answer.products.items():
-                yield from _cells(Name(f"{name}.grad"), formula, "")
-            pairs = [pair for pair in combinations_with_replacement(answer.wrt, 2) if command == "hessian"]
-            for row, column in pairs or [("", name) for name in (answer.wrt if command != "jvp" else ("",))]:
-                label = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
-                named = label.get(command) or PARTIAL(y, Name(column))
-                yield from _cells(named, blocks.get((row, column)), omissions.get((row, column), ""))
+            yield from ((Name(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
+            single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
+            for row, column in pairs if command == "hessian" else single:
+                known = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
+                label = known.get(command) or PARTIAL(y, Name(column))
+                yield label, blocks.get((row, column)), omissions.get((row, column), "")
                 if column in answer.matrices:
-                    yield doc.Symbol(GRADIENT(Name(column), y)), doc.Expression(answer.matrices[column])
+                    yield GRADIENT(Name(column), y), answer.matrices[column], ""
         case JVP(symbolic=formula, symbolic_omitted=omitted):
-            yield from _cells(JU(), formula, omitted)
-        case HVP():
+            yield JU(), formula, omitted
+        case Hessian(symbolic=found, symbolic_omitted=why):
+            for a, b in pairs:
+                yield second(y, Name(a), Name(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
+        case HVP() | Differentiation():
             for name in answer.wrt:
-                yield from _cells(HU(Name(name)), answer.symbolic.get(name), answer.symbolic_omitted.get(name, ""))
-        case Hessian():
-            for a, b in combinations_with_replacement(answer.wrt, 2):
-                omitted = answer.symbolic_omitted.get(a, {}).get(b, "")
-                yield from _cells(second(y, Name(a), Name(b)), answer.symbolic.get(a, {}).get(b), omitted)
-        case Differentiation():
-            for name in answer.wrt:
-                omitted = answer.symbolic_omitted.get(name, "")
-                yield from _cells(PARTIAL(y, Name(name)), answer.symbolic.get(name), omitted)
-
-
-def _cells(
-    label: Notation, formula: Formula | None, omitted: str
-) -> Iterator[tuple[doc.Symbol, doc.Expression | doc.Span]]:
-    if formula is None:
-        yield doc.Symbol(label), doc.Span(f"none: {omitted}")
-        return
-    for cell in formula.brief:
-        yield doc.Symbol(cell.label), doc.Expression(cell.expression)
+                label = HU(Name(name)) if isinstance(answer, HVP) else PARTIAL(y, Name(name))
+                yield label, answer.symbolic.get(name), answer.symbolic_omitted.get(name, "")
 
 
 # -- the verdict
