@@ -17,12 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gradcli.errors import UsageError
-from gradcli.report.data.plain import by_variable, cells
+from gradcli.report.data.plain import cells, quantity
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
 from gradcli.report.wording import counterexample, plain_entry, status
 from gradcli.results import (
-    JVP,
     VJP,
     Answer,
     Array,
@@ -92,12 +91,10 @@ def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
             return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
         case VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], _pairs(answer.wrt, answer.vjp, held)
-        case JVP():
-            return ["index", "value"], _entries(answer.jvp)
-    held = by_variable(answer)
-    if held is None:
-        return _moved(answer, ["index", "value"], 0, map(list, _entries(answer.value)))
-    rows = ([name, index, value] for name in answer.wrt for index, value in _entries(held[name]))
+    _, asked = quantity(answer)
+    if not isinstance(asked, Mapping):
+        return _moved(answer, ["index", "value"], 0, map(list, _entries(asked)))
+    rows = ([name, index, value] for name in answer.wrt for index, value in _entries(asked[name]))
     return _moved(answer, ["variable", "index", "value"], 1, rows)
 
 

@@ -26,7 +26,6 @@ from gradcli.results import (
     Checking,
     ClosedForm,
     Differentiation,
-    Evaluation,
     Explanation,
     Functions,
     Gradient,
@@ -84,8 +83,8 @@ def cells(answer: ClosedForm) -> Iterator[Cell]:
 
 def _numbers(answer: Answer) -> Iterable[Array]:
     """The rows of the command's own quantity."""
-    held = by_variable(answer)
-    arrays = [answer.value] if held is None else [held[name] for name in answer.wrt]
+    _, held = quantity(answer)
+    arrays = [held[name] for name in answer.wrt] if isinstance(held, Mapping) else [held]
     match answer:
         case Jacobian():
             return _abreast([_matrix(block, answer.value.size) for block in arrays])
@@ -93,8 +92,6 @@ def _numbers(answer: Answer) -> Iterable[Array]:
             return _abreast([array.reshape(points, -1) for array in arrays])
         case Hessian():
             return _hessian(answer)
-        case JVP():
-            arrays = [answer.jvp]
         case VJP(accumulated=accumulated) if accumulated is not None:
             arrays = [accumulated[name] for name in answer.wrt]
     return (row for array in arrays for row in _rows(array))
@@ -154,21 +151,27 @@ def _matrix(array: Array, rows: int) -> Array:
     return array.reshape(rows, array.size // rows if rows else 0)
 
 
-def by_variable(answer: Answer) -> Mapping[str, Array] | None:
-    """vᵀJ, the gradient, Hu or J by variable; None of an answer whose quantity is not by variable.
+def quantity(answer: Answer) -> tuple[str, Mapping[str, Array] | Array]:
+    """What the command is asked for, in words: by variable (of a Hessian, the diagonal blocks), or the one array.
 
     Shapes: those of the variables, J y.shape + x.shape; at many points with the points before.
     """
     match answer:
+        case Products():
+            return "vᵀJ", {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
         case VJP() | Explanation():
-            return answer.vjp
+            return "vᵀJ", answer.vjp
         case Gradient():
-            return answer.grad
+            return "the gradient", answer.grad
         case HVP():
-            return answer.hvp
+            return "Hu", answer.hvp
         case Jacobian():
-            return answer.jacobian or {}
-    return None
+            return "the Jacobian", answer.jacobian or {}
+        case Hessian():
+            return "the Hessian", {name: blocks[name] for name, blocks in answer.hessian.items()}
+        case JVP():
+            return "Ju", answer.jvp
+    return "the value", answer.value
 
 
 # -- arrays
@@ -225,31 +228,15 @@ def primary_array(answer: Answer) -> Array:
     Raises:
         InputError: It has one array for each of several variables, or none.
     """
-    match answer:
-        case Products():
-            return _only("vᵀJ", {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt})
-        case VJP(vjp=arrays) | Explanation(vjp=arrays):
-            return _only("vᵀJ", arrays)
-        case Gradient():
-            return _only("the gradient", answer.grad)
-        case HVP():
-            return _only("Hu", answer.hvp)
-        case JVP():
-            return answer.jvp
-        case Jacobian():
-            return _only("the Jacobian", answer.jacobian or {})
-        case Hessian():
-            return _only("the Hessian", {name: blocks[name] for name, blocks in answer.hessian.items()})
-        case Evaluation():
-            return answer.value
-        case _:
-            raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
-
-
-def _only(what: str, arrays: Mapping[str, Array]) -> Array:
-    if len(arrays) != 1:
+    if isinstance(answer, Checking | BackwardGraph):
+        raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
+    what, held = quantity(answer)
+    if not isinstance(held, Mapping):
+        return held
+    if len(held) != 1:
         raise InputError(
-            f"{what} has {len(arrays)} variables, and an .npy file holds one array",
+            f"{what} has {len(held)} variables, and an .npy file holds one array",
             hint="write an .npz, which holds them all, or choose one with --wrt",
         )
-    return next(iter(arrays.values()))
+    (array,) = held.values()
+    return array
