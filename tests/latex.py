@@ -76,7 +76,7 @@ class _Reader:
 
     def word(self) -> str:
         """The text of a group such as an environment's name."""
-        found = re.compile(r"\{([^{}]*)\}").match(self.text, self.at)
+        found = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}").match(self.text, self.at)
         if not found:
             self.fail("a name in braces is missing")
         assert found
@@ -249,7 +249,7 @@ class _Reader:
             self.fail(f"the environment {name} is not known here")
         columns = known[name]
         if name in ("array", "tabular"):
-            columns = len(re.sub(r"[^lcr]", "", self.word()))
+            columns = len(re.sub(r"\{.*?\}|[^lcrp]", "", self.word()))
         self.open(name, is_math or name in DISPLAYS, columns)
 
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from gradcli import Function
 from gradcli.report import rendered
 from gradcli.report.document import Screen
-from gradcli.report.render.drawings import beside, chain, numbers, words, wrapped
+from gradcli.report.render.drawings import beside, chain, numbers, words
 from gradcli.results import Explanation
 
 UNICODE, ASCII = Screen(), Screen(ascii=True)
@@ -23,20 +23,20 @@ def _flat(text: str) -> str:
 
 def test_arrays_are_lists_and_matrices() -> None:
     """A number, a list, columns in tall brackets, one row, one column, conditions."""
-    assert numbers(np.array(2.5), UNICODE).lines == ("2.5",)
-    assert numbers(np.array([1.0, 20]), UNICODE).lines == ("[1, 20]",)
-    assert numbers(np.array([[1.0, 20], [300, 4]]), UNICODE).lines == ("⎡  1  20⎤", "⎣300   4⎦")
-    assert numbers(np.array([[1.0, 20], [300, 4]]), ASCII).lines == ("[  1  20]", "[300   4]")
-    assert numbers(np.array([[1.0], [2], [3]]), UNICODE).lines == ("⎡1⎤", "⎢2⎥", "⎣3⎦")
-    assert numbers(np.array([[1.0, 2]]), UNICODE).lines == ("[1  2]",)
-    assert numbers(np.array([True, False]), UNICODE).lines == ("[True, False]",)
-    assert numbers(np.zeros((0, 2)), UNICODE).lines == ("empty",)
-    assert numbers(np.arange(100.0), UNICODE).lines == ("[0, 1, 2, …, 97, 98, 99]",)
+    assert numbers(np.array(2.5)).lines == ("2.5",)
+    assert numbers(np.array([1.0, 20])).lines == ("[1, 20]",)
+    assert numbers(np.array([[1.0, 20], [300, 4]])).lines == ("⎡  1  20⎤", "⎣300   4⎦")
+    assert ASCII.shown("⎡  1  20⎤") == "[  1  20]"
+    assert numbers(np.array([[1.0], [2], [3]])).lines == ("⎡1⎤", "⎢2⎥", "⎣3⎦")
+    assert numbers(np.array([[1.0, 2]])).lines == ("[1  2]",)
+    assert numbers(np.array([True, False])).lines == ("[True, False]",)
+    assert numbers(np.zeros((0, 2))).lines == ("empty",)
+    assert numbers(np.arange(100.0)).lines == ("[0, 1, 2, …, 97, 98, 99]",)
 
 
 def test_pieces_are_centred_beside_one_another() -> None:
     """The sign stands in the middle of the matrix."""
-    matrix = numbers(np.array([[1.0, 2], [3, 4], [5, 6]]), UNICODE)
+    matrix = numbers(np.array([[1.0, 2], [3, 4], [5, 6]]))
     assert beside([words("y = "), matrix]) == ["    ⎡1  2⎤", "y = ⎢3  4⎥", "    ⎣5  6⎦"]
 
 
@@ -45,7 +45,9 @@ def test_a_chain_breaks_at_its_signs() -> None:
     groups = [[words(letter * 10)] for letter in "abc"]
     assert chain(groups, Screen(40)) == ["aaaaaaaaaa = bbbbbbbbbb = cccccccccc"]
     assert chain(groups, Screen(30)) == ["aaaaaaaaaa = bbbbbbbbbb", "    = cccccccccc"]
-    assert wrapped("    = [1, 2, 3]", 12) == ["    = [1, 2,", "      3]"]
+    matrix = numbers(np.array([[1.0, 2], [3, 4]]))
+    assert chain([[words("x")], [matrix]], Screen(14)) == ["x = ⎡1  2⎤", "    ⎣3  4⎦"]
+    assert chain([[words("x")], [matrix]], Screen(9)) == ["x = [[1,", "  2], [3,", "  4]]"]
 
 
 EXAMPLES = [

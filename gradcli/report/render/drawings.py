@@ -12,11 +12,11 @@ lead to is drawn once.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len
@@ -69,34 +69,29 @@ def words(text: str) -> Block:
     return Block((text,), text)
 
 
-def numbers(array: Array, screen: Screen) -> Block:
+def numbers(array: Array) -> Block:
     """An array: a number, a list, or a matrix in brackets; of more dimensions, its rows; long axes by their ends."""
     if array.ndim == 0:
-        return words(element(array[()]))
+        return words(digits(array[()]))
     if array.size == 0:
         return words("empty")
     if array.ndim == 1:
         return words(_listed(array))
     rows = array.reshape(-1, array.shape[-1])
-    cells = [["…" if i < 0 or j < 0 else element(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
-    return Block(matrix(cells, screen), _listed(array))
+    cells = [["…" if i < 0 or j < 0 else digits(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
+    return Block(matrix(cells), _listed(array))
 
 
-def element(number: object) -> str:
-    """A number, or whether a condition holds."""
-    return str(bool(number)) if isinstance(number, np.bool_) else digits(number)
-
-
-def matrix(cells: Sequence[Sequence[str]], screen: Screen) -> tuple[str, ...]:
+def matrix(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Cells in columns, aligned to the right, in tall brackets.
 
-    >>> print("\\n".join(matrix([["1", "20"], ["300", "4"]], Screen())))
+    >>> print("\\n".join(matrix([["1", "20"], ["300", "4"]])))
     ⎡  1  20⎤
     ⎣300   4⎦
     """
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     rows = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    if len(rows) == 1 or screen.ascii:
+    if len(rows) == 1:
         return tuple(f"[{row}]" for row in rows)
     sides = [("⎢", "⎥")] * len(rows)
     sides[0], sides[-1] = ("⎡", "⎤"), ("⎣", "⎦")
@@ -125,7 +120,7 @@ def _piece(part: Notation | Array, screen: Screen, *, is_factor: bool) -> Block:
     if isinstance(part, Notation):
         return words(screen.written(part))
     array = np.asarray(part)
-    shown = numbers(array, screen)
+    shown = numbers(array)
     return words(f"({shown.inline})") if is_factor and array.ndim == 0 and array < 0 else shown
 
 
@@ -178,30 +173,17 @@ def _with_signs(groups: Sequence[Sequence[Block]]) -> Iterator[Block]:
 def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
     """Side by side if that fits; else on one line, which wraps."""
     found = beside(blocks)
-    return found if max(map(cell_len, found)) <= room else wrapped("".join(block.inline for block in blocks), room)
-
-
-def wrapped(line: str, room: int) -> list[str]:
-    """A long line broken at its blanks, what follows indented by as much as it is, and a little more.
-
-    >>> wrapped("  x = [1, 2, 3]", 10)
-    ['  x = [1,', '    2, 3]']
-    """
-    before = line[: len(line) - len(line.lstrip(" "))]
-    lines, current = [], before
-    for word in line.split():
-        longer = f"{current} {word}" if current.strip() else current + word
-        if current.strip() and cell_len(longer) > room:
-            lines.append(current)
-            longer = f"{before}  {word}"
-        current = longer
-    return [*lines, current]
+    if max(map(cell_len, found)) <= room:
+        return found
+    line = "".join(block.inline for block in blocks)
+    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+    return textwrap.wrap(line, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _listed(array: Array) -> str:
     """Nested lists of the elements, long axes by their ends."""
     if array.ndim == 0:
-        return element(array[()])
+        return digits(array[()])
     return f"[{', '.join('…' if n < 0 else _listed(array[n, ...]) for n in ends(array.shape[0]))}]"
 
 
@@ -218,7 +200,7 @@ def products(node: doc.Products, screen: Screen) -> Iterator[list[str] | doc.Tab
             continue
         rest.append(one)
         if one.jacobian is not None:
-            yield chain([[words(screen.written(one.partial))], [numbers(one.jacobian, screen)]], screen)
+            yield chain([[words(screen.written(one.partial))], [numbers(one.jacobian)]], screen)
     if rest:
         yield products_table(rest)
 
@@ -226,11 +208,10 @@ def products(node: doc.Products, screen: Screen) -> Iterator[list[str] | doc.Tab
 def _product(one: doc.Product, jacobian: Array, screen: Screen) -> list[str] | None:
     """A row, a matrix and a row, with what they are below; None if that is too wide."""
     v, product = (array.reshape(1, -1) for array in (one.v, one.product))
-    transposed = "vT" if screen.ascii else "vᵀ"
-    labels = (transposed, screen.written(one.partial), f"{transposed}J, for {one.variable}")
+    labels = ("vᵀ", screen.written(one.partial), f"vᵀJ, for {one.variable}")
     shown = []
     for array, label in zip((v, jacobian, product), labels, strict=True):
-        lines = matrix([[digits(n) for n in row] for row in array], screen)
+        lines = matrix([[digits(n) for n in row] for row in array])
         shown.append(_labelled(lines, label, len(jacobian), is_last=array is product))
     found = beside([shown[0], words(" · "), shown[1], words(" = "), shown[2]])
     return found if screen.width is None or max(map(len, found)) <= screen.width else None
@@ -247,34 +228,20 @@ def _labelled(lines: tuple[str, ...], label: str, height: int, *, is_last: bool)
 # -- backward graphs
 
 
-class _Signs(NamedTuple):
-    branch: str = "├─"
-    last: str = "└─"
-    beside: str = "│"
-    down: str = "↓ "
-    above: str = "↑ see above"
-    below: str = "↓ see below"
-    rest: str = "…"
-
-
-_ASCII = _Signs("|-", "`-", "|", "-> ", "^ see above", "-> see below", "...")
-
-
 def tree(graph: doc.Graph, screen: Screen) -> list[str]:
     """The lines of a graph from its output, or the first `MAX_LINES` and how much is left."""
     if not graph.nodes:
         return ["empty"]
-    signs = _ASCII if screen.ascii else _Signs()
     drawn: set[int] = set()
-    lines = _tree(graph, signs, (screen.width or WIDEST) - _LABEL, drawn)
+    lines = _tree(graph, (screen.width or WIDEST) - _LABEL, drawn)
     found = list(islice(lines, MAX_LINES))
     nodes = len(graph.nodes) - len(drawn)
     if next(lines, None) is not None:
-        found.append(f"{signs.rest} and {f'{nodes:,} more nodes' if nodes else 'more edges to the nodes above'}")
+        found.append(f"… and {f'{nodes:,} more nodes' if nodes else 'more edges to the nodes above'}")
     return found
 
 
-def _tree(graph: doc.Graph, signs: _Signs, room: int, drawn: set[int]) -> Iterator[str]:
+def _tree(graph: doc.Graph, room: int, drawn: set[int]) -> Iterator[str]:
     """The lines, without recursion; what has been drawn is in `drawn`."""
     edges: dict[int, list[GraphEdge]] = {}
     for edge in graph.edges:
@@ -291,27 +258,25 @@ def _tree(graph: doc.Graph, signs: _Signs, room: int, drawn: set[int]) -> Iterat
             tag = f"  #{number}" if not node.variable and (arrivals[number] > 1 or (not lead and number)) else ""
             line = f"{lead}{node.name}: {node_text(node)}"
             if number in drawn:
-                yield f"{line}{tag}  {signs.above}"
+                yield f"{line}{tag}  ↑ see above"
             elif level > deepest and following:
                 later.append(number)
-                yield f"{line}  #{number}  {signs.below}"
+                yield f"{line}  #{number}  ↓ see below"
             else:
                 drawn.add(number)
                 yield line + tag
-                waiting += reversed(_branches(following, indent, level, signs))
+                waiting += reversed(_branches(following, indent, level))
 
 
-def _branches(
-    following: Sequence[GraphEdge], indent: str, level: int, signs: _Signs
-) -> list[tuple[str, str, int, int]]:
+def _branches(following: Sequence[GraphEdge], indent: str, level: int) -> list[tuple[str, str, int, int]]:
     """What leads to each node that follows, and what stands before the lines below it."""
     if len(following) == 1:
-        return [(indent + signs.down, indent, following[0].target, level)]
+        return [(f"{indent}↓ ", indent, following[0].target, level)]
     found = []
     for edge in following:
         is_last = edge is following[-1]
-        lead = f"{indent}{signs.last if is_last else signs.branch}{edge.input} "
-        below = indent + ("" if is_last else signs.beside).ljust(_BRANCH)
+        lead = f"{indent}{'└─' if is_last else '├─'}{edge.input} "
+        below = indent + ("" if is_last else "│").ljust(_BRANCH)
         found.append((lead, below, edge.target, level + 1))
     return found
 

@@ -15,9 +15,10 @@ import numpy as np
 from gradcli.notation import Notation
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc
+from gradcli.report.document import Screen, in_ascii
 from gradcli.report.numbers import LONG, digits, ends
-from gradcli.report.wording import node_text
-from gradcli.results import Array, GraphNode
+from gradcli.report.render import drawings
+from gradcli.results import Array
 
 MOST_COLUMNS = 10
 """Of a matrix environment of amsmath's; a wider matrix is an array."""
@@ -26,13 +27,10 @@ MOST_IN_A_LINE = 240
 """Characters of LaTeX up to which a product is written with its factors; more would not fit the page."""
 
 LONGEST_CELL = 40
-"""Characters of a cell, as columns do not wrap."""
+"""Characters of a cell in the last column before it wraps."""
 
-MOST_NAMED = 3
-"""Rows that are named beside words that they share."""
-
-MOST_EDGES = 200
-"""Edges of a graph that are listed."""
+REASONS = "p{6cm}"
+"""The last column, where it does."""
 
 _SIGNS = {"·": r" \cdot ", "⊙": r" \odot ", "+": " + "}
 
@@ -59,7 +57,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
         case doc.Note() | doc.BoardLine():
             yield rf"\noindent {_sentence(node.words)}"
         case doc.Table():
-            yield from _equations_of(node) if _is_of_equations(node) else _tables(node)
+            yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
         case doc.Formulas(rows=rows, function=function):
             yield from _cells(rows, function)
         case doc.FormulaMatrix(name=name, cells=cells, function=function):
@@ -84,7 +82,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
                 yield rf"\noindent\textbf{{{text(_capital(group))}}}"
                 yield _description((typed(one.usage), text(one.words) + _also(one.aliases)) for one in entries)
         case doc.Graph():
-            yield from _graph(node)
+            yield _lines_of_code(in_ascii("\n".join(drawings.tree(node, Screen()))))
         case doc.Script(source=source):
             yield _lines_of_code(source)
         case doc.Abreast(lines=parts):
@@ -273,27 +271,14 @@ def _lines_of_code(words: str) -> str:
     return "\n\n".join(rf"\noindent{typed(line)}" for line in words.strip().splitlines() if line.strip())
 
 
-def _tables(table: doc.Table) -> Iterator[str]:
-    """A table of words, numbers and matrices; what is too long for a column that does not wrap stands below it."""
-    last = len(table.headers) - 1
-    texts = ["".join(part.words for part in row[last] if isinstance(part, doc.Span)) for row in table.rows if row]
-    if not table.heads or max(map(len, texts), default=0) <= LONGEST_CELL:
-        yield _tabular(table.headers, table.rows, is_numeric=table.is_numeric)
-        return
-    yield _tabular(table.headers[:last], [row and row[:last] for row in table.rows])
-    known = [row for row in table.rows if row]
-    for words in dict.fromkeys(filter(None, texts)):
-        named = [_joined(row[0]) for row, cell in zip(known, texts, strict=True) if cell == words]
-        more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
-        yield rf"\noindent {', '.join(named[:MOST_NAMED])}{more}: {text(words)}"
-
-
-def _tabular(
-    headers: Sequence[doc.Line], rows: Sequence[Sequence[doc.Line] | None], *, is_numeric: bool = False
-) -> str:
-    shown = [_row(headers) + r" \hline"]
-    shown += [_row(row if row is not None else [(doc.Span("…"),)] * len(headers)) for row in rows]
-    columns = "l" + ("r" if is_numeric else "l") * (len(headers) - 1)
+def _tabular(table: doc.Table) -> str:
+    """A table of words, numbers and matrices, whose last column wraps where it has reasons."""
+    rows = [_row(row if row is not None else [(doc.Span("…"),)] * len(table.headers)) for row in table.rows]
+    columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
+    last = [row[-1] for row in table.rows if row]
+    if any(isinstance(part, doc.Span) and len(part.words) > LONGEST_CELL for cell in last for part in cell):
+        columns = columns[:-1] + REASONS
+    shown = [_row(table.headers) + r" \hline", *rows]
     return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *shown, r"\end{tabular}"])
 
 
@@ -319,23 +304,3 @@ def _fact(line: doc.Line) -> str:
 
 def _also(aliases: Sequence[str]) -> str:
     return f"; also {', '.join(map(typed, aliases))}" if aliases else ""
-
-
-# -- graphs
-
-
-def _graph(node: doc.Graph) -> Iterator[str]:
-    if not node.edges:
-        yield rf"\noindent {text('no edges: ' + ('; '.join(map(_label, node.nodes)) or 'empty'))}"
-        return
-    rows = ["from & input & to " + r"\\ \hline"]
-    for edge in node.edges[:MOST_EDGES]:
-        source, target = (typed(_label(node.nodes[n])) for n in (edge.source, edge.target))
-        rows.append(rf"{source} & \({edge.input}\) & {target} \\")
-    yield "\n".join([r"\noindent\begin{tabular}{lll}", *rows, r"\end{tabular}"])
-    if len(node.edges) > MOST_EDGES:
-        yield rf"\noindent And {len(node.edges) - MOST_EDGES:,} more"
-
-
-def _label(node: GraphNode) -> str:
-    return f"{node.id} {node.name}: {node_text(node)}"

@@ -17,7 +17,6 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -34,9 +33,6 @@ STYLES: Mapping[doc.Role, str] = {
     "lost": "bold magenta",
     "bad": "bold red",
 }
-
-NARROW = 72
-"""Columns of a terminal below which facts are paragraphs, as a table would break names."""
 
 LISTED = 100
 """Columns of a pipe that the columns of a list are made for; what it says is not broken there."""
@@ -67,7 +63,7 @@ _STEP = "  "
 BLOCKS, _AROUND = 16, 6
 """Lines that the blocks of a matrix may take where something shorter says the same, and those beside its rows."""
 
-Part = RichTable | Text | Padding
+Part = RichTable | Text
 
 
 def render(document: doc.Document, screen: Screen) -> str:
@@ -125,8 +121,6 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():
             yield Text(node.source)
-        case doc.Facts() if screen.width is not None and screen.width < NARROW:
-            yield from _paragraphs(node, screen)
         case doc.Glossary():
             yield from _glossary(node, screen)
         case _:
@@ -241,13 +235,6 @@ def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
     return replace(table, headers=tuple(table.headers[n] for n in chosen), rows=tuple(rows), footer=footer)
 
 
-def _paragraphs(node: doc.Facts, screen: Screen) -> Iterator[Part]:
-    """What a narrow terminal has in the place of a table."""
-    for label, fact in node.rows:
-        yield Text(screen.shown(f"{label}:"))
-        yield Padding(text(fact, screen, is_cell=True), (0, 0, 0, 2))
-
-
 def _glossary(node: doc.Glossary, screen: Screen) -> Iterator[Text]:
     """A list in two columns, calls and what they compute; a call that is too long for its column has its own line."""
     width = screen.width or LISTED
@@ -310,15 +297,11 @@ def words(part: doc.Inline, screen: Screen) -> str:
 # -- on a narrow terminal: broken at blanks, never inside a number that fits
 
 
-def fitted(part: RichTable | Text | Padding, width: int) -> Iterator[RichTable | Text]:
+def fitted(part: Part, width: int) -> Iterator[Part]:
     """The part in pieces that are no wider than so many columns."""
     match part:
         case RichTable():
             yield from _table(part, width)
-        case Padding(renderable=Text() as inside):
-            indent = min(part.left, width // 3)
-            for line in lines(inside, width - indent):
-                yield Text(" " * indent) + line
         case Text():
             yield from lines(part, width)
 
