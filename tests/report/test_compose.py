@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradcli import Function, results
+from gradcli import Function
 from gradcli.questions import functions
 from gradcli.report import document, rendered
 from gradcli.report.compose import compose, screens
-from gradcli.report.data.json import KEYS
 from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter
@@ -62,10 +61,3 @@ def test_every_kind_of_node_is_in_some_document() -> None:
     ]
     found = {type(node) for answer in answers for node in (*compose(answer), *(screens.of(answer, None) or ()))}
     assert found == set(typing.get_args(document.Node))
-
-
-def test_every_answer_has_keys() -> None:
-    """All that can be rendered, and the parts that they hold."""
-    kinds = {getattr(results, name) for name in results.__all__}
-    answers = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, results.Answer)}
-    assert answers - {results.Answer, results.Judged, results.Differentiation, results.Products} <= set(KEYS)
