@@ -58,19 +58,14 @@ def test_markup_is_text() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_tables_fit_the_width(width: int) -> None:
-    """Of a terminal; in a pipe they are as wide as they need."""
+    """Of a terminal, and keep every number, in blocks of columns; in a pipe they are as wide as they need."""
     answer = Function("exp(x)*sum(x)").jacobian({"x": np.linspace(0, 1, 9)})
     lines = shown_as_table(answer, Screen(width)).splitlines()
     assert max(map(len, lines)) <= width
-    assert max(map(len, shown_as_table(answer, Screen()).splitlines())) > 200 - 40
-
-
-def test_a_wide_jacobian_keeps_every_number_in_blocks_of_columns() -> None:
-    """Nothing is cut off with an ellipsis."""
-    answer = Function("exp(x)*sum(x)").jacobian({"x": np.linspace(0, 1, 9)})
-    shown = shown_as_table(answer, Screen(80))
     assert answer.jacobian is not None
-    assert all(digits(number) in shown for number in answer.jacobian["x"].ravel())
+    if width >= 80:
+        assert all(digits(number) in "\n".join(lines) for number in answer.jacobian["x"].ravel())
+    assert max(map(len, shown_as_table(answer, Screen()).splitlines())) > 200 - 40
 
 
 def test_long_axes_show_their_corners_with_the_count() -> None:
@@ -80,19 +75,6 @@ def test_long_axes_show_their_corners_with_the_count() -> None:
     assert "0, 1, 2, …, 17, 18, 19" in shown
     assert "(400 elements)" in shown
     assert "150" not in shown
-
-
-def test_ascii_screens_get_ascii_only() -> None:
-    """Frames, names and formulas."""
-    answer = Function("sum(exp(x))*x").vjp({"x": np.linspace(0, 1, 14)}, "ones")
-    assert shown_as_table(answer, Screen(ascii=True)).isascii()
-
-
-def test_colours_are_on_request() -> None:
-    """Only the verdict and the titles have any."""
-    answer = Function("x**2").vjp({"x": 1})
-    assert "\x1b[" in shown_as_table(answer, Screen(80, color=True))
-    assert "\x1b[" not in shown_as_table(answer, Screen(80))
 
 
 def test_plain_is_rows_of_numbers() -> None:
@@ -165,13 +147,6 @@ def test_other_findings_do_not_say_what_they_belong_to() -> None:
     """As before there were second derivatives."""
     (written,) = json.loads("".join(json_report.pieces(_checking())))["check"]["findings"]
     assert not {"of", "by"} & set(written)
-
-
-def test_opinions_are_in_ascii_where_the_screen_is() -> None:
-    """Frames, labels, plus-minus signs."""
-    answer = Function("exp(x)").check({"x": [1, 2]}, "ones")
-    assert shown_as_table(answer, Screen(ascii=True)).isascii()
-    assert shown_as_table(answer, Screen(40, ascii=True)).isascii()
 
 
 def _checking(**changes: Any) -> Checking:

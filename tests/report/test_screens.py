@@ -15,7 +15,8 @@ from gradcli.cli.output import Output
 from gradcli.options import ON_TERMINALS
 from gradcli.report import rendered
 from gradcli.report.document import Screen
-from tests.recorded import COMMANDS, answer, words
+from gradcli.results import Result
+from tests.recorded import COMMANDS, answer
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "screens"
 WIDTHS = (60, 80, 120)
@@ -54,13 +55,19 @@ SHOWN = {
 }
 
 
+def asked(line: str) -> Result:
+    """What a command line answers."""
+    found = _answer(shlex.split(line))
+    assert isinstance(found, Output)
+    return found.answer
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_screen_is_as_recorded(name: str, request: pytest.FixtureRequest) -> None:
     """On terminals of three widths, as `vjp "x**2"` with a command would show it."""
-    found = _answer(shlex.split(SHOWN[name]))
-    assert isinstance(found, Output)
+    found = asked(SHOWN[name])
     shown = "".join(
-        f"$ gradcli {SHOWN[name]}  # {width} columns\n{rendered(found.answer, 'table', Screen(width), ON_TERMINALS)}\n"
+        f"$ gradcli {SHOWN[name]}  # {width} columns\n{rendered(found, 'table', Screen(width), ON_TERMINALS)}\n"
         for width in WIDTHS
     )
     golden = GOLDENS / f"{name}.txt"
@@ -87,21 +94,18 @@ def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None) -> 
 
 def test_the_main_job_takes_sixteen_lines() -> None:
     """The function, the picture of the product, the formula beside its verdict."""
-    found = _answer(shlex.split(SHOWN["vjp"]))
-    assert isinstance(found, Output)
-    assert len(rendered(found.answer, "table", Screen(80)).splitlines()) <= 16
+    assert len(rendered(asked(SHOWN["vjp"]), "table", Screen(80)).splitlines()) <= 16
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_end(name: str) -> None:
     """In the last ten lines, which are seen above the prompt."""
-    found = _answer(shlex.split(SHOWN[name]))
-    assert isinstance(found, Output)
-    shown = rendered(found.answer, "table", Screen(80), ON_TERMINALS).splitlines()
+    found = asked(SHOWN[name])
+    shown = rendered(found, "table", Screen(80), ON_TERMINALS).splitlines()
     if len(shown) < SCREEN:
         return
     end = "\n".join(shown[-10:])
-    verdict = getattr(getattr(found.answer, "check", None), "verdict", "")
+    verdict = getattr(getattr(found, "check", None), "verdict", "")
     assert verdict in end.replace("✓ proven", "agree")
     assert re.search(r"\.grad|vᵀJ|passed", end)
 
@@ -109,9 +113,8 @@ def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_en
 @pytest.mark.parametrize("name", ["vjp", "kink", "trap", "lost", "check", "hessian", "explained", "graph"])
 def test_colours_say_nothing_that_words_do_not(name: str) -> None:
     """Without them the text is the same."""
-    found = _answer(shlex.split(SHOWN[name]))
-    assert isinstance(found, Output)
-    plain, colored = (rendered(found.answer, "table", Screen(80, color=color)) for color in (False, True))
+    found = asked(SHOWN[name])
+    plain, colored = (rendered(found, "table", Screen(80, color=color)) for color in (False, True))
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
     assert "\x1b[" in colored
 
@@ -125,17 +128,10 @@ def test_numbers_have_all_digits_in_a_pipe_and_six_on_a_terminal(gradcli: Any) -
 
 def test_numbers_below_each_other_have_their_points_in_line() -> None:
     """Whatever their digits are."""
-    found = _answer(shlex.split('vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7'))
-    assert isinstance(found, Output)
-    shown = rendered(found.answer, "table", Screen(120), 6)
+    shown = rendered(asked('vjp "x/3" --at 1,20,3000 --v 1,10.5,1e-7'), "table", Screen(120), 6)
     numbers = [line.split("│")[3] for line in shown.splitlines() if " y[" in line or "vᵀJ" in line]
     assert [number.strip() for number in numbers] == ["0.333333", "0", "0", "0.333333"]
     assert len({number.index("0") for number in numbers}) == 1
-
-
-def test_words_of_a_recorded_command_are_those_of_the_shell() -> None:
-    """The full tables are recorded by `--full`."""
-    assert any("--full" in words(command) for command in TABLES)
 
 
 def test_a_number_is_no_better_than_what_it_is_made_of(gradcli: Any) -> None:
