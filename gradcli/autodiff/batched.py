@@ -5,8 +5,8 @@ backward pass for a row of the Jacobian, however many points there are.  A varia
 a leaf with one copy a point, so that its derivative is that of each point and no sum over them.  An operation that vmap
 cannot do is run point after point, which gives the same numbers.
 
-A stream of points goes through an `Engine`, block by block on all cores.  Where every operation is elementwise, the
-Program runs on whole columns; else it runs under `torch.vmap`.  A block is small enough for its intermediates to stay
+A stream of points goes block by block through all cores.  Where every operation is elementwise, the Program runs on
+whole columns; else it runs under `torch.vmap`.  A block is small enough for its intermediates to stay
 in the cache, which makes many blocks faster than one array.
 """
 
@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from threading import Barrier
 from typing import Any
 
@@ -26,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import by_rows, fill, gradients, value
+from gradcli.autodiff.jacobians import by_rows, fill, gradients, value, vjp
 from gradcli.autodiff.run import Forward, Tensor, apply, derivative_of, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
@@ -86,7 +85,7 @@ class Batch:
     dtype: str
     points: int
     shape: Shape
-    elements: int
+    elements: int = 1
     live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def part(self, first: int, last: int) -> Batch:
@@ -116,44 +115,103 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
 
     >>> from gradcli.language.parsing import parse
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> found = at_points(Batch(parse("prod(x)"), {"x": x}, ("x",), ("x",), "float64", 2, (), 3), jacobian=True)
+    >>> found = at_points(Batch(parse("prod(x)"), {"x": x}, ("x",), ("x",), "float64", 2, ()), jacobian=True)
     >>> found.value, found.jacobian["x"].tolist()
     (array([ 2., 12.]), [[2.0, 1.0], [4.0, 3.0]])
     """
-    y = np.empty((batch.points, *batch.shape), batch.dtype)
-    weights = None if v is None else np.broadcast_to(v, y.shape)
-    product = {name: np.empty((batch.points, *batch.shape_of(name)), batch.dtype) for name in batch.wrt}
-    blocks = {name: np.empty((*y.shape, *batch.shape_of(name)), batch.dtype) for name in batch.wrt if jacobian}
+    batch = batch if v is not None or jacobian else replace(batch, wrt=())
+    found = _blank(batch, has_v=v is not None, has_jacobian=jacobian)
     size = max(1, MOST_ELEMENTS // max(1, batch.elements))
     for first in range(0, batch.points, size):
-        last = min(first + size, batch.points)
-        for start, forward in _forwards(batch, first, last, batch.wrt if v is not None or jacobian else ()):
-            rows = slice(start, start + len(forward.output))
-            y[rows] = value(forward)
-            if weights is not None:
-                for name, gradient in _product(forward, weights[rows], batch.wrt).items():
-                    product[name][rows] = gradient
-            if jacobian:
-                _fill(blocks, rows, forward)
-    return AtPoints(y, None if v is None else product, blocks if jacobian else None)
+        _fill_in(found, batch, first, min(first + size, batch.points), v, is_strict=True)
+    return found
 
 
-def _forwards(batch: Batch, first: int, last: int, wrt: tuple[str, ...]) -> Iterator[tuple[int, Forward]]:
-    """The Program run at some of the points at once, or where torch cannot do that, at one after the other."""
-    try:
-        if batch.live is None:
-            yield first, mapped(batch.part(first, last), wrt)
-            return
-    except InputError:
-        # Few points are run one by one: some operations have no rule under vmap, and a loop over many takes too long.
-        if batch.points > MOST_ALONE:
-            raise
-    for point in range(first, last):
+def block(batch: Batch) -> tuple[list[Array], dict[int, InputError]]:
+    """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
+
+    Returns:
+        The arrays, NaN at the points that torch refuses; and why it refuses them.
+
+    >>> from gradcli.language.parsing import parse
+    >>> inputs = {"a": np.array(3.0), "x": np.array([1.0, 2.0])}
+    >>> found, _ = block(Batch(parse("a*x**2"), inputs, ("x",), ("x",), "float64", 2, ()))
+    >>> [array.tolist() for array in found]
+    [[3.0, 12.0], [6.0, 12.0]]
+    """
+    lines = prepared(batch.program).lines
+    if batch.points and lines and batch.live is None and all(one.call.op.kind is Kind.ELEMENTWISE for one in lines):
+        return _at_once(batch), {}
+    found = _blank(batch, has_v=False, has_jacobian=True)
+    refused = _fill_in(found, batch, 0, batch.points, None, is_strict=False)
+    return [found.value, *(found.jacobian or {}).values()], refused
+
+
+def _blank(batch: Batch, *, has_v: bool, has_jacobian: bool) -> AtPoints:
+    """Arrays of NaN for what is asked for."""
+    y = np.full((batch.points, *batch.shape), np.nan, batch.dtype)
+    product, blocks = (
+        {name: np.full((*first, *batch.shape_of(name)), np.nan, batch.dtype) for name in batch.wrt}
+        for first in (y.shape[:1], y.shape)
+    )
+    return AtPoints(y, product if has_v else None, blocks if has_jacobian else None)
+
+
+def _fill_in(
+    found: AtPoints, batch: Batch, first: int, last: int, v: Array | None, *, is_strict: bool
+) -> dict[int, InputError]:
+    """Run some of the points at once, or where torch cannot do that, in halves and one after the other.
+
+    Args:
+        found: Where the numbers go.
+        batch: All points.
+        first: The first of them.
+        last: The one after the last.
+        v: The gradient vectors.
+        is_strict: Whether a point that torch refuses is an error.
+
+    Returns:
+        Why torch refuses some points, in order; their numbers are NaN.
+    """
+    refused: dict[int, InputError] = {}
+    weights = None if v is None else np.broadcast_to(v, found.value.shape)
+    waiting = [(first, last, not is_strict and last - first == 1)] if last > first else []
+    if batch.live is not None:
+        waiting = _singly(first, last)
+    while waiting:
+        first, last, is_alone = waiting.pop()
+        rows = slice(first, last)
         try:
-            yield point, alone(batch, point, wrt)
+            forward = alone(batch, first, batch.wrt) if is_alone else mapped(batch.part(first, last), batch.wrt)
+            found.value[rows] = value(forward)
+            if found.vjp is not None and weights is not None:
+                for name, gradient in vjp(forward, weights[rows], batch.wrt).items():
+                    found.vjp[name][rows] = gradient
+            if found.jacobian is not None:
+                _fill(found.jacobian, rows, forward)
         except InputError as error:
-            error.add(f"that is at point {point:,}")
-            raise
+            if is_alone and is_strict:
+                error.add(f"that is at point {first:,}")
+                raise
+            if is_alone:
+                refused[first] = error
+                for array in (found.value, *(found.jacobian or {}).values()):
+                    array[first] = np.nan
+            # Few points are run one by one: some operations have no rule under vmap, and a loop over many is too long.
+            elif is_strict and batch.points > MOST_ALONE:
+                raise
+            elif is_strict or last - first <= _FEW:
+                waiting += _singly(first, last)
+            else:
+                # Bisection: a few refused rows of a large block cost a logarithm of runs, not one each.
+                middle = (first + last) // 2
+                waiting += [(middle, last, False), (first, middle, False)]
+    return refused
+
+
+def _singly(first: int, last: int) -> list[tuple[int, int, bool]]:
+    """Points one by one, the first at the end: that of a stack."""
+    return [(row, row + 1, True) for row in reversed(range(first, last))]
 
 
 def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
@@ -214,144 +272,42 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
     return Forward(leaves, output_of(program, values, batch.dtype)[None])
 
 
-def _product(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
-    y = forward.output
-    found = gradients(y, [forward.leaves[name] for name in wrt], tensor_of(v, y.dtype))
-    return {name: derivative_of(gradient) for name, gradient in zip(wrt, found, strict=True)}
-
-
 def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
     """Write the Jacobians of some points into those of all."""
     leaves = [forward.leaves[name] for name in blocks]
     fill([block[rows] for block in blocks.values()], forward.output, leaves, len(forward.output))
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A Program that is run block by block.
+def _at_once(batch: Batch) -> list[Array]:
+    """Whole columns through elementwise operations; the axis of points comes first.
 
-    Attributes:
-        program: For one point.
-        fixed: The variables that are the same at all points.
-        rows: The shapes, at one point, of those that differ.
-        wrt: The variables to differentiate by.
-        dtype: `float64` or `float32`, of every tensor.
-        shape: Of y at one point.
-        elements: Of all lines at one point.
-        live: What is run in place of the Program, as of a `Batch`.
+    Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
     """
-
-    program: Program
-    fixed: Mapping[str, Array]
-    rows: Mapping[str, Shape]
-    wrt: tuple[str, ...]
-    dtype: str
-    shape: Shape
-    elements: int
-    live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
-
-    def at(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
-        """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
-
-        Args:
-            columns: An array of shape (N, *x.shape) for each variable that differs between points.
-            count: N.
-
-        Returns:
-            The arrays, NaN at the points that torch refuses; and why it refuses them.
-
-        >>> from gradcli.language.parsing import parse
-        >>> engine = Engine(parse("a*x**2"), {"a": np.array(3.0)}, {"x": ()}, ("x",), "float64", (), 3)
-        >>> [array.tolist() for array in engine.at({"x": np.array([1.0, 2.0])}, 2)[0]]
-        [[3.0, 12.0], [6.0, 12.0]]
-        """
-        if count and self._is_elementwise and self.live is None:
-            return self._at_once(columns, count), {}
-        return self._mapped(columns, count)
-
-    @cached_property
-    def _prepared(self) -> Program:
-        return prepared(self.program)
-
-    @cached_property
-    def _is_elementwise(self) -> bool:
-        lines = self._prepared.lines
-        return bool(lines) and all(line.call.op.kind is Kind.ELEMENTWISE for line in lines)
-
-    @cached_property
-    def _shapes(self) -> dict[str, Shape]:
-        fixed = {name: array.shape for name, array in self.fixed.items()}
-        return {name: self.rows.get(name, fixed.get(name, ())) for name in self.program.names}
-
-    def _at_once(self, columns: Mapping[str, Array], count: int) -> list[Array]:
-        """Whole columns through elementwise operations; the axis of points comes first.
-
-        Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
-        """
-        program, kind = self._prepared, getattr(torch, self.dtype)
-        most = max(map(len, self._shapes.values()), default=0)
-        leaves: dict[str, Tensor] = {}
-        for name, shape in self._shapes.items():
-            if name in columns:
-                column = np.ascontiguousarray(columns[name], dtype=np.float64)
-                tensor = torch.from_numpy(column).to(kind).view(count, *[1] * (most - len(shape)), *shape)
-            else:
-                tensor = tensor_of(self.fixed[name], kind)
-                if name in self.wrt:
-                    tensor = tensor.expand(count, *[1] * (most - len(shape)), *shape)
-            # A leaf of its own even where the tensor shares the numbers of the column.
-            leaves[name] = tensor.detach().requires_grad_(name in self.wrt)
-        y = output_of(program, evaluate(program, leaves, self.dtype), self.dtype)
-        # A y that no column moves has no axis of points yet.
-        y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
-        return [y.detach().numpy().reshape(count, *self.shape), *self._rows_of(y, leaves, count)]
-
-    def _rows_of(self, y: Tensor, leaves: Mapping[str, Tensor], count: int) -> list[Array]:
-        """The Jacobians, row by row; of the one row of most functions without keeping the graph."""
-        wrt = [leaves[name] for name in self.wrt]
-        if not self.shape:
-            found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
-            return [
-                derivative_of(gradient).reshape(count, *self._shapes[name])
-                for name, gradient in zip(self.wrt, found, strict=True)
-            ]
-        blocks = [np.empty((count, *self.shape, *self._shapes[name]), self.dtype) for name in self.wrt]
+    program, kind, count = prepared(batch.program), getattr(torch, batch.dtype), batch.points
+    shapes = {name: batch.shape_of(name) for name in program.names}
+    most = max(map(len, shapes.values()), default=0)
+    leaves: dict[str, Tensor] = {}
+    for name, shape in shapes.items():
+        ones = [1] * (most - len(shape))
+        if name in batch.mapped:
+            column = np.ascontiguousarray(batch.inputs[name], dtype=np.float64)
+            tensor = torch.from_numpy(column).to(kind).view(count, *ones, *shape)
+        else:
+            tensor = tensor_of(batch.inputs[name], kind)
+            tensor = tensor.expand(count, *ones, *shape) if name in batch.wrt else tensor
+        # A leaf of its own even where the tensor shares the numbers of the column.
+        leaves[name] = tensor.detach().requires_grad_(name in batch.wrt)
+    y = output_of(program, evaluate(program, leaves, batch.dtype), batch.dtype)
+    # A y that no column moves has no axis of points yet.
+    y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
+    wrt = [leaves[name] for name in batch.wrt]
+    blocks = [np.empty((count, *batch.shape, *shapes[name]), batch.dtype) for name in batch.wrt]
+    if batch.shape:
         by_rows(blocks, y, wrt, count)
-        return blocks
-
-    def _mapped(self, columns: Mapping[str, Array], count: int) -> tuple[list[Array], dict[int, InputError]]:
-        """All points under `torch.vmap`; those that torch refuses on their own."""
-        inputs = {name: columns[name] if name in columns else self.fixed[name] for name in self._shapes}
-        names, size = tuple(self.rows), self.elements
-        whole = Batch(self._prepared, inputs, names, self.wrt, self.dtype, count, self.shape, size, self.live)
-        y = np.full((count, *self.shape), np.nan, self.dtype)
-        blocks = {name: np.full((*y.shape, *self._shapes[name]), np.nan, self.dtype) for name in self.wrt}
-        refused: dict[int, InputError] = {}
-        waiting = [(0, count)] if count else []
-        if self.live is not None:
-            waiting = [(row, row + 1) for row in reversed(range(count))]
-        while waiting:
-            first, last = waiting.pop()
-            rows = slice(first, last)
-            part = whole.part(first, last)
-            try:
-                forward = mapped(part, self.wrt) if last - first > 1 else alone(part, 0, self.wrt)
-                y[rows] = value(forward)
-                _fill(blocks, rows, forward)
-            except InputError as error:
-                if last - first == 1:
-                    refused[first] = error
-                elif last - first <= _FEW:
-                    # Reversed, as a stack: the rows are then run in their order.
-                    waiting += [(row, row + 1) for row in reversed(range(first, last))]
-                else:
-                    # Bisection: a few refused rows of a large block cost a logarithm of runs, not one each.
-                    middle = (first + last) // 2
-                    waiting += [(middle, last), (first, middle)]
-        for row in refused:
-            for array in (y, *blocks.values()):
-                array[row] = np.nan
-        return [y, *blocks.values()], dict(sorted(refused.items()))
+    else:  # one row, without keeping the graph
+        found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
+        blocks = [derivative_of(one).reshape(array.shape) for array, one in zip(blocks, found, strict=True)]
+    return [y.detach().numpy().reshape(count, *batch.shape), *blocks]
 
 
 def cores() -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from gradcli.autodiff.batched import Engine
+from gradcli.autodiff.batched import Batch, block
 from gradcli.autodiff.jacobians import jacobian, value
 from gradcli.autodiff.run import run
 from gradcli.crosscheck.point import Point
@@ -205,8 +205,7 @@ class Measure:
         columns = {name: np.stack([point.inputs[name] for point in self._points]) for name in program.names}
         shapes = {name: array.shape[1:] for name, array in columns.items()}
         shape = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}).get(program.output, ())
-        engine = Engine(program, {}, shapes, self.wrt, self.dtype, shape, max(1, len(program.lines)))
-        arrays, _ = engine.at(columns, count)
+        arrays, _ = block(Batch(program, columns, tuple(columns), self.wrt, self.dtype, count, shape))
         found = np.concatenate([array.reshape(count, -1) for array in arrays], axis=1)
         return iter(self._bits(found, np.stack([point.numbers for point in self._points])).tolist())
 

@@ -35,7 +35,7 @@ from gradcli.questions.question import (
 from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.batched import AtPoints, Batch
+    from gradcli.autodiff.batched import AtPoints
     from gradcli.crosscheck.judge import Judgement
 
 MOST_WORK = 2**31
@@ -76,32 +76,22 @@ class Points:
         """The values of y at all points by torch, and their vᵀJ and Jacobians if asked for."""
         from gradcli.autodiff.batched import at_points
 
-        return at_points(self._batch(self.question.wrt if wrt is None else wrt), v=v, jacobian=jacobian)
-
-    def _batch(self, wrt: tuple[str, ...]) -> Batch:
-        from gradcli.autodiff.batched import Batch
-
-        question = self.question
-        elements = _elements(question)
-        names, own = self.names, question.by_point
-        return Batch(
-            question.program, self.arrays, names, wrt, question.dtype, self.count, question.shape, elements, own
-        )
+        batch = self.question.batch(self.arrays, self.names, self.count)
+        return at_points(batch if wrt is None else replace(batch, wrt=wrt), v=v, jacobian=jacobian)
 
     def weights(self, cotangent: Cotangent) -> Array:
         """The numbers of v at every point; an expression in y and the variables is evaluated at each."""
         question = self.question
         if not isinstance(cotangent, Program):
             return rounded(np.broadcast_to(cotangent, (self.count, *question.shape)), question.dtype)
-        from gradcli.autodiff.batched import Batch, at_points
+        from gradcli.autodiff.batched import at_points
 
         y = question.program.output_name
         inputs = {**question.named, y: self.torch(wrt=()).value, **self.arrays}
-        mapped = self.names if y in self.names else (y, *self.names)
         known = {name: inputs[name] for name in cotangent.names}
-        named = tuple(name for name in mapped if name in known)
-        batch = Batch(cotangent, known, named, (), question.dtype, self.count, question.shape, _elements(question))
-        return at_points(batch).value
+        mapped = tuple(name for name in dict.fromkeys((y, *self.names)) if name in known)
+        batch = question.batch(known, mapped, self.count)
+        return at_points(replace(batch, program=cotangent, wrt=(), live=None)).value
 
 
 def points_of(inquiry: Inquiry) -> Points:
@@ -346,13 +336,9 @@ def _require_room(points: Points) -> None:
         for line in question.program.lines
         if line.call.op.kind is Kind.CONTRACTION
     )
-    if count * largest > MAX_ELEMENTS or count * _elements(question) > MOST_WORK or count * products > MAX_PRODUCTS:
-        most = min(MAX_ELEMENTS // max(1, largest), MOST_WORK // _elements(question), MAX_PRODUCTS // max(1, products))
+    if count * largest > MAX_ELEMENTS or count * question.elements > MOST_WORK or count * products > MAX_PRODUCTS:
+        most = min(MAX_ELEMENTS // max(1, largest), MOST_WORK // question.elements, MAX_PRODUCTS // max(1, products))
         raise TooLargeError(
             f"{count:,} points are too many for this expression; it is computed at {most:,} at most",
             hint="take the points in several parts",
         )
-
-
-def _elements(question: Question) -> int:
-    return 1 + sum(math.prod(shape) for shape in question.shapes.values())

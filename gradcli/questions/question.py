@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, InternalError, TooLargeError
-from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_value, require_shape
+from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.matlab import remarks
 from gradcli.language.program.shapes import infer
@@ -28,6 +28,7 @@ from gradcli.questions.naming import no_such_variable, require_names
 from gradcli.questions.texts import read
 
 if TYPE_CHECKING:
+    from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.formulas import Derived
     from gradcli.crosscheck.point import Point
@@ -139,6 +140,19 @@ class Question:
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
         return forward
+
+    @property
+    def elements(self) -> int:
+        """The elements of all lines, and one."""
+        return 1 + sum(map(math.prod, self.shapes.values()))
+
+    def batch(self, arrays: Mapping[str, Array], mapped: tuple[str, ...], points: int) -> Batch:
+        """The Program at several points, the values of some variables having them on their first axis."""
+        from gradcli.autodiff.batched import Batch
+
+        return Batch(
+            self.program, arrays, mapped, self.wrt, self.dtype, points, self.shape, self.elements, self.by_point
+        )
 
     @property
     def by_point(self) -> Callable[..., Forward] | None:
@@ -270,18 +284,10 @@ def require_room(what: str, entries: int, dtype: Dtype, hint: str) -> None:
     size = entries * np.dtype(dtype).itemsize
     if size > JACOBIAN_BYTES:
         raise TooLargeError(
-            f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {_bytes(size)}; "
-            f"the limit is {_bytes(JACOBIAN_BYTES)}",
+            f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {size / 2**30:,.1f} GiB; "
+            f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB",
             hint=hint,
         )
-
-
-def _bytes(size: int) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1024  # type: ignore[assignment]
-    raise AssertionError("unreachable")
 
 
 LAST_ALONE = (
@@ -326,6 +332,19 @@ class Inquiry:
     def question(self, *, shares: bool = True) -> Question:
         """Everything that can be known without torch."""
         return prepare(self, shares=shares)
+
+    def within(self, ranges: Mapping[str, str]) -> Inquiry:
+        """The same with a value of its range for each variable that has none: its shape is that of the bounds.
+
+        Raises:
+            InputError: A range is for no variable, nor for a name that is one where it has a value.
+        """
+        variables, known = self.snippet.program.names, {*self.at, *self.snippet.values}
+        for name in ranges:
+            if name not in variables and not shadowed([name]):
+                raise no_such_variable("--in", name, variables)
+        missing = {name: read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known}
+        return replace(self, at={**self.at, **missing})
 
     def of_last(self, question: Question, given: object) -> Question:
         """A question about the last pass, with a remark if that is one of several and nothing else was given."""

@@ -27,7 +27,7 @@ from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-    from gradcli.autodiff.batched import Engine
+    from gradcli.autodiff.batched import Batch
     from gradcli.crosscheck.many_points import Sample
 
 MOST_ENTRIES = 2**20
@@ -154,23 +154,24 @@ def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tupl
         if name in source.twice:
             raise InputError(f"{source.name} has two columns '{name}'", hint="rename one of them")
         return (name,), source.columns[name]
-    for kind in ("brackets", "digits"):
-        places = _elements(name, names, source, kind)
+    for spelling in (_ELEMENT, _SUFFIX):
+        places = _elements(name, names, source, spelling)
         if places:
             return _arranged(name, places, source)
     return None
 
 
-def _elements(name: str, names: Sequence[str], source: RowSource, kind: str) -> dict[tuple[int, ...], str]:
+def _elements(
+    name: str, names: Sequence[str], source: RowSource, spelling: re.Pattern[str]
+) -> dict[tuple[int, ...], str]:
     """The columns that are elements of a variable, by their index: `x[0]`, or `x0` where no variable is called so."""
     found: dict[tuple[int, ...], str] = {}
     for column, shape in source.columns.items():
         if not column.startswith(name) or shape or column in names:
             continue
         rest = column[len(name) :]
-        match = _ELEMENT.fullmatch(rest) if kind == "brackets" else _SUFFIX.fullmatch(rest)
-        if match is not None:
-            index = tuple(map(int, re.split(r"[,_]", rest.strip("[]").replace(" ", ""))))
+        if spelling.fullmatch(rest):
+            index = tuple(map(int, re.findall(r"\d+", rest)))
             if index in found or column in source.twice:
                 raise InputError(f"{source.name} has two columns for {name}{list(index)}", hint="rename one of them")
             found[index] = column
@@ -324,31 +325,29 @@ class Stream:
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers; how many blocks may be in flight."""
-        from gradcli.autodiff.batched import MOST_WORKERS, Engine, cores, workers
+        from gradcli.autodiff.batched import MOST_WORKERS, cores, workers
+        from gradcli.autodiff.run import prepared
 
         question = self.plan.question
-        fixed = {name: array for name, array in question.arrays.items() if name not in self.plan.bound}
-        shapes = {name: question.arrays[name].shape for name in self.plan.bound}
-        live = None if question.live is None else question.live.forward
-        self._engine: Engine = Engine(
-            question.program, fixed, shapes, question.wrt, question.dtype, question.shape, self.plan.elements, live
-        )
+        batch = question.batch(question.arrays, tuple(self.plan.bound), 0)
+        self._batch: Batch = replace(batch, program=prepared(question.program))
         if self._checks and self._sample is None:
             from gradcli.crosscheck.many_points import Sample
 
             self._sample = Sample()
-        count = min(MOST_WORKERS, cores()) if live is None else 1  # code of the user knows of no threads
+        count = min(MOST_WORKERS, cores()) if question.live is None else 1  # code of the user knows of no threads
         return stack.enter_context(workers(count)), count + 1
 
     def _compute(self, block: Block) -> _Done:
         """One block, in a thread of its own."""
-        count = len(block.numbers)
-        bad = [fault.index for fault in block.faults]
-        good = np.delete(np.arange(count), bad)
-        columns = {name: array[good] for name, array in block.columns.items()} if bad else block.columns
+        from gradcli.autodiff.batched import block as block_of
+
+        count, faults = len(block.numbers), list(block.faults)
+        good = np.delete(np.arange(count), [fault.index for fault in faults])
+        columns = {name: array[good] for name, array in block.columns.items()} if faults else block.columns
         variables = self.plan.variables(columns)
-        values, refused = self._engine.at(variables, len(good))
-        faults = list(block.faults)
+        inputs = {**self._batch.inputs, **variables}
+        values, refused = block_of(replace(self._batch, inputs=inputs, points=len(good)))
         for place, error in refused.items():
             row = int(good[place])
             message = f"{block.called(row)} of {self.plan.source.name}: {error.in_shell.message}"
@@ -461,24 +460,16 @@ def _parts(block: Block, most: int) -> Iterator[Block]:
     if 0 < count <= most:
         yield block
         return
-    faults = iter(block.faults)
-    fault = next(faults, None)
     for first in range(0, count, most):
-        rows = slice(first, min(first + most, count))
-        own = []
-        while fault is not None and fault.index < rows.stop:
-            own.append(Fault(fault.index - first, fault.message, fault.hint))
-            fault = next(faults, None)
-        columns = {name: array[rows] for name, array in block.columns.items()}
-        kept = {name: cells[rows] for name, cells in block.kept.items()}
-        lines = None if block.lines is None else block.lines[rows]
-        yield Block(block.numbers[rows], columns, kept, tuple(own), lines)
+        rows = slice(first, first + most)
+        yield Block(
+            block.numbers[rows],
+            {name: array[rows] for name, array in block.columns.items()},
+            {name: cells[rows] for name, cells in block.kept.items()},
+            tuple(replace(one, index=one.index - first) for one in block.faults if first <= one.index < first + most),
+            None if block.lines is None else block.lines[rows],
+        )
 
 
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
-    if isinstance(cells, np.ndarray):
-        found: npt.NDArray[Any] = cells[rows]
-        return found
-    chosen = np.zeros(len(cells), bool)
-    chosen[rows] = True
-    return list(itertools.compress(cells, chosen))
+    return cells[rows] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
