@@ -15,7 +15,6 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
-from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted, each_with_time
 from gradcli.questions.closed_form import at_random_values
@@ -101,19 +100,6 @@ class Demands:
         elif not 1 <= self.points <= MAX_POINTS:
             raise InputError(f"--random {self.points:,} is not between 1 and {MAX_POINTS:,} points")
 
-    def inputs(self, inquiry: Inquiry) -> dict[str, Value]:
-        """The values, and one of the box for each variable that has none: its shape is that of the bounds.
-
-        Raises:
-            InputError: A box is for no variable, nor for a name that is one where it has a value.
-        """
-        variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
-        for name in self.boxes:
-            if name not in variables and not shadowed([name]):
-                raise no_such_variable("--in", name, variables)
-        missing = {name: text for name, text in self.boxes.items() if name not in known}
-        return {**inquiry.at, **{name: read_range(text, f"--in {name}")[0] for name, text in missing.items()}}
-
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
         from gradcli.crosscheck.compare import TOLERANCE, Tolerance
@@ -166,7 +152,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     """
     if demands.claims and not (inquiry.at or inquiry.snippet.values or demands.boxes or demands.expected):
         inquiry = at_random_values(inquiry, demands.seed)
-    question = replace(inquiry, at=demands.inputs(inquiry)).question()
+    inquiry = inquiry.within(demands.boxes)
+    question = inquiry.question()
     claims = {_variable(_named(name, text), question.wrt, "--claim"): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
@@ -185,7 +172,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     shared, check = _readings(worst, asking.derived_at(worst), tolerance, has_differences=demands.has_differences)
     failing |= worst.failing(check, demands)
     if sampling is not None and check.verdict in MENDED:
-        check = _mended_everywhere(replace(inquiry, at=demands.inputs(inquiry)), demands, worst, check, tolerance)
+        check = _mended_everywhere(inquiry, demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
     is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
     is_enough = check.is_whole or not demands.requires_all

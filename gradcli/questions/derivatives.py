@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array, Value, read_directions
 from gradcli.questions.judging import by_variable, checked, compared, concluded, first_derivatives, judged
 from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
-from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
+from gradcli.results import HVP, JVP, Check, Evaluation, Hessian, Jacobian
+
+if TYPE_CHECKING:
+    from gradcli.crosscheck.formulas import Derived, Formulas
+    from gradcli.crosscheck.point import Numbers
 
 _T = TypeVar("_T")
 
@@ -95,15 +99,15 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
         InputError: A direction is missing or does not fit.
     """
     question = inquiry.question()
-    directions = _directions(inquiry, question, u, "jvp")
+    directions = _directions(question, u, "jvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_jvp
     from gradcli.crosscheck.point import JacobianVectorProduct
 
     forward = question.ran(twice=True)
     y, along = jacobians.value(forward), jacobians.jvp(forward, directions)
-    judgement = judged(question, JacobianVectorProduct(question.dtype, y, along, directions)) if inquiry.check else None
-    found, verdict = concluded(question, judgement, of_jvp(question.point, question.program, directions))
+    numbers = JacobianVectorProduct(question.dtype, y, along, directions)
+    found, verdict = _confirmed(inquiry, question, numbers, of_jvp(question.point, question.program, directions))
     return JVP(
         command="jvp",
         u=directions,
@@ -135,8 +139,8 @@ def hessian(inquiry: Inquiry) -> Hessian:
 
     forward = question.ran(twice=True)
     gradient, blocks = jacobians.hessian(forward, question.wrt)
-    judgement = judged(question, SecondDerivatives(question.dtype, gradient, blocks)) if inquiry.check else None
-    found, verdict = concluded(question, judgement, of_hessian(question.point, question.wrt))
+    numbers = SecondDerivatives(question.dtype, gradient, blocks)
+    found, verdict = _confirmed(inquiry, question, numbers, of_hessian(question.point, question.wrt))
     return Hessian(
         command="hessian",
         value=jacobians.value(forward),
@@ -157,7 +161,7 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     """
     question = inquiry.question()
     _require_gradient(question, "a Hessian-vector product")
-    directions = _directions(inquiry, question, u, "hvp")
+    directions = _directions(question, u, "hvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_hvp
     from gradcli.crosscheck.point import HessianVectorProduct
@@ -165,9 +169,8 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     forward = question.ran(twice=True)
     gradient, slope, product = jacobians.hvp(forward, directions, question.wrt)
     numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
-    judgement = judged(question, numbers) if inquiry.check else None
     derived = of_hvp(question.point, question.program, directions, question.wrt)
-    found, verdict = concluded(question, judgement, derived)
+    found, verdict = _confirmed(inquiry, question, numbers, derived)
     return HVP(
         command="hvp",
         u=directions,
@@ -181,7 +184,14 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     )
 
 
-def _directions(inquiry: Inquiry, question: Question, u: Directions, command: str) -> dict[str, Array]:
+def _confirmed(
+    inquiry: Inquiry, question: Question, numbers: Numbers, derived: Derived
+) -> tuple[Formulas, Check | None]:
+    """The formulas that the reference confirms, and the verdict unless it is not asked for."""
+    return concluded(question, judged(question, numbers) if inquiry.check else None, derived)
+
+
+def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:
     """Those that are given, or those of a snippet."""
     given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
     shapes = {name: array.shape for name, array in question.arrays.items()}

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.inputs import Value, fitted, read_range
+from gradcli.language.inputs import fitted, read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import first_derivatives, judged
-from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
@@ -75,7 +74,7 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     if ranges:
         inquiry.require_fixed()
-    question = replace(inquiry, at=_values(inquiry, read)).question()
+    question = _require_place(inquiry.within(ranges)).question()
     sample = _over(question, read) if ranges else _at(question)
     from gradcli.reference.deadline import time_limit
 
@@ -111,23 +110,19 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
 # -- the points
 
 
-def _values(inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]]) -> dict[str, Value]:
-    """The values, and one of the range for each variable that has none: its shape is that of the bounds.
+def _require_place(inquiry: Inquiry) -> Inquiry:
+    """Refuse a question with neither a value nor a range.
 
     Raises:
-        InputError: A range is for no variable; or there is neither a value nor a range.
+        InputError: So it is.
     """
-    variables, known = inquiry.snippet.program.names, {*inquiry.at, *inquiry.snippet.values}
-    for name in read:
-        if name not in variables and not shadowed([name]):
-            raise no_such_variable("--in", name, variables)
-    if variables and not read and not known:
-        name = variables[0]
+    names = inquiry.snippet.program.names
+    if names and not (inquiry.at or inquiry.snippet.values):
         raise InputError(
             "digits are lost at some numbers and not at others, and there is neither a value nor a range",
-            hint=f"give a point, --at {name}=1e-8, or a range, --in {name}=1e-300..1e300",
+            hint=f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300",
         )
-    return {**inquiry.at, **{name: low for name, (low, _) in read.items() if name not in known}}
+    return inquiry
 
 
 def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
