@@ -69,6 +69,21 @@ def run(
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
 
+def composed(forward: Forward, program: Program, inputs: Mapping[str, Array], y: str) -> Forward:
+    """Evaluate a Program in the output of one that has run, on top of its graph.
+
+    Args:
+        forward: What has run.
+        program: What to run.
+        inputs: An array per variable but y.
+        y: The name of the output.
+    """
+    kind = forward.output.dtype
+    ran, dtype = prepared(program), str(kind).removeprefix("torch.")
+    tensors = {name: tensor_of(array, kind) for name, array in inputs.items()}
+    return Forward(forward.leaves, output_of(ran, evaluate(ran, {**tensors, y: forward.output}, dtype), dtype))
+
+
 def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str) -> dict[str, Tensor]:
     """A tensor for each variable, those in `wrt` requiring a gradient."""
     kind = getattr(torch, dtype)

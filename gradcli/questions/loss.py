@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import sympy
 
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.inputs import Array, read_value
@@ -21,7 +20,7 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, show
+from gradcli.language.program.wengert import Program, show
 from gradcli.language.text.source import Source
 from gradcli.questions.judging import product
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
@@ -169,23 +168,8 @@ def _place(program: Program, name: str = "") -> Place:
 
 
 def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
-    """The gradient of ℓ∘f as one function; what ℓ names beside y enters as constants of other names."""
+    """The gradient of ℓ∘f in one go: ℓ of the y that f gave, with its graph."""
     from gradcli.autodiff.jacobians import vjp
-    from gradcli.autodiff.run import run
+    from gradcli.autodiff.run import composed
 
-    f = question.program
-    constants = {symbol: sympy.Symbol(f"{symbol}, constant", real=True) for symbol in loss.variables}
-    meant: dict[Atom, Atom] = {s: constants[s] if str(s) in values else f.output for s in loss.variables}
-    lines = [
-        Line(
-            line.symbol,
-            Call(line.call.op.name, tuple(meant.get(a, a) for a in line.call.operands), line.call.statics),
-            line.span,
-        )
-        for line in loss.lines
-    ]
-    held = tuple(constants[s] for s in loss.variables if str(s) in values)
-    output = meant.get(loss.output, loss.output)
-    whole = Program(loss.text, (*f.variables, *held), (*f.lines, *lines), output, loss.source)
-    arrays = {**question.arrays, **{f"{name}, constant": array for name, array in values.items()}}
-    return vjp(run(whole, arrays, question.wrt, question.dtype), weights, question.wrt)
+    return vjp(composed(question.forward, loss, values, question.program.output_name), weights, question.wrt)
