@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -46,9 +45,6 @@ SMALL = 0.01
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""
-
-MANY_STEPS = 4_096
-"""Steps of a backward pass that are many: threads that share each wait for one another far longer than they compute."""
 
 
 def value(forward: Forward) -> Array:
@@ -94,33 +90,10 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
         return
     rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
     if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
-        with _one_thread() if _has_many_steps(y) else nullcontext():
-            for block, leaf in zip(blocks, leaves, strict=True):
-                _by_columns(block, y, leaf, points)
+        for block, leaf in zip(blocks, leaves, strict=True):
+            _by_columns(block, y, leaf, points)
     else:
         by_rows(blocks, y, leaves, points)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Run a block in which torch computes on one core."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _has_many_steps(y: Tensor) -> bool:
-    """Whether a backward pass from y takes more than `MANY_STEPS`, as it does through a list of so many numbers."""
-    waiting, seen, steps = [y.grad_fn], {y.grad_fn}, 0
-    while waiting and steps <= MANY_STEPS:
-        inputs = [node for node, _ in waiting.pop().next_functions if node is not None]
-        steps += len(inputs)
-        waiting += set(inputs) - seen
-        seen.update(inputs)
-    return steps > MANY_STEPS
 
 
 def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: int = 1) -> None:
@@ -198,7 +171,8 @@ def jvp(forward: Forward, u: Mapping[str, Array]) -> Array:
     leaves = [forward.leaves[name] for name in u]
     weights = torch.zeros_like(y, requires_grad=True)
     transposed = gradients(y, leaves, weights, differentiable=True)
-    (along,) = _gradients_of(_slope(transposed, u, y.dtype), [weights])
+    slope = _slope(transposed, u, y.dtype)
+    (along,) = gradients(slope, [weights], torch.ones_like(slope))
     return derivative_of(along)
 
 
@@ -238,7 +212,7 @@ def hvp(
     leaves = [forward.leaves[name] for name in wrt]
     first = dict(zip(wrt, _gradient(forward, leaves), strict=True))
     slope = _slope([first[name] for name in u], u, forward.output.dtype)
-    second = _gradients_of(slope, leaves)
+    second = gradients(slope, leaves, torch.ones_like(slope))
     product = {name: derivative_of(tensor) for name, tensor in zip(wrt, second, strict=True)}
     return {name: derivative_of(tensor) for name, tensor in first.items()}, derivative_of(slope), product
 
@@ -253,10 +227,6 @@ def _slope(first: Sequence[Tensor], u: Mapping[str, Array], kind: Any) -> Tensor
     for gradient, direction in zip(first, u.values(), strict=True):
         total = total + (gradient * tensor_of(direction, kind)).sum()
     return total
-
-
-def _gradients_of(y: Tensor, leaves: list[Tensor]) -> list[Tensor]:
-    return gradients(y, leaves, torch.ones_like(y))
 
 
 # -- finite differences, to compare with: central ones in float64, the step chosen by its error

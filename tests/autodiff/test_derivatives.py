@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from gradcli import Function
 from gradcli.autodiff import jacobians
@@ -35,26 +34,6 @@ def test_columns_equal_rows(text: str) -> None:
         jacobians._by_columns(columns[name], forward.output, leaf, 1)
         np.testing.assert_allclose(columns[name], rows[name], rtol=1e-14)
         np.testing.assert_allclose(jacobians.jacobian(forward, scalars)[name], rows[name], rtol=1e-14)
-
-
-def test_a_long_list_is_differentiated_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its columns take a step for each operand, and threads that share each step take twenty times as long."""
-    before, seen = torch.get_num_threads(), []
-    plain = jacobians.gradients
-
-    def watched(*arguments: Any, **named: Any) -> Any:
-        seen.append(torch.get_num_threads())
-        return plain(*arguments, **named)
-
-    monkeypatch.setattr(jacobians, "gradients", watched)
-    torch.set_num_threads(2)
-    try:
-        for n in (100, 5_000):
-            jacobians.jacobian(run(parse(f"[{','.join('x' * n)}]*1"), {"x": np.array(3.0)}, ("x",), "float64"), ("x",))
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    assert seen == [2, 1]
 
 
 def test_shapes_are_those_of_y_then_x() -> None:
