@@ -11,7 +11,6 @@ Source: PyTorch, "Autograd mechanics", https://docs.pytorch.org/docs/stable/note
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -59,7 +58,7 @@ def accumulated(
     vs: Sequence[Array],
     wrt: tuple[str, ...],
     steps: Sequence[tuple[Sequence[str], bool]] = (),
-) -> tuple[list[dict[str, Array]], tuple[str, ...]]:
+) -> list[dict[str, Array]]:
     """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
 
     Each has memory of its own here.  After a first pass torch may let them share it, as those of a and b in
@@ -72,9 +71,6 @@ def accumulated(
         steps: For each pass the variables whose `.grad` is set to zero before it, and whether it adds to `.grad`, as
             `torch.autograd.grad` does not; all add up by default.
 
-    Returns:
-        An array per variable after each pass, and the variables whose `.grad` shared memory after the first.
-
     Raises:
         InputError: What torch refuses.
 
@@ -82,38 +78,22 @@ def accumulated(
     >>> from gradcli.autodiff.run import run
     >>> from gradcli.language.parsing import parse
     >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
-    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))[0]]
+    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))]
     [[2.0, 4.0], [4.0, 8.0]]
-    >>> at = {"a": np.ones(2), "b": np.ones(2)}
-    >>> for text in ("a + b", "sum([a, b], dim=0)"):
-    ...     accumulated(run(parse(text), at, ("a", "b"), "float64"), [np.ones(2)], ("a", "b"))[1]
-    ()
-    ('a', 'b')
     """
     leaves = {name: forward.leaves[name] for name in wrt}
     _forget(leaves.values())
     found: list[dict[str, Array]] = []
-    sharing: tuple[str, ...] = ()
     for v, (zeroed, adds) in zip(vs, steps or [((), True)] * len(vs), strict=True):
         _forget(leaves[name] for name in zeroed if name in leaves)
         if adds:
             _backward(forward.output, v)
-            # Asked before the clones below give each its own memory.
-            sharing = sharing if found else _sharing(leaves)
         for leaf in leaves.values():
             # Memory of its own, as torch lets several leaves share one `.grad` buffer and then adds in place.
             leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
         found.append({name: _held(leaf) for name, leaf in leaves.items()})
     _forget(leaves.values())
-    return found, sharing
-
-
-def _sharing(leaves: Mapping[str, Tensor]) -> tuple[str, ...]:
-    """The variables whose `.grad` share memory with that of another."""
-    grads = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None and leaf.grad.numel()}
-    places = {name: grad.untyped_storage().data_ptr() for name, grad in grads.items()}
-    counts = Counter(places.values())
-    return tuple(name for name, place in places.items() if counts[place] > 1)
+    return found
 
 
 def retained(
@@ -150,24 +130,56 @@ def retained(
     >>> values["y"].tolist(), gradients[0]["y"].tolist()
     ([1.0, 4.0], [3.0, 48.0])
     """
-    if live is not None:
-        forward, tensors = live(inputs, wrt)
-        y, shown = forward.output, {name: tensors[name] for name in wanted}
-    else:
-        ran = unshared(program)
-        values = evaluate(ran.program, leaves_of(ran.program, inputs, wrt, dtype), dtype)
-        y = output_of(ran.program, values, dtype)
-        shown = {name: values[ran.renamed.get(atom, atom)] for name, atom in wanted.items()}
+    ran = _run(program, inputs, wrt, dtype, wanted, live)
+    shown = {name: tensor for name, tensor in ran.named.items() if tensor is not None}
     kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
     for tensor in kept.values():
         tensor.retain_grad()
     found = []
     for v in vs:
         _forget(kept.values())
-        _backward(y, v)
+        _backward(ran.output, v)
         found.append({name: _held(tensor) for name, tensor in kept.items()})
     kind = getattr(torch, dtype)
     return {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}, found
+
+
+@dataclass
+class _Ran:
+    """What was run: how each line became others, the variables, the values of lines, those with names, and y."""
+
+    expansion: Expansion
+    leaves: dict[str, Tensor]
+    values: dict[Atom, Tensor]
+    named: dict[str, Tensor | None]
+    output: Tensor
+
+
+def _run(
+    program: Program,
+    inputs: Mapping[str, Array],
+    wrt: tuple[str, ...],
+    dtype: str,
+    named: Mapping[str, Atom],
+    live: Live | None,
+) -> _Ran:
+    """Run a Program as often as it computes a value, or what is run in its place, of which no line but these is known.
+
+    A name has no tensor where it stands for a plain number; the output has one in any case.
+    """
+    ran = unshared(program)
+    atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
+    if live is None:
+        leaves = leaves_of(ran.program, inputs, wrt, dtype)
+        values = evaluate(ran.program, leaves, dtype)
+        y = output_of(ran.program, values, dtype)
+    else:
+        forward, tensors = live(inputs, wrt)
+        leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
+        values = {atom: tensors[name] for name, atom in atoms.items() if name in tensors}
+        y = forward.output
+    found = {name: y if named[name] == program.output else values.get(atom) for name, atom in atoms.items()}
+    return _Ran(ran, leaves, values, found, y)
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
@@ -274,66 +286,32 @@ def walk(
     >>> [(tensor.name, tensor.requires_grad, tensor.grad_fn) for tensor in found.tensors]
     [('x', True, None), ('y', False, None), ('z', True, 'MulBackward0')]
     """
-    ran = unshared(program)
     met: dict[Node, str] = {}
+
+    def walked() -> Walked:
+        ran = _run(program, inputs, wrt, dtype, named, live)
+        y, leaves = ran.output, ran.leaves
+        tensors = {**leaves, **{name: tensor for name, tensor in ran.named.items() if tensor is not None}}
+        for name in retained:
+            if tensors[name].requires_grad:
+                tensors[name].retain_grad()
+        results = [t for t in (*ran.values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
+        adjoints = _noted(results[:MOST_NOTED])
+        if v is not None:
+            _backward(y, v)
+        _meet(program, ran.expansion, ran.values, met)
+        numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
+        nodes, edges = _graph(y, met, tensors, leaves, numbers)
+        return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
+
     with collector.paused():
         try:
-            return _run(
-                program, ran, partial(_values, program, ran, inputs, wrt, dtype, named, live), named, retained, v, met
-            )
+            return walked()
         finally:
             # A node that Python has seen is freed by a call inside the call that frees what leads to it, and a long
             # chain would overflow the stack. The tensors are gone by now: free the nodes one by one, the output first.
             while met:
                 met.popitem()
-
-
-def _values(
-    program: Program,
-    ran: Expansion,
-    inputs: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    dtype: str,
-    named: Mapping[str, Atom],
-    live: Live | None,
-) -> tuple[dict[str, Tensor], dict[Atom, Tensor], Tensor]:
-    """The leaves, the value of each line, or of those that have names where something else is run, and y."""
-    if live is None:
-        leaves = leaves_of(ran.program, inputs, wrt, dtype)
-        values = evaluate(ran.program, leaves, dtype)
-        return leaves, values, output_of(ran.program, values, dtype)
-    forward, tensors = live(inputs, wrt)
-    leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
-    held = {ran.renamed.get(atom, atom): tensors[name] for name, atom in named.items() if name in tensors}
-    return leaves, held, forward.output
-
-
-def _run(
-    program: Program,
-    ran: Expansion,
-    run: Callable[[], tuple[dict[str, Tensor], dict[Atom, Tensor], Tensor]],
-    named: Mapping[str, Atom],
-    retained: Iterable[str],
-    v: Array | None,
-    met: dict[Node, str],
-) -> Walked:
-    """Run forward and backward, and read the graph; nodes that Python has seen go to `met`, in line order."""
-    leaves, values, y = run()
-    held = {name: values.get(ran.renamed.get(atom, atom)) for name, atom in named.items()}
-    # The output may be a plain number, of which only `output_of` makes a tensor.
-    held = {name: y if named[name] == program.output else tensor for name, tensor in held.items()}
-    tensors = {**leaves, **{name: tensor for name, tensor in held.items() if tensor is not None}}
-    for name in retained:
-        if tensors[name].requires_grad:
-            tensors[name].retain_grad()
-    results = [t for t in (*values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
-    adjoints = _noted(results[:MOST_NOTED])
-    if v is not None:
-        _backward(y, v)
-    _meet(program, ran, values, met)
-    numbers = {tensor.grad_fn: (tensor, adjoints.get(id(tensor))) for tensor in results if tensor.grad_fn is not None}
-    nodes, edges = _graph(y, met, tensors, leaves, numbers)
-    return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
 
 
 def _noted(results: Sequence[Tensor]) -> dict[int, Tensor]:

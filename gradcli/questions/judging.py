@@ -257,16 +257,6 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
             )
 
 
-def of_sharing(names: Sequence[str]) -> Iterator[str]:
-    """That torch adds later passes to several `.grad` at once, as those of these variables share memory."""
-    if names:
-        yield (
-            f"torch lets {', '.join(f'{name}.grad' for name in names)} share memory after the first pass, and adds "
-            "later ones to all of them: it leaves other numbers than these sums, unless .grad is set to None before "
-            "each pass"
-        )
-
-
 def _is_component(v: Array) -> bool:
     """Whether it picks elements of y: all others are 0."""
     return bool(np.isin(v, (0, 1)).all())

@@ -14,7 +14,7 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import ADD_UP, Backward
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
-from gradcli.questions.judging import compared, first_derivatives, of_passes, of_sharing, of_v, product
+from gradcli.questions.judging import compared, first_derivatives, of_passes, of_v, product
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_gradient
@@ -178,8 +178,7 @@ def products(
     if options.accumulate:
         from gradcli.autodiff.backward_passes import accumulated
 
-        held, sharing = accumulated(question.forward, weights, question.wrt, steps)
-        remarked |= dict.fromkeys(of_sharing(sharing) if len(vs) > 1 else ())
+        held = accumulated(question.forward, weights, question.wrt, steps)
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
