@@ -118,17 +118,6 @@ def test_extremes_without_a_finite_derivative_are_as_at_one_point(text: str, dty
     assert np.signbit(found.value[-1]).tolist() == np.signbit(expected.value[-1]).tolist()
 
 
-def test_a_variable_that_is_the_same_at_all_points_has_a_derivative_at_each() -> None:
-    """Not the sum over the points: by hand, ∂(w·x)/∂w = x."""
-    x = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-    found = at_points(batch_of("dot(w, x)", {"x": x, "w": [1, 10]}, ("x",), ("x", "w")), v=np.array(1.0), jacobian=True)
-    assert found.vjp is not None
-    assert found.jacobian is not None
-    assert found.value.tolist() == [21, 43, 65]
-    assert found.vjp["w"].tolist() == found.jacobian["w"].tolist() == x
-    assert found.vjp["x"].tolist() == [[1, 10]] * 3
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_many_rows_and_few_columns_are_taken_by_columns(dtype: str) -> None:
     """The same numbers by both ways, and zeros where y does not depend on a variable."""
