@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,97 +10,59 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gradcli.autodiff import batched, jacobians
-from gradcli.autodiff.batched import AtPoints, Batch, at_points
-from gradcli.autodiff.run import run
+from gradcli import Function
+from gradcli.autodiff import batched
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.parsing import parse
-from gradcli.language.program.shapes import infer
+from gradcli.results import VJP
 from tests.examples import examples
-from tests.language.ops import test_algebra, test_branches, test_elementwise, test_reductions, test_structure
-from tests.language.ops.numpy_truth import POINT, names_of
 from tests.programs import Random, programs
 
 STRETCH = np.array([1.0, 0.93, 0.81])
-"""By which the truths' points are multiplied to have three of each."""
+"""By which a point is multiplied to have three of each."""
 
 
-def _elementwise() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, (_, values) in test_elementwise.ONE.items():
-        yield f"{name}(x)", {"x": np.resize(values, (3, 2))}
-    for name, (_, pairs) in test_elementwise.TWO.items():
-        first, second = ops.TABLE[name].operands
-        yield f"{name}({first}, {second})", dict(zip((first, second), np.resize(pairs, (3, 2)).T, strict=True))
-    for texts in test_elementwise.MORE.values():
-        for text, (_, values) in texts.items():
-            yield text, {"x": np.resize(values, (3, 2))}
+def require_same(
+    text: str, at: Mapping[str, Any], names: Sequence[str], dtype: Any = "float64", v: Any = "ones"
+) -> VJP:
+    """The numbers of a call for each point, to a few units in the last place, as sums may be taken in another order.
+
+    A variable that is the same at all points has a derivative at each.
+    """
+    function, arrays = Function(text), {name: np.asarray(value, dtype) for name, value in at.items()}
+    many = function.vjp(arrays, v, dtype=dtype, check=False, points_of=names)
+    for n in range(many.points or 0):
+        one = {name: array[n] if name in names else array for name, array in arrays.items()}
+        alone = function.vjp(one, v if isinstance(v, str) else v[n], dtype=dtype, check=False)
+        for found, expected in (
+            (many.value, alone.value),
+            *((many.vjp[name], alone.vjp[name]) for name in alone.wrt),
+            *((block, (alone.jacobian or {})[name]) for name, block in (many.jacobian or {}).items()),
+        ):
+            assert found[n].shape == expected.shape
+            assert found.dtype == expected.dtype
+            size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+            atol = 4 * float(np.finfo(expected.dtype).eps) * size
+            np.testing.assert_allclose(found[n], expected, rtol=1e-15, atol=atol)
+    return many
 
 
-def _others() -> Iterator[tuple[str, dict[str, Any]]]:
-    tables = (test_branches.CASES, test_reductions.CASES, test_structure.CASES)
-    for table in (*tables, test_algebra.PRODUCTS, test_algebra.LOSSES):
-        for case in (case for cases in table.values() for case in cases):
-            if names_of(case):
-                yield case[0], {name: np.multiply.outer(STRETCH, POINT[name]) for name in names_of(case)}
-
-
-CASES = dict([*_elementwise(), *_others()])
-
-
-def batch_of(
-    text: str, inputs: Mapping[str, Any], mapped: tuple[str, ...], wrt: tuple[str, ...], dtype: str = "float64"
-) -> Batch:
-    """The Program of a text with the sizes that its values have."""
-    arrays = {name: np.asarray(value, dtype) for name, value in inputs.items()}
-    one = {name: array.shape[1:] if name in mapped else array.shape for name, array in arrays.items()}
-    program = parse(text, shapes=one)
-    shapes = infer(program, {symbol: one[str(symbol)] for symbol in program.variables})
-    count = len(arrays[mapped[0]])
-    return Batch(program, arrays, mapped, wrt, dtype, count, shapes[program.output], 1)
-
-
-def looped(batch: Batch, v: Any = None) -> AtPoints:
-    """The same, one call for each point, with the code of one point."""
-    found = [run(batch.program, batch.inputs_at(n), batch.wrt, batch.dtype) for n in range(batch.points)]
-    blocks = [jacobians.jacobian(forward, batch.wrt) for forward in found]
-    weights = np.broadcast_to(1.0 if v is None else v, (batch.points, *batch.shape))
-    products = [jacobians.vjp(f, w, batch.wrt) for f, w in zip(found, weights, strict=True)]
-    return AtPoints(
-        np.stack([jacobians.value(forward) for forward in found]),
-        {name: np.stack([product[name] for product in products]) for name in batch.wrt},
-        {name: np.stack([block[name] for block in blocks]) for name in batch.wrt},
-    )
-
-
-def assert_same(found: AtPoints, expected: AtPoints) -> None:
-    """To a few units in the last place of the largest number, as sums may be taken in another order."""
-    for one, other in (
-        (found.value, expected.value),
-        *((array, (expected.vjp or {})[name]) for name, array in (found.vjp or {}).items()),
-        *((array, (expected.jacobian or {})[name]) for name, array in (found.jacobian or {}).items()),
-    ):
-        assert one.shape == other.shape
-        assert one.dtype == other.dtype
-        scale = np.abs(other[np.isfinite(other)]).max(initial=0.0)
-        np.testing.assert_allclose(one, other, rtol=1e-15, atol=4 * float(np.finfo(other.dtype).eps) * scale)
-
-
-@pytest.mark.parametrize("text", CASES)
-def test_all_points_at_once_are_as_one_after_the_other(text: str) -> None:
+@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:
     """Every variable mapped, then only the first, whose others are then leaves with a copy a point."""
-    names = tuple(CASES[text])
-    for mapped in {names, names[:1]}:
-        inputs = {name: array if name in mapped else array[0] for name, array in CASES[text].items()}
-        batch = batch_of(text, inputs, mapped, names)
-        assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
+    text, at = op.worked_example
+    one = Function(text).jacobian(at, check=False)
+    for names in dict.fromkeys((one.wrt, one.wrt[:1])):
+        inputs = {
+            name: np.multiply.outer(STRETCH, array) if name in names else array for name, array in one.inputs.items()
+        }
+        require_same(text, inputs, names)
 
 
 @pytest.mark.parametrize("text", ["max(x)", "min(x)*sum(x)", "max(x, 0)[0]", "amax(x)", "min(x**2)"])
 def test_elements_that_tie_share_as_at_one_point(text: str) -> None:
     """Vmap alone would give all of the slope to one of them."""
-    batch = batch_of(text, {"x": [[2, 2, 1], [0, 0, 0], [1, 2, 2], [1, 1, 3]]}, ("x",), ("x",))
-    assert_same(at_points(batch, jacobian=True), looped(batch))
+    require_same(text, {"x": [[2, 2, 1], [0, 0, 0], [1, 2, 2], [1, 1, 3]]}, ["x"])
 
 
 @pytest.mark.parametrize(
@@ -112,31 +73,24 @@ def test_extremes_without_a_finite_derivative_are_as_at_one_point(text: str, dty
     """Amax would spread NaN and infinity over the elements that are not the largest."""
     nan, inf = np.nan, np.inf
     x = [[1, nan, 2], [nan, 0, nan], [-1, -2, -3], [0, 0, 1], [inf, inf, 1], [-inf, -inf, 0], [-0.0, -0.0, -0.0]]
-    batch = batch_of(text, {"x": x}, ("x",), ("x",), dtype)
-    found, expected = at_points(batch, jacobian=True), looped(batch)
-    assert_same(found, expected)
-    assert np.signbit(found.value[-1]).tolist() == np.signbit(expected.value[-1]).tolist()
+    found = require_same(text, {"x": x}, ["x"], dtype)
+    alone = Function(text).eval(x[-1], dtype=dtype)  # type: ignore[arg-type]
+    assert np.signbit(found.value[-1]).tolist() == np.signbit(alone.value).tolist()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_many_rows_and_few_columns_are_taken_by_columns(dtype: str) -> None:
+@pytest.mark.parametrize("text", ["cat([x*linspace(0,1,80), ones(3)*w])", "x*linspace(0,1,80) + 0*floor(w)"])
+def test_many_rows_and_few_columns_are_taken_by_columns(text: str, dtype: str) -> None:
     """The same numbers by both ways, and zeros where y does not depend on a variable."""
-    x = np.array([0.5, 2.0, -1.0])
-    rows = "cat([x*linspace(0,1,80), ones(3)*w])"
-    batch = batch_of(rows, {"x": x, "w": 2.0}, ("x",), ("x", "w"), dtype)
-    assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
-    batch = batch_of("x*linspace(0,1,80) + 0*floor(w)", {"x": x, "w": 2.0}, ("x",), ("x", "w"), dtype)
-    assert_same(at_points(batch, jacobian=True), replace(looped(batch), vjp=None))
+    require_same(text, {"x": [0.5, 2.0, -1.0], "w": 2.0}, ["x"], dtype)
 
 
-@pytest.mark.parametrize("most", [1, 7, 20])
+@pytest.mark.parametrize("most", [4, 60, 100])
 def test_points_in_several_parts_are_the_same_points(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few fit into a part, v going with them."""
-    x = np.linspace(-1, 1, 22).reshape(11, 2)
-    batch = replace(batch_of("exp(x)*sum(x*w)", {"x": x, "w": [2, 3]}, ("x",), ("x", "w")), elements=2)
-    v = np.linspace(0, 1, 22).reshape(11, 2)
     monkeypatch.setattr(batched, "MOST_ELEMENTS", most)
-    assert_same(at_points(batch, v=v, jacobian=True), looped(batch, v))
+    x, v = np.linspace(-1, 1, 22).reshape(11, 2), np.linspace(0, 1, 22).reshape(11, 2)
+    require_same("exp(x)*sum(x*w)", {"x": x, "w": [2, 3]}, ["x"], v=v)
 
 
 def _cannot(*arguments: Any, **options: Any) -> Any:
@@ -144,47 +98,34 @@ def _cannot(*arguments: Any, **options: Any) -> Any:
 
 
 def test_what_cannot_be_done_at_once_is_done_point_by_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same numbers, in a loop that has an end."""
-    batch = batch_of("[dot(x, w), prod(x)]", {"x": [[1, 2], [3, 4], [0, 5]], "w": [2, 3]}, ("x",), ("x", "w"))
-    v = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]])
-    expected = at_points(batch, v=v, jacobian=True)
+    """The same numbers, in a loop that has an end; a point that torch refuses is named."""
     monkeypatch.setattr(batched, "mapped", _cannot)
-    assert_same(at_points(batch, v=v, jacobian=True), expected)
+    require_same("[dot(x, w), prod(x)]", {"x": [[1, 2], [3, 4], [0, 5]], "w": [2, 3]}, ["x"])
     monkeypatch.setattr(batched, "MOST_ALONE", 2)
     with pytest.raises(InputError, match="at once"):
-        at_points(batch)
-
-
-def test_a_point_that_torch_refuses_is_named() -> None:
-    """Of four matrices, the third has no inverse."""
+        Function("x**2").eval([[1], [2], [3]], points_of=["x"])
+    monkeypatch.undo()
     A = np.stack([np.eye(2), 2 * np.eye(2), np.ones((2, 2)), np.eye(2)])
     with pytest.raises(InputError, match="no inverse") as caught:
-        at_points(batch_of("inv(A)", {"A": A}, ("A",), ("A",)), jacobian=True)
+        Function("inv(A)").jacobian(A, points_of=["A"])
     assert caught.value.hint == "its determinant is 0; that is at point 2"
 
 
 def test_points_do_not_spoil_each_other() -> None:
     """A NaN at one point stays there, through a product with a common matrix too."""
     x = np.array([[1.0, 2.0], [np.nan, 1.0], [np.inf, 1.0], [3.0, -1.0]])
-    found = at_points(batch_of("sum((A@x)**2)", {"x": x, "A": [[1, 2], [3, 4]]}, ("x",), ("x", "A")), v=np.array(1.0))
-    assert found.vjp is not None
-    assert np.isfinite(found.vjp["x"][[0, 3]]).all()
-    assert np.isfinite(found.vjp["A"][[0, 3]]).all()
-    assert found.vjp["x"][0].tolist() == [76, 108]  # 2Aᵀ(Ax) with Ax = 5, 11
+    found = require_same("sum((A@x)**2)", {"x": x, "A": [[1, 2], [3, 4]]}, ["x"]).vjp
+    assert np.isfinite(found["x"][[0, 3]]).all()
+    assert np.isfinite(found["A"][[0, 3]]).all()
+    assert found["x"][0].tolist() == [76, 108]  # 2Aᵀ(Ax) with Ax = 5, 11
 
 
 @settings(max_examples=examples(40), deadline=None)
 @given(programs(most=5), st.data())
 def test_random_programs_at_many_points(program: Random, data: st.DataObject) -> None:
     """Some variables mapped, the rest the same at all points."""
-    leaves = {name: leaf.detach().numpy() for name, leaf in program.leaves.items()}
-    mapped = tuple(data.draw(st.lists(st.sampled_from(sorted(leaves)), min_size=1, unique=True)))
-    inputs = {
-        name: np.multiply.outer([1.0, 0.7, -1.3], array) if name in mapped else array for name, array in leaves.items()
-    }
-    names = parse(program.text, shapes={name: array.shape for name, array in leaves.items()}).names
-    mapped = tuple(name for name in mapped if name in names)
-    if mapped:
-        batch = batch_of(program.text, {name: inputs[name] for name in names}, mapped, names)
-        with np.errstate(all="ignore"):
-            assert_same(at_points(batch, v=np.ones(batch.shape), jacobian=True), looped(batch))
+    used = Function(program.text).variables
+    names = data.draw(st.lists(st.sampled_from(sorted(used)), min_size=1, unique=True))
+    inputs = {name: program.leaves[name].detach().numpy() for name in used}
+    inputs |= {name: np.multiply.outer([1.0, 0.7, -1.3], inputs[name]) for name in names}
+    require_same(program.text, inputs, names)
