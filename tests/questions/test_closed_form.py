@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.language.program.named_shapes import named_shapes
 from gradcli.requests import answer, read
-from gradcli.results import ClosedForm, Formula
+from gradcli.results import ClosedForm
 from gradcli.symbolic.derivative import Derivative, Output
 from tests.conftest import Command
 
@@ -191,6 +191,7 @@ def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "message", "hint"),
     [
         (["grad", "A@x"], "a gradient needs a y of one element, and y has shape (m,)", "sum"),
+        (["hessian", "A@x"], "a Hessian needs a y of one element", "sum"),
         (["jacobian", "x[::2]"], "is not to be written in n", "--shape x=4"),
         (["jacobian", "A@x", "--shape", "A=2,3", "--shape", "x=2"], "does not fit", ""),
         (["jacobian", "x**2", "--shape", "y=3"], "--shape names 'y'", "x"),
@@ -260,11 +261,3 @@ def test_formulas_need_no_torch() -> None:
     code = "import sys; from gradcli.cli import main; main(['grad', 'sum(x**2)']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
-
-
-def test_what_is_not_known_is_said() -> None:
-    """No formula, and why; the verdict is unchecked."""
-    answer = Function("exp(exp(exp(exp(exp(x*9)))))*0").closed_form("grad")
-    assert isinstance(answer.blocks.get(("", "x")), Formula | None)
-    with pytest.raises(GradcliError):
-        Function("A@x").closed_form("hessian")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.language.parsing import parse
-from gradcli.language.program.named_shapes import NamedShape, named_shapes
-from gradcli.results import ClosedForm
+from gradcli.language.program.named_shapes import NamedShape
 from gradcli.symbolic.matrices import matrix_form
 
 CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
@@ -53,36 +50,9 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
 
 @pytest.mark.parametrize(("text", "shapes", "expected"), CLASSICS, ids=[text for text, _, _ in CLASSICS])
 def test_the_classics(text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
-    found = _answer(text, shapes).matrices
+    found = Function(text).closed_form("grad", shape=shapes).matrices
     assert {name: one.pretty for name, one in found.items()} == expected
     assert all(one.text == one.pretty for one in found.values())
-
-
-@pytest.mark.parametrize(("text", "shapes", "expected"), CLASSICS, ids=[text for text, _, _ in CLASSICS])
-def test_they_are_claims_that_numbers_bear_out(
-    text: str, shapes: dict[str, NamedShape], expected: dict[str, str]
-) -> None:
-    """With numbers for the names of sizes, evaluated beside torch's gradient."""
-    sizes = {"m": 2, "n": 3, "p": 4}
-    named = named_shapes(parse(text), shapes).given
-    generator = np.random.default_rng(1)
-    values = {
-        name: generator.uniform(0.5, 1.5, [sizes[s] if isinstance(s, str) else s for s in named[name]])
-        for name in named
-    }
-    values |= {
-        name: one + 2 * np.eye(len(one)) for name, one in values.items() if one.ndim == 2 and len(set(one.shape)) == 1
-    }
-    gradient = Function(text).grad(values).grad
-    for name, formula in expected.items():
-        typed = formula.replace("/m", f"/{sizes['m']}")
-        used = {n: values[n] for n in parse(typed, given=frozenset(values)).names}
-        value = np.asarray(Function(typed).eval(used).value, dtype=np.float64)
-        np.testing.assert_allclose(value, np.asarray(gradient[name], dtype=np.float64), rtol=1e-12)
-
-
-def _answer(text: str, shapes: dict[str, NamedShape]) -> ClosedForm:
-    return Function(text).closed_form("grad", shape=shapes)
 
 
 def test_json_and_latex_have_them() -> None:
