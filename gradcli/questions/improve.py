@@ -19,7 +19,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
-from gradcli.questions.judging import first_derivatives, judged
+from gradcli.questions.judging import judged, whole_derivatives
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
@@ -266,14 +266,7 @@ def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> I
 
     bits = DIGITS[question.dtype]
     at = replace(question, arrays={**question.arrays, **sample.points[0]}) if ranges else question
-    jacobian, _ = at.small_jacobian
-    v = None if jacobian is not None else np.ones(at.shape)
-    product = None
-    if v is not None:
-        from gradcli.autodiff.jacobians import vjp
-
-        product = vjp(at.forward, v, at.wrt)
-    check = judged(at, first_derivatives(at, jacobian, v, product)).check
+    check = judged(at, whole_derivatives(at)).check
     answer = _empty(question, ranges, bits, 0)
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))

@@ -19,7 +19,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
-from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Question
+from gradcli.questions.question import Cotangent, Question
 from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
@@ -108,6 +108,16 @@ def first_derivatives(
     from gradcli.crosscheck.point import Torch
 
     return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
+
+
+def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
+    """Torch's numbers with J if it is small, and vᵀJ if there is a v, or J is large: of ones then."""
+    from gradcli.autodiff.jacobians import vjp
+
+    jacobian, _ = question.small_jacobian
+    if jacobian is None and v is None:
+        v = np.ones(question.shape)
+    return first_derivatives(question, jacobian, v, None if v is None else vjp(question.forward, v, question.wrt))
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
@@ -216,8 +226,6 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
     """The verdict of another text of the same function at the same point; None if it cannot be run."""
-    from gradcli.autodiff.jacobians import vjp
-
     arrays = question.arrays
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
@@ -225,11 +233,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
         inferred = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
         own = {name: arrays[name] for name in program.names}
         other = Question(program, inferred, own, question.wrt, question.dtype, question.named)
-        jacobian, _ = other.jacobian(JACOBIAN_ENTRIES)
-        if jacobian is None and v is None:  # of a large Jacobian that is the answer itself
-            v = np.ones(other.shape)
-        product = None if v is None else vjp(other.forward, v, question.wrt)
-        return compared(other, first_derivatives(other, jacobian, v, product), tolerance).check.verdict
+        return compared(other, whole_derivatives(other, v), tolerance).check.verdict
     except GradcliError:
         return None
 
