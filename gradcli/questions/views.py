@@ -23,9 +23,6 @@ from gradcli.questions.naming import intermediates
 from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, prepare, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
-MAX_TENSORS = 20_000
-"""Variables and named values of one answer."""
-
 MAX_ELEMENTS = 2**25
 """Elements of all of them together: 256 MiB in float64, and as much again for the gradients."""
 
@@ -88,12 +85,6 @@ def _named(program: Program) -> dict[str, Atom]:
 
 
 def _require_room(question: Question, named: Mapping[str, Atom]) -> None:
-    count = len(question.arrays) + len(named)
-    if count > MAX_TENSORS:
-        raise TooLargeError(
-            f"there are {count:,} variables and named values; graph shows at most {MAX_TENSORS:,}",
-            hint="write fewer names: nested operations need none",
-        )
     shapes = [question.shapes.get(atom, ()) for atom in named.values()]
     elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
     if elements > MAX_ELEMENTS:
