@@ -15,7 +15,6 @@ import numpy as np
 
 from gradcli.errors import TooLargeError
 from gradcli.language.inputs import Array, Value
-from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
@@ -25,7 +24,7 @@ from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Adjoint, Explanation, Step, Term, Verdict
+from gradcli.results import Adjoint, Explanation, Formula, Step, Term, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
@@ -78,7 +77,7 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     customs = () if question.live is None else question.live.customs
     remarked = [
         *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in customs),
-        *remarks(question, walk, weights, is_implicit=is_implicit),
+        *remarks(walk, weights, shared["symbolic"], is_implicit=is_implicit),
         *(of_v(question, given) if not loss else ()),
     ]
     warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
@@ -238,7 +237,7 @@ def ends(items: Sequence[_Item]) -> list[_Item]:
     return list(items) if len(items) <= MOST_LINES else [*items[:half], *items[-half:]]
 
 
-def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> Iterator[str]:
+def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implicit: bool) -> Iterator[str]:
     """What this v does, in a few words."""
     y = walk.name
     if is_implicit:
@@ -249,11 +248,9 @@ def remarks(question: Question, walk: Walk, v: Array, *, is_implicit: bool) -> I
     ones = np.flatnonzero(v)
     if np.all(v == 1):
         yield "ones add the rows of J up"
-        if _is_pointwise(question, walk):
-            x = question.wrt[0]
-            index = "[i]" if v.ndim == 1 else "[i,j]" if v.ndim == 2 else "[...]"
-            of = f"of {x}, " if len(walk.trace.program.variables) > 1 else ""
-            yield f"{of}{y}{index} depends on {x}{index} alone, so that ones give the derivative at every point"
+        for name, formula in formulas.items():
+            if formula.structure == "diagonal":
+                yield f"∂{y}/∂{name} is diagonal, so that ones give the derivative at every point"
     elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
         at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
         yield f"v picks one row of J, the one of {y}[{at}]"
@@ -266,16 +263,3 @@ def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
         return ()
     inner = walk.names[last.operands[0]]
     return (f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}",)
-
-
-def _is_pointwise(question: Question, walk: Walk) -> bool:
-    """Whether each element of y depends on the same element of one variable alone, detached or not."""
-    if len(question.wrt) != 1 or question.arrays[question.wrt[0]].shape != question.shape:
-        return False
-    depending: set[Atom] = set(walk.variables)
-    for line in walk.lines:
-        if line.call.op.kind is not Kind.COUNT and not depending.isdisjoint(line.call.operands):
-            if line.call.op.kind is not Kind.ELEMENTWISE:
-                return False
-            depending.add(line.symbol)
-    return walk.output in depending
