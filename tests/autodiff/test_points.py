@@ -36,6 +36,7 @@ def require_same(
         alone = function.vjp(one, v if isinstance(v, str) else v[n], dtype=dtype, check=False)
         for found, expected in (
             (many.value, alone.value),
+            (many.v, alone.v),
             *((many.vjp[name], alone.vjp[name]) for name in alone.wrt),
             *((block, (alone.jacobian or {})[name]) for name, block in (many.jacobian or {}).items()),
         ):
@@ -57,6 +58,39 @@ def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:
             name: np.multiply.outer(STRETCH, array) if name in names else array for name, array in one.inputs.items()
         }
         require_same(text, inputs, names)
+
+
+CALLS: list[tuple[str, dict[str, Any], list[str], Any]] = [
+    (
+        "tanh(W@x + b)",
+        {"W": [[1, -2, 0.5], [0.3, 0, 1]], "x": np.sin(np.arange(12.0)).reshape(4, 3), "b": [0.1, -0.2]},
+        ["x"],
+        "2*y",
+    ),
+    ("t*exp(-t*x)", {"t": [0.5, 1, 2], "x": [[1, 2], [0, 1], [3, -1]]}, ["x", "t"], "1,10"),
+    ("softmax(x)", {"x": [[1, 2, 3], [0, 0, 0]]}, ["x"], "e1"),
+    ("x*det(A)", {"x": [[1, 2], [3, 4]], "A": [[2, 1], [1, 3]]}, ["x"], "x"),
+    ("A@A.T", {"A": np.arange(18.0).reshape(3, 3, 2) / 7}, ["A"], "e1"),
+    ("[x, x**2, 3]", {"x": [1, 2, 3, 4]}, ["x"], "1,0,2"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("text", "at", "names", "v"), CALLS, ids=[call[0] for call in CALLS])
+def test_every_command_answers_many_points_alike(
+    text: str, at: dict[str, Any], names: list[str], v: str, dtype: Any
+) -> None:
+    """With v of any kind, and the formula of one point."""
+    function, many = Function(text), require_same(text, at, names, dtype, v)
+    full = function.jacobian(at, dtype=dtype, points_of=names)
+    assert full.check is not None
+    assert full.check.verdict == "agree"
+    for name, block in (many.jacobian or {}).items():
+        np.testing.assert_array_equal((full.jacobian or {})[name], block)
+    values = function.eval(at, dtype=dtype, points_of=names, check=False).value
+    np.testing.assert_allclose(values, many.value, rtol=1e-14 if dtype == "float64" else 1e-6)
+    one = function.jacobian({k: np.asarray(a)[0] if k in names else a for k, a in at.items()}, dtype=dtype)
+    assert [f.text for f in full.symbolic.values()] == [f.text for f in one.symbolic.values()]
 
 
 @pytest.mark.parametrize("text", ["max(x)", "min(x)*sum(x)", "max(x, 0)[0]", "amax(x)", "min(x**2)"])

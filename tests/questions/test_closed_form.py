@@ -130,46 +130,25 @@ def test_a_hessian_has_all_its_blocks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "sizes"),
+    "expression",
     [
-        ("mean(x**2)", {"x": (20,)}),
-        ("softmax(x)", {"x": (30,)}),
-        ("var(x)", {"x": (19,)}),
-        ("std(x)*x", {"x": (23,)}),
-        ("A@x", {"A": (17, 19), "x": (19,)}),
-        ("mean(A@x)", {"A": (40, 18), "x": (18,)}),
-        ("x[1:]*x[:-1]", {"x": (50,)}),
-        ("cat([x, x**2, zeros(2)])", {"x": (21,)}),
-        ("roll(x, 1)*x", {"x": (18,)}),
-        ("flip(x, 0)*x", {"x": (18,)}),
-        ("flatten(A)**2", {"A": (17, 18)}),
-        ("x[-1]*x", {"x": (90,)}),
-        ("cumsum(x)*x", {"x": (25,)}),
+        "std(x)*x",
+        "mean(A@x)",
+        "x[1:]*x[:-1]",
+        "cat([x, x**2, zeros(2)])",
+        "roll(x, 1)*x",
+        "flip(x, 0)*x",
+        "flatten(A)**2",
+        "x[-1]*x",
+        "cumsum(x)*x",
+        "softmax(x)",
     ],
 )
-def test_a_formula_for_any_size_is_the_formula_for_each(expression: str, sizes: dict[str, tuple[int, ...]]) -> None:
-    """With the numbers in place of the names it is what is derived for those sizes."""
-    names = {name: tuple(f"{name}{axis}" for axis in range(len(shape))) for name, shape in sizes.items()}
-    if "A" in sizes and "x" in sizes:
-        names["x"] = names["A"][1:]
-    numbers = {
-        sympy.Symbol(name, integer=True, positive=True): size
-        for of in sizes
-        for name, size in zip(names[of], sizes[of], strict=True)
-    }
-    general = Function(expression).closed_form("jacobian", shape=names).symbolic
-    particular = Function(expression).closed_form("jacobian", shape=sizes).symbolic
-    assert general.keys() == particular.keys() == sizes.keys()
-    for name, formula in general.items():
-        for one, other in zip(formula.cells, particular[name].cells, strict=True):
-            expected = _in_letters(other.expression.expression)
-            assert sympy.simplify(_in_letters(one.expression.expression).subs(numbers) - expected) == 0
-
-
-def _in_letters(expression: sympy.Expr) -> sympy.Expr:
-    """With indices by their names alone: which letters are free is the same in both."""
-    letters = {s: sympy.Symbol(s.name, integer=True) for s in expression.atoms(sympy.Symbol) if s.is_nonnegative}
-    return expression.xreplace({s: t for s, t in letters.items() if not s.is_positive})
+def test_a_formula_for_any_size_is_confirmed_at_sizes(expression: str) -> None:
+    """By the reference, at random points."""
+    found = Function(expression).closed_form("jacobian")
+    assert (found.check.verdict, found.omitted) == ("agree", {})
+    assert {one for _, one in found.blocks} == set(Function(expression).variables)
 
 
 def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

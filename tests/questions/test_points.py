@@ -67,52 +67,6 @@ def test_a_jacobian_a_point_is_the_diagonal_of_that_of_all(gradcli: Command) -> 
     np.testing.assert_array_equal(np.einsum("niNj,nN->nij", whole["x"], np.eye(3)), answer.jacobian["x"])
 
 
-CALLS: list[tuple[str, dict[str, Any], list[str], Any]] = [
-    (
-        "tanh(W@x + b)",
-        {"W": [[1, -2, 0.5], [0.3, 0, 1]], "x": np.sin(np.arange(12.0)).reshape(4, 3), "b": [0.1, -0.2]},
-        ["x"],
-        "2*y",
-    ),
-    ("t*exp(-t*x)", {"t": [0.5, 1, 2], "x": [[1, 2], [0, 1], [3, -1]]}, ["x", "t"], [1, 10]),
-    ("softmax(x)", {"x": [[1, 2, 3], [0, 0, 0]]}, ["x"], "e1"),
-    ("x*det(A)", {"x": [[1, 2], [3, 4]], "A": [[2, 1], [1, 3]]}, ["x"], "x"),
-    ("A@A.T", {"A": np.arange(18.0).reshape(3, 3, 2) / 7}, ["A"], "e1"),
-    ("[x, x**2, 3]", {"x": [1, 2, 3, 4]}, ["x"], "1,0,2"),
-]
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("text", "at", "names", "v"), CALLS, ids=[call[0] for call in CALLS])
-def test_an_answer_at_each_point_is_that_of_one_call(
-    text: str, at: dict[str, Any], names: list[str], v: Any, dtype: Any
-) -> None:
-    """Value, Jacobian, vᵀJ and v, by all variables, mapped or not."""
-    function = Function(text)
-    many = function.vjp(at, v, dtype=dtype, points_of=names)
-    full = function.jacobian(at, dtype=dtype, points_of=names)
-    values = function.eval(at, dtype=dtype, points_of=names)
-    assert many.check is not None
-    assert many.check.verdict == "agree"
-    assert full.jacobian is not None
-    assert many.jacobian is not None
-    for n in range(many.points or 0):
-        one = function.vjp({k: np.asarray(a)[n] if k in names else a for k, a in at.items()}, v, dtype=dtype)
-        assert one.jacobian is not None
-        rtol = 1e-14 if dtype == "float64" else 1e-6
-        np.testing.assert_allclose(many.value[n], one.value, rtol=rtol)
-        np.testing.assert_allclose(values.value[n], one.value, rtol=rtol)
-        np.testing.assert_allclose(many.v[n], one.v, rtol=rtol)
-        for name in many.wrt:
-            assert many.vjp[name].dtype == np.dtype(dtype)
-            np.testing.assert_allclose(many.vjp[name][n], one.vjp[name], rtol=10 * rtol, atol=rtol)
-            np.testing.assert_allclose(full.jacobian[name][n], one.jacobian[name], rtol=rtol, atol=rtol)
-            np.testing.assert_allclose(many.jacobian[name][n], one.jacobian[name], rtol=rtol, atol=rtol)
-        assert {name: formula.text for name, formula in many.symbolic.items()} == {
-            name: formula.text for name, formula in one.symbolic.items()
-        }
-
-
 def test_v_may_be_of_one_point_or_of_all() -> None:
     """Shape (2,) is the same for each; (3, 2) is one for each; others are refused."""
     f = Function("x**2")
