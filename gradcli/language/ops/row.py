@@ -102,7 +102,6 @@ class Op:
             a rule of its own in each reading.
         written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
             both. The meaning then says in short what it is.
-        written_as_computed: Writes it as torch computes it, where that rounds otherwise.
         of_shapes: Whether it depends on the shapes, which the text is read for.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
@@ -133,7 +132,6 @@ class Op:
         whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
         ranks: Dimensions that an operand must have.
         equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
-        needs: Says what is needed where operands of these shapes do not fit; nothing where they do.
         conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
@@ -186,7 +184,6 @@ class Op:
     doc: str
     meaning: str = ""
     written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
-    written_as_computed: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
     of_shapes: bool = False
     in_floats: str = ""
     aliases: tuple[str, ...] = ()
@@ -212,7 +209,6 @@ class Op:
     whole_if_fewer: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     equal_shapes: tuple[str, str] | None = None
-    needs: Callable[[Shapes], str] | None = field(default=None, repr=False)
     conditions: tuple[str, ...] = ()
     is_condition: bool = False
     sense: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
 from gradcli.language import ops
@@ -168,9 +168,6 @@ def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: b
     """As `definition`, in torch's own words."""
     op = ops.TABLE[name]
     text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
-    if op.written_as_computed is not None:
-        constants = dict(zip(op.statics, statics, strict=True))
-        text = op.written_as_computed(constants, cast("tuple[tuple[int, ...], ...]", constants.get(SHAPES) or ()))
     return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 

@@ -148,10 +148,6 @@ def _require_fit(call: Call, operands: list[Shape]) -> None:
     for parameter, operand, shape in zip(op.operands, call.operands, operands, strict=False):
         if parameter in op.optional and not shape and operand != op.defaults[parameter]:
             raise ShapeError(f"{op.name} takes a tensor for {parameter}, and this is a number", hint="leave it out")
-    needed = op.needs(tuple(map(tuple, operands))) if op.needs is not None else ""
-    if needed:
-        given = [s for p, s in zip(op.operands, operands, strict=False) if p not in (*op.optional, *op.numbers)]
-        raise ShapeError(f"{op.name} needs {needed}, and the shapes are {' and '.join(map(show, given))}")
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:
