@@ -214,7 +214,11 @@ def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
         found = decompose(
             *(one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)), **kwargs
         )
-        return tuple(one if one is None else one.reshape(()) for one in found) if isinstance(found, tuple) else found[0]
+        return (
+            tuple(one if one is None else one.reshape(()) for one in found)
+            if isinstance(found, tuple)
+            else found.reshape(())
+        )
 
     return whole
 
