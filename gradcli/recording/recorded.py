@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, run, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, array_of, tensor_of
 from gradcli.crosscheck.boundaries import Boundary, at_boundaries, with_boundaries
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
@@ -26,7 +26,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.blaming import Trial, hooks, trials
 from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
-from gradcli.recording.cuts import cuts
+from gradcli.recording.cuts import cuts, largest, replay
 from gradcli.recording.loading import guarded
 from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
@@ -333,8 +333,8 @@ def require_same(made: Recorded, y: Tensor) -> None:
     dtype, program = made.call.dtype, made.program
     # With the graph that the function had: torch takes other digits of singular values where it keeps one.
     wrt = tuple(name for name in program.names if name in made.call.given and name not in made.call.whole)
-    found, own = array_of(run(program, made.arrays, wrt, dtype).output), array_of(y)
-    if _is_close(found, own, SLACK[dtype]):
+    (found, scale), own = replay(program, made.arrays, wrt, dtype), array_of(y)
+    if _is_close(found, own, SLACK[dtype], scale):
         return
     raise InputError(
         f"the recording of {made.call.called} is not the function: replayed, it gives {_short(found)}, "
@@ -342,12 +342,12 @@ def require_same(made: Recorded, y: Tensor) -> None:
     )
 
 
-def _is_close(found: Array, own: Array, slack: float) -> bool:
-    """Whether two arrays are the same, but for some of the digits of the largest number."""
+def _is_close(found: Array, own: Array, slack: float, scale: float = 0.0) -> bool:
+    """Whether two arrays are the same, but for some of the digits of the largest number, or of a larger scale."""
     if found.shape != own.shape:
         return False
     with np.errstate(all="ignore"):
-        room = slack * float(np.max(np.abs(own[np.isfinite(own)]), initial=0.0))
+        room = slack * max(largest(own), scale)
         return bool(np.all((found == own) | (np.isnan(found) & np.isnan(own)) | (np.abs(found - own) <= room)))
 
 
