@@ -1,8 +1,10 @@
 """Random command lines: from the op table, from snippets, and both with tokens lost, doubled and put in.
 
 Every one must be answered (exit 0, or 1 from a check) or refused (exit 2) in bounded time.  Checks come with claims,
-expected numbers, boxes and tolerances, at kinks, poles and zeros, so that what looks into verdicts runs too.  A few run
-with the tests; by hand, for as long as asked:
+expected numbers, boxes and tolerances, at kinks, poles and zeros, so that what looks into verdicts runs too.  Some are
+at the rim of what is allowed: no elements and one, no dimensions, whole numbers of all magnitudes, numbers next to the
+largest and the smallest float.  Others are command lines of the documents, spliced with one another.  A few run with
+the tests; by hand, for as long as asked:
 
     python -m tests.fuzz 20            minutes, from a random seed
     python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
@@ -16,17 +18,21 @@ import itertools
 import json
 import random
 import re
+import resource
+import shlex
 import signal
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
+from gradcli import guide
 from gradcli.cli import main
 from gradcli.language import ops
 from gradcli.language.ops import Default
-from gradcli.options import FORMATS
+from gradcli.options import FORMATS, QUESTIONS
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
@@ -37,8 +43,11 @@ SLOW = 10
 ATOMS = """
 x A a 2 0.5 -1 pi inf nan 1e300 0 x[0] x[-1] A[0] A.T x[1:] x[5:] [x,2*x] eye(2) arange(3) linspace(0,1,2) ones(2,1)
 randn(2,seed=1) zeros(0) x.shape[0] len(A) x.numel() True A[:,0] A[...,None] F.relu(x) torch.pi 1/3 10**20
-eye(len(x)) zeros(x.shape[0]-1) x[len(x)-1]
+eye(len(x)) zeros(x.shape[0]-1) x[len(x)-1] 10**30 1e308 5e-324 x*0 x*1e308 x[None]
 """.split()
+
+MAGNITUDES = "0 -1 1 2 3 63 64 65 1000 10**6 2**26 2**31 -2**31 10**9 2**40 -2**40 10**18 2**63 -2**63 10**400".split()
+"""Of whole numbers: sizes, counts, orders, dimensions, decimals."""
 
 SHAPES = """
 ({0} + {1});({0} - {1});({0} * {1});({0} / {1});({0} ** {1});({0} @ {1});({0} // {1});({0} % {1});{0} {1};-{0};~{0}
@@ -53,6 +62,9 @@ s = 0\\nfor v in {0}:\\n    s += v*{1}\\ns;def f(x, a={1}):\\n    return a*{0}\\
 if {0} > 0:\\n    y = {1}\\nelse:\\n    y = {0}\\ny;y = {0}\\ny += {1}\\ny;while {0} > 1:\\n    x = x/2\\nx
 ys = [v*{1} for v in {0}]\\nsum(ys);y = zeros(2)\\ny[0] = {0}\\ny;for a, b in zip({0}, {1}):\\n    x = a*b\\nx
 def f(*t):\\n    return t[0]\\nf({0}, {1});for i, v in enumerate({0}):\\n    x = v*i\\nx;f = lambda t: {0}\\nf({1})
+({0})[{n}];({0})[{n}:];({0})[::{n}];({0})**({n});({n})*{0};[{0}]*{n};[{0} for i in range({n})];arange({n})*{0}
+({0}).view({n}, -1);({0}).sum({n});({0}).repeat({n}, {n});({0}).unsqueeze({n});zeros({n}, {n});linspace(0, 1, {n})
+eye({n});{0}<<{n};({0}).split({n});inv_ex(eye(2));0**{0};{0}**0;({0})[:0];({0})[...,None];where({0} == 0, {1}, {0})
 norm({0}, p=3);0 < {0} < {1};not {0};{0} and {1};torch.tensor([1., 2.])*{0};lambda: {0};{0}.grad;{0}!
 """
 FORMS = [shape.replace("\\n", "\n") for line in SHAPES.split("\n") for shape in line.split(";") if shape]
@@ -73,6 +85,21 @@ VALUES = """
 1,2 0.3 -1,0 [[1,2],[3,4]] [1] nan,1 1e300,1e-300 arange(0) linspace(0,1,2) inf 0 [[[1],[2]]] ones(2,2) 1,2,3 -0.0
 randn(2) [1,[2]] @nowhere.csv @@1 1e-320 [True,False] sqrt(-1) zeros(2,0) x 1,,2 'a' eye(3)[0] 2j
 """.split()
+
+BY_SHAPE = """
+0 1 -1 0.0 0.5 -2.5 1.7976931348623157e308 -1.7e308 5e-324 1e300 inf nan 10**30 2**1023 ones(0).sum()
+zeros(0) arange(0) full((0,),1e308)
+[0.0] ones(1) [1e308] [-5e-324] [0.5] [-1.0] [nan] arange(10**30,10**30+10**20,10**20)
+1,2 -1,0 0,0 -1.7e308,1.7e308 0,5e-324 -inf,inf nan,1 1e-300,1e300 0.3,0.7 -10**30,10**30 linspace(10**30,10**31,2)
+[[1,2],[3,4]] [[0,0],[0,0]] eye(2) [[1e308,1],[0,5e-324]] [[0.5,-0.5],[2,3]] ones(2,2)
+zeros(0,2) zeros(0,2)
+zeros(2,0) ones(2,0)
+[[1,2]] ones(1,2)
+ones(1,1) [[0]]
+zeros(1,0,2) ones(2,1,2)
+"""
+RIM = [line.split() for line in BY_SHAPE.strip().split("\n")]
+"""Of one shape each, or nearly so."""
 
 VECTORS = [*"ones e0 e1 e0_1 y 2*y x 1 1,1 ones_like(y) y.sum() z [1,2] y>0 -y".split(), ""]
 
@@ -194,12 +221,14 @@ class Fuzz:
             "--dtype",
             pick(["float64", "float32"]),
         ]
-        is_sound = text in SOUNDS
+        is_sound, is_at_rim = text in SOUNDS, self.random.random() < 0.2
+        fitting = pick(RIM)
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):
                 is_in = re.search(rf"\b{name}\b", text) if is_sound else name in text
                 if is_in and self.random.random() < 0.95:
-                    words += ["--at", f"{name}={self.value(name, is_sound=is_sound)}"]
+                    value = pick(fitting) if is_at_rim else self.value(name, is_sound=is_sound)
+                    words += ["--at", f"{name}={value}"]
         if words[0] in VALUED and self.random.random() < 0.9:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
         if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
@@ -283,7 +312,7 @@ class Fuzz:
         if self.random.random() < 0.15:
             return self.random.choice(TRAPPED).format(*inner)
         if self.random.random() < 0.5:
-            return self.random.choice(FORMS).format(*inner)
+            return self.random.choice(FORMS).format(*inner, n=self.random.choice([*MAGNITUDES, *"1122" * 10]))
         return self.call(self.random.choice(list(ops.TABLE.values())), inner)
 
     def call(self, op: ops.Op, inner: list[str]) -> str:
@@ -311,6 +340,8 @@ class Fuzz:
             "pad": ["(1, 2)", "(0, 1, 1, 0)", "(-1, 1)", "(1,)", "3"],
         }
         general = ["0", "1", "-1", "2", "(0, 1)", "None", "True", "0.5", "inf", "x", "99999999999", repr(default)]
+        if self.random.random() < 0.1:
+            general = MAGNITUDES
         return self.random.choice(kinds.get(parameter, general) if self.random.random() < 0.9 else general)
 
     def damaged(self, text: str) -> str:
@@ -320,6 +351,54 @@ class Fuzz:
         piece, word = text[at:end], self.random.choice(WORDS)
         changed = [text[:at] + text[end:], text[:end] + piece + text[end:], text[:at] + word + text[at:]]
         return self.random.choice([*changed, text[:at] + word + text[end:]])
+
+
+def _documented() -> list[list[str]]:
+    """The command lines of the documents that a request may have, and the examples of the op table."""
+    pages = [Path("README.md").read_text(encoding="utf-8"), *map(guide.text, guide.PAGES)]
+    found = re.findall(r"""^\$ gradcli ((?:[^'"|\\\n]|'[^'\n]*'|"[^"\n]*")+)$""", "\n".join(pages), re.MULTILINE)
+    lines = [shlex.split(re.sub(" --(format|digits|color) [^ ]+| --(full|json|strict)", "", line)) for line in found]
+    lines = [words if words[0] in QUESTIONS else ["vjp", *words] for words in lines]
+    for op in ops.TABLE.values():
+        text, values = op.worked_example
+        lines.append(["vjp", text, *(word for name, value in values.items() for word in ("--at", f"{name}={value}"))])
+    return [words for words in lines if len(words) > 1 and not re.search("^@|::|[.]py$", words[1])]
+
+
+DOCUMENTED = _documented()
+
+
+class Spliced(Fuzz):
+    """The command line of one seed: of two of the documents, in numbers of all magnitudes."""
+
+    def words(self) -> list[str]:
+        """One command line."""
+        pick, chance = self.random.choice, self.random.random
+        words, (_, other, *values) = list(pick(DOCUMENTED)), pick(DOCUMENTED)
+        words[0] = pick(QUESTIONS) if chance() < 0.3 else words[0]
+        words[1] = self.spliced(words[1], other)
+        words[2:] = pick([words[2:], words[2:], values, []])
+        return [words[0], *(self.resized(word) for word in words[1:]), "--format", pick(list(FORMATS))]
+
+    def spliced(self, text: str, other: str) -> str:
+        """A text with another, or a piece of it, in the place of a name; and some of its own lost, doubled or moved."""
+        pieces, others = (re.split(r"(\W)", one) for one in (text, other))
+        names = [n for n, piece in enumerate(pieces) if piece.isidentifier()]
+        if names and self.random.random() < 0.7:
+            at, end = sorted(self.random.randrange(len(others) + 1) for _ in range(2))
+            is_whole = ";" not in other and self.random.random() < 0.7
+            pieces[self.random.choice(names)] = f"({other})" if is_whole else "".join(others[at:end])
+        found = "".join(pieces)
+        for _ in range(self.random.choice([0, 0, 0, 0, 1, 2])):
+            found = self.damaged(found) or "x"
+        return found
+
+    def resized(self, text: str) -> str:
+        """A text with other whole numbers, now and then."""
+        if self.random.random() < 0.5:
+            return text
+        put = lambda found: self.random.choice(MAGNITUDES) if self.random.random() < 0.3 else found[0]  # noqa: E731
+        return re.sub(r"(?<![\w.-])\d+(?![\w.])", put, text)
 
 
 @contextlib.contextmanager
@@ -381,7 +460,7 @@ def run(minutes: float, seed: int | None = None) -> int:
     first = random.SystemRandom().randrange(10**9) if seed is None else seed
     start, tried, found, slowest = time.monotonic(), 0, 0, (0.0, 0)
     while tried == 0 or time.monotonic() - start < 60 * minutes:
-        words = Fuzz(first + tried).words()
+        words = (Spliced if (first + tried) % 3 == 0 else Fuzz)(first + tried).words()
         before = time.monotonic()
         if reason := complaint(words):
             found += 1
@@ -390,7 +469,8 @@ def run(minutes: float, seed: int | None = None) -> int:
             print(f"seed {first + tried}: {words}\ntook {time.monotonic() - before:.1f} s", flush=True)
         slowest = max(slowest, (time.monotonic() - before, first + tried))
         tried += 1
-    print(f"{tried} command lines from seed {first}: {found} complaints; slowest {slowest[0]:.1f} s, seed {slowest[1]}")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 2**10
+    print(f"{tried} command lines from seed {first}: {found} complaints; slowest {slowest}, most memory {most} MiB")
     return found
 
 

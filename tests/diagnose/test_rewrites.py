@@ -420,7 +420,8 @@ def test_no_text_breaks_the_search() -> None:
     seen = 0
     for n, form in enumerate(FORMS * 3):
         inner = parts[n % len(parts)].format(next(choices), next(choices))
-        for text in (form.format(inner, next(choices), "x"), parts[n % 3].format(form.format(inner, "x", "y"), "x")):
+        nested = parts[n % 3].format(form.format(inner, "x", "y", n=2), "x")
+        for text in (form.format(inner, next(choices), "x", n=2), nested):
             try:
                 program = read(text).program
             except GradcliError:

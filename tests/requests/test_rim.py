@@ -1,8 +1,8 @@
-"""Requests at the rim of what is allowed are answered or refused; `python -m tests.requests.fuzz 100000` tries more."""
+"""Requests at the rim of what is allowed are answered or refused; `python -m tests.fuzz 20` tries more."""
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
 import time
 from dataclasses import replace
@@ -15,11 +15,8 @@ from gradcli.errors import GradcliError, InternalError
 from gradcli.language.snippets import read as read_text
 from gradcli.options import FORMATS
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
-from gradcli.requests import answer, read
 from tests.conftest import Command
-from tests.examples import examples
 from tests.requests.asking import ask
-from tests.requests.fuzz import Rim, Spliced, complaint
 
 
 def _refused(command: str, expression: str, **request: Any) -> GradcliError:
@@ -193,10 +190,16 @@ LARGE: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "expression", "more"), LARGE)
-def test_what_is_large_or_empty_is_no_trouble(command: str, expression: str, more: dict[str, Any]) -> None:
-    """It is answered, soon."""
+def test_what_is_large_or_empty_is_no_trouble(
+    command: str, expression: str, more: dict[str, Any], gradcli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is answered or refused, soon."""
     began = time.process_time()
-    assert not complaint({"command": command, "expression": expression, **more})
+    line = json.dumps({"command": command, "expression": expression, **more}).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(line)))
+    run = gradcli("batch")
+    assert (run.code in (0, 2), run.out.count("\n"), run.err) == (True, 1, ""), run
+    json.loads(run.out, parse_constant=pytest.fail)
     assert time.process_time() - began < 20
 
 
@@ -206,41 +209,3 @@ def test_a_constant_is_a_function(text: str, form: str, gradcli: Command) -> Non
     """Of no variables, also with what there is to say of one."""
     assert gradcli("vjp", text, "--v", "ones", "--accumulate", "--format", form).code == 0
     assert gradcli("explain", text, "--v", "ones", "--format", form).code == 0
-
-
-EACH = examples(100)
-
-
-@pytest.mark.parametrize("block", range(6))
-def test_random_requests_at_the_rim_are_answered_or_refused(block: int) -> None:
-    """Over the op table; see `tests.requests.fuzz`."""
-    for seed in range(block * EACH, block * EACH + EACH):
-        request = Rim(seed).request()
-        assert not (reason := complaint(request)), f"seed {seed}: {request}\n{reason}"
-
-
-@pytest.mark.parametrize("block", range(2))
-def test_spliced_command_lines_are_answered_or_refused(block: int) -> None:
-    """Those of the documents, in numbers of all magnitudes."""
-    for seed in range(block * EACH, block * EACH + EACH):
-        request = Spliced(seed).request()
-        assert not (reason := complaint(request)), f"seed {seed}: {request}\n{reason}"
-
-
-def test_the_generator_sees_what_it_is_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any exception but a refusal, and a refusal that says it is a bug of ours."""
-    request = {"command": "eval", "expression": "x", "at": {"x": 1}}
-    assert complaint(request) == ""
-    assert complaint({"command": "eval", "expression": "x +"}) == ""
-    monkeypatch.setattr("tests.requests.fuzz.answer", lambda _: {"y": 1}["x"])
-    assert "KeyError" in complaint(request)
-
-
-def test_a_good_part_is_answered() -> None:
-    """Or nothing would be tried behind the reading."""
-    answered = 0
-    for seed in range(200):
-        with contextlib.suppress(GradcliError):
-            answer(read(json.dumps(Rim(seed).request()).encode()))
-            answered += 1
-    assert answered > 50
