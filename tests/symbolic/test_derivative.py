@@ -51,40 +51,17 @@ def test_no_collapse_leaves_an_unconfirmed_formula(text: str, shapes: dict[str, 
 
 
 SHOWN = [
-    ("x**2", {"x": (2,)}, {"x": "2*x[i]*KroneckerDelta(i, j)"}),
-    ("x**2", {"x": ()}, {"x": "2*x"}),
-    ("sum(w*x**2)", {"w": (9,), "x": (9,)}, {"w": "x[j]**2", "x": "2*w[j]*x[j]"}),
-    ("A@x", {"A": (2, 3), "x": (3,)}, {"A": "x[k]*KroneckerDelta(i, j)", "x": "A[i, j]"}),
-    ("[x*y, x+y]", {"x": (), "y": ()}, {"x": "[y, 1]", "y": "[x, 1]"}),
     ("[x.sum(), (x**2).sum()]", {"x": (4,)}, {"x": "[1, 2*x[j]]"}),
     ("x[1:].sum()", {"x": (4,)}, {"x": "Piecewise((1, j >= 1), (0, True))"}),
     ("x[::2].sum()", {"x": (4,)}, {"x": "Sum(KroneckerDelta(j, 2*k), (k, 0, 1))"}),
-    ("x[0]**2*x[1]", {"x": (2,)}, {"x": "[2*x[0]*x[1], x[0]**2]"}),
-    ("mean(x)", {"x": (1000,)}, {"x": "1/1000"}),
     ("sum(x)*x", {"x": (20,)}, {"x": "Sum(x[k], (k, 0, 19))*KroneckerDelta(i, j) + x[i]"}),
-    ("0.1*x", {"x": ()}, {"x": "0.1"}),
-    ("x**(1/3)", {"x": ()}, {"x": "1/(3*x**(2/3))"}),
-    ("x**y", {"x": (), "y": ()}, {"x": "x**(y - 1)*y", "y": "x**y*log(x)"}),
-    ("i*x", {"i": (), "x": (3,)}, {"x": "i*KroneckerDelta(j, k)", "i": "x[j]"}),
-    ("abs(x) + floor(x)", {"x": ()}, {"x": "sign(x)"}),
-    ("relu(x)", {"x": (3,)}, {"x": "Piecewise((1, x[i] >= 0), (0, True))*KroneckerDelta(i, j)"}),
     ("where(x > 0, x**2, -x)", {"x": ()}, {"x": "Piecewise((2*x, x > 0), (-1, True))"}),
-    ("var(x)", {"x": (3,)}, {"x": "x[j] - Sum(x[k], (k, 0, 2))/3"}),
-    ("cumsum(x)", {"x": (3,)}, {"x": "Piecewise((1, i >= j), (0, True))"}),
-    (
-        "cumprod(x)",
-        {"x": (3,)},
-        {"x": "Piecewise((Product(x[k], (k, 0, j - 1))*Product(x[k], (k, j + 1, i)), i >= j), (0, True))"},
-    ),
     ("prod(x)", {"x": (3,)}, {"x": "Product(Piecewise((x[k], Ne(k, j)), (1, True)), (k, 0, 2))"}),
     ("amax(x)", {"x": (3,)}, {"x": "Piecewise((1, Eq(x[j], amax(x[k], (k, 0, 2)))), (0, True))"}),
     ("det(A)", {"A": (2, 2)}, {"A": "inv(A)[k, j]*det(A)"}),
-    ("inv(A)", {"A": (2, 2)}, {"A": "-inv(A)[i, k]*inv(A)[l, j]"}),
-    ("A.view(-1)", {"A": (2, 3)}, {"A": "KroneckerDelta(i, 3*j + k)"}),
     ("sum(A.view(-1)**2)", {"A": (2, 3)}, {"A": "2*A[j, k]"}),
     ("flip(x, 0)", {"x": (3,)}, {"x": "KroneckerDelta(j, 2 - i)"}),
     ("linspace(0, 1, 3)*x", {"x": (3,)}, {"x": "linspace(0, 1, 3)[i]*KroneckerDelta(i, j)"}),
-    ("arange(3)*x", {"x": (3,)}, {"x": "i*KroneckerDelta(i, j)"}),
 ]
 
 
@@ -96,12 +73,6 @@ def test_formulas_read_as_a_person_would_write_them(
     at = {name: np.full(shape, 0.5) for name, shape in shapes.items()}
     for name, shown in expected.items():
         assert formula(_formula(text, at, name), parse(text)).text == shown
-
-
-def test_bound_indices_never_meet_the_index_of_differentiation() -> None:
-    """Trap: with one k for both, `diff` of a sum over k by x[k] silently loses a factor."""
-    at = {"x": np.array([1.0, 2.0, 3.0])}
-    require_equal(_formula("sum(x)*sum(x)", at, "x"), at, np.array([12.0, 12.0, 12.0]), 3, 1e-12, 0)
 
 
 def test_the_formula_of_a_large_tensor_holds_its_size_as_a_symbol() -> None:
