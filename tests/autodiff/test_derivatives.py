@@ -9,31 +9,6 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.autodiff import jacobians
-from gradcli.autodiff.run import Forward, run
-from gradcli.language.parsing import parse
-
-
-def _forward(text: str, **inputs: object) -> Forward:
-    return run(
-        parse(text), {name: np.asarray(value, dtype=float) for name, value in inputs.items()}, tuple(inputs), "float64"
-    )
-
-
-@pytest.mark.parametrize("text", ["sin(a*x) + b", "a*x", "[a*x, b - x]", "exp(a)*x[::2].view(-1, 1) + [b, b]", "x + b"])
-def test_columns_equal_rows(text: str) -> None:
-    """Few inputs and many outputs go column by column."""
-    inputs = {"x": np.linspace(0, 1, 90), "a": 2.0, "b": 3.0}
-    given = {name: inputs[name] for name in inputs if name in text.replace("exp", "")}
-    forward = _forward(text, **given)
-    scalars = tuple(name for name in ("a", "b") if name in given)
-    leaves = [forward.leaves[name] for name in scalars]
-    rows, columns = ({name: np.empty(forward.output.shape) for name in scalars} for _ in range(2))
-    jacobians.by_rows(list(rows.values()), forward.output, leaves)
-    for name, leaf in zip(scalars, leaves, strict=True):
-        jacobians._by_columns(columns[name], forward.output, leaf, 1)
-        np.testing.assert_allclose(columns[name], rows[name], rtol=1e-14)
-        np.testing.assert_allclose(jacobians.jacobian(forward, scalars)[name], rows[name], rtol=1e-14)
 
 
 @pytest.mark.parametrize(

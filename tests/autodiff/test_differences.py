@@ -42,18 +42,6 @@ def test_smooth_functions_have_nine_digits_and_an_honest_estimate(text: str, x: 
     assert error <= 1e-8 * max(1.0, abs(slope))
 
 
-def test_rows_and_columns_are_where_they_belong() -> None:
-    """A @ x by A[1, 2] is x[2] in row 1 and nothing in row 0; by x[0] it is the first column of A."""
-    inputs = {"A": np.array([[1.0, 2, 3], [4, 5, 6]]), "x": np.array([7.0, 8, 9])}
-    found = differences(parse("A@x"), inputs, {("A", 5): [0, 1], ("x", 0): [1, 0]})
-    assert {key: round(quotient, 6) for key, (quotient, _) in found.items()} == {
-        ("A", 5, 0): 0.0,
-        ("A", 5, 1): 9.0,
-        ("x", 0, 1): 4.0,
-        ("x", 0, 0): 1.0,
-    }
-
-
 def test_a_product_with_v_is_the_difference_of_v_times_y() -> None:
     """Two rows, weighted; a weight of 0 hides an infinite element."""
     wanted = {("x", 0): [PRODUCT]}

@@ -192,9 +192,3 @@ def test_integers_beyond_64_bits_are_floats() -> None:
     """Torch takes no more."""
     forward = run(parse("x*10**30"), {"x": np.array(2.0)}, ("x",), "float64")
     assert float(jacobians.value(forward)) == 2e30
-
-
-def test_only_the_variables_asked_for_require_a_gradient() -> None:
-    """The others are constants."""
-    forward = run(parse("x*w"), {"x": POINT["w"], "w": POINT["w"]}, ("w",), "float64")
-    assert [forward.leaves[name].requires_grad for name in ("x", "w")] == [False, True]

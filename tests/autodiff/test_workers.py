@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 
-import pytest
 import torch
 
-from gradcli.autodiff.batched import cores, workers
+from gradcli.autodiff.batched import workers
 
 
 def test_each_worker_computes_on_one_core() -> None:
@@ -30,9 +28,3 @@ def test_each_worker_computes_on_one_core() -> None:
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-
-
-def test_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not all that the machine has."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
-    assert cores() == 3
