@@ -18,17 +18,15 @@ from gradcli.language.program.numeric import SPECIAL
 from tests.language.ops import (
     test_algebra,
     test_branches,
-    test_convolutions,
     test_elementwise,
     test_gathering,
-    test_layers,
     test_linear_algebra,
-    test_losses,
     test_parts,
     test_rearranged,
     test_reductions,
     test_statistics,
     test_structure,
+    test_torch_functions,
 )
 
 TRUTHS: list[Mapping[str, object]] = [
@@ -45,12 +43,7 @@ TRUTHS: list[Mapping[str, object]] = [
     test_gathering.CASES,
     test_algebra.PRODUCTS,
     test_algebra.LOSSES,
-    test_losses.CASES,
-    test_convolutions.CASES,
-    test_layers.NORMS,
-    test_layers.ACTIVATIONS,
-    test_layers.SEQUENCES,
-    test_layers.RESAMPLING,
+    test_torch_functions.CASES,
 ]
 
 
