@@ -15,12 +15,12 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import snippets
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Structure
 from gradcli.reference.rules import _rule
+from tests.parsing import parse
 from tests.requests.asking import ask
 from tests.work import calls
 

@@ -95,8 +95,9 @@ def _along(self: Tensor, dim: int, index: Tensor) -> tuple[Tensor, ...]:
 
 
 def _gather(self: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
-    x, places = (one.reshape(one.shape or (1,)) for one in (self, index))
-    return x[_along(x, dim, places)].reshape(index.shape)
+    x, places = (one if one.ndim else one.reshape(1) for one in (self, index))
+    found = x[_along(x, dim, places)]
+    return found if index.ndim else found.reshape(())
 
 
 def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", **_: Any) -> Tensor:

@@ -19,7 +19,7 @@ import sympy
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.errors import InputError
+from gradcli.errors import InputError, TooLargeError
 from gradcli.language.lower.arguments import exact_number
 from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.program.library_calls import TorchCalls, plain
@@ -28,6 +28,16 @@ from gradcli.recording.tensor_names import Names
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
+
+
+MOST_ELEMENTS = 2**20
+"""Elements of an operand of a call that is taken apart."""
+
+MOST_PARTS = 10_000
+"""Pieces of a tensor that are taken one by one."""
+
+MOST_PRODUCTS = 2**27
+"""Elements of all operands multiplied, about which a convolution holds: a gigabyte."""
 
 
 def ask(
@@ -47,17 +57,35 @@ def ask(
     Raises:
         InputError: Torch refuses it.
     """
-    if call.op.kind is Kind.ASKED:
+    is_inlined = call.op.kind is Kind.ASKED
+    if is_inlined:
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
+        _require_moderate(call.op.name, shapes)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
     asked = _Asked(call.op.name, numbers, call.typed, shapes)
+    results = _result_shapes(asked)
+    if is_inlined:
+        _require_moderate(call.op.name, tuple(one for one in results if one is not None), is_result=True)
     return tuple(
         None
         if shape is None
         else AskedMeaning(shapes, numbers, shape, functools.partial(_part, make_recorder, asked, n))
-        for n, shape in enumerate(_result_shapes(asked))
+        for n, shape in enumerate(results)
     )
+
+
+def _require_moderate(name: str, shapes: tuple[Shape, ...], *, is_result: bool = False) -> None:
+    """Refuse tensors that are too large to be taken apart: their products are held whole.
+
+    Raises:
+        TooLargeError: They are.
+    """
+    counts = [math.prod(shape) for shape in shapes]
+    is_listed = name == "unbind" and not is_result and max(map(max, filter(None, shapes)), default=0) > MOST_PARTS
+    if is_listed or max(counts, default=0) > MOST_ELEMENTS or (not is_result and math.prod(counts) > MOST_PRODUCTS):
+        message = f"{name} takes tensors of at most {MOST_ELEMENTS:,} elements, and not so many together"
+        raise TooLargeError(message, hint="take fewer")
 
 
 def _nested(value: Any) -> Any:
@@ -146,6 +174,7 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
     Raises:
         InputError: Values decide that.
     """
+    _require_moderate(asked.name, asked.shapes)
     operands = asked.operands("cpu")
     tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
     with _unseen():

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.autodiff.jacobians import PRODUCT
 from gradcli.autodiff.jacobians import differences as quotients
-from gradcli.language.parsing import parse
+from tests.parsing import parse
 
 SMOOTH = [
     ("x**2", 3.0, 6.0),

@@ -16,7 +16,7 @@ from gradcli import Function
 from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.language import ops
-from gradcli.language.parsing import parse
+from tests.parsing import parse
 
 POINT: Mapping[str, Any] = {
     "x": np.array([[0.3, -1.2, 2.5], [0.7, 1.1, -0.4]]),

@@ -14,7 +14,7 @@ from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
-from gradcli.language.parsing import parse
+from tests.parsing import parse
 
 ROUNDED = {"binary_cross_entropy": 1e-10, "hardsigmoid": 1e-7}
 """Relative errors of torch's own backward passes: 1e-12 is added to a denominator; 1/6 is held to seven digits."""

@@ -17,11 +17,11 @@ from flint import arb
 
 from gradcli import Function
 from gradcli.crosscheck.point import Point
-from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
+from tests.parsing import parse
 
 Where = Callable[..., bool]
 

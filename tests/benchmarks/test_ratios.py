@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.symbolic.derivative import differentiate
 from tests.benchmarks.conftest import ratio
+from tests.parsing import parse
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 

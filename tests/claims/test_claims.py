@@ -16,9 +16,9 @@ from gradcli.claims import Subject, claimed, expected
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import read_value
-from gradcli.language.parsing import parse
 from gradcli.results import Claim
 from tests.examples import examples
+from tests.parsing import parse
 
 _A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"
 

@@ -11,9 +11,9 @@ import pytest
 
 from gradcli.claims import Subject, claimed
 from gradcli.crosscheck.compare import TOLERANCE
-from gradcli.language.parsing import parse
 from gradcli.results import Claim
 from tests.examples import examples
+from tests.parsing import parse
 
 SCALES = (1, 4, 16)
 """Of terms, so that their kinks, whose slopes differ by one or two of these, never cancel."""

@@ -18,7 +18,6 @@ from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import TABLE
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
@@ -27,6 +26,7 @@ from gradcli.results import Formula
 from gradcli.symbolic.derivative import differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
+from tests.parsing import parse
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 POINTS = 5

@@ -16,10 +16,10 @@ from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from tests.codegen.running import EDGES, Edge, asked, run_script, without_formulas
 from tests.examples import examples
+from tests.parsing import parse
 from tests.programs import Random, programs
 from tests.test_seeds import VJPS
 

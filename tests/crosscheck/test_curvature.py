@@ -18,11 +18,11 @@ from gradcli.crosscheck.second_derivatives import (
     truths_of_hvp,
     truths_of_jvp,
 )
-from gradcli.language.parsing import parse
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Entry
 from tests.crosscheck.curvatures import Second
 from tests.examples import examples
+from tests.parsing import parse
 from tests.programs import Random, programs
 
 Array = np.ndarray[Any, Any]

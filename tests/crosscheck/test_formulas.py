@@ -12,9 +12,9 @@ from gradcli import Function
 from gradcli.crosscheck.compare import Enclosed
 from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.point import Point
-from gradcli.language.parsing import parse
 from gradcli.reference.duals import Reference
 from gradcli.symbolic.derivative import differentiate
+from tests.parsing import parse
 
 CONDITIONS = ("x == 0", "x**3 != 0", "x >= 0", "x**2 <= 0")
 CASES = ("0", "x", "-sin(x)")

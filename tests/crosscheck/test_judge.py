@@ -15,13 +15,13 @@ from gradcli.autodiff import run as torch_reading
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import is_in_torch
 from gradcli.reference import germs, rules, tape
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, VJP, Check
 from gradcli.symbolic import derivative, linear
+from tests.parsing import parse
 
 VERDICTS = [
     ("x**2", [1, 2], "agree"),

@@ -13,12 +13,12 @@ from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.progress import budget
 from gradcli.reference import tape
 from gradcli.results import Check
 from tests.crosscheck import extremes
 from tests.examples import examples
+from tests.parsing import parse
 
 
 def _checked(command: str, text: str, at: dict[str, Any], dtype: Any = "float64", **more: Any) -> Check:

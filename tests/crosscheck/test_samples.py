@@ -18,13 +18,13 @@ from gradcli.crosscheck.point import Point, Torch
 from gradcli.crosscheck.sample import MOST_ODD, Survey, Wiring
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.critical import critical
 from gradcli.reference.duals import Reference
 from gradcli.results import Check
 from tests.examples import examples
+from tests.parsing import parse
 
 SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "abs": ("abs(x)", 0, (0.1, 3)),

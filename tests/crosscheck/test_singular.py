@@ -11,9 +11,9 @@ import pytest
 from gradcli import Function
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
-from gradcli.language.parsing import parse
 from gradcli.results import Check, Entry
 from tests.crosscheck.asking import checked
+from tests.parsing import parse
 
 INF = math.inf
 

@@ -15,8 +15,8 @@ from gradcli.diagnose import diagnosis, error_trace
 from gradcli.diagnose.diagnosis import Diagnosis
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.faults import said
-from gradcli.language.parsing import parse
 from gradcli.results import Entry, Verdict
+from tests.parsing import parse
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from gradcli.diagnose.advice import is_same_at
 from gradcli.diagnose.improving import improved
 from gradcli.diagnose.magnitudes import spread
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
-from gradcli.language.parsing import parse
 from gradcli.results import Improvement
+from tests.parsing import parse
 
 
 @pytest.mark.parametrize(

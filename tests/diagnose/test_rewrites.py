@@ -23,10 +23,10 @@ from gradcli.diagnose.occurrences import read_places
 from gradcli.diagnose.patterns import RULES, Rule
 from gradcli.diagnose.splicing import decimal
 from gradcli.errors import GradcliError
-from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
 from tests.fuzz import ATOMS, FORMS
+from tests.parsing import parse
 from tests.work import counted
 
 Array = Any

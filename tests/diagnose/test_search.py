@@ -22,9 +22,9 @@ from gradcli.diagnose.measuring import Measure, around
 from gradcli.diagnose.occurrences import Reading, read_places
 from gradcli.diagnose.patterns import Rule
 from gradcli.diagnose.simplifying import simplified
-from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
+from tests.parsing import parse
 from tests.work import counted
 
 FORMS = [

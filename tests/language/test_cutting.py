@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import cut
+from tests.parsing import parse
 
 
 def _ops(text: str, name: str) -> tuple[tuple[str, ...], list[str]]:

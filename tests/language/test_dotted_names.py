@@ -8,9 +8,9 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
 from tests.conftest import Command
+from tests.parsing import parse
 
 NAMES = [
     ("fc1.weight@x + fc1.bias", ("fc1.weight", "x", "fc1.bias")),

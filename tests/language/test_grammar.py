@@ -11,11 +11,11 @@ from hypothesis import given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError, TooLargeError
-from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Call
 from gradcli.language.text.source import MAX_DEPTH
 from tests.conftest import Command
 from tests.examples import examples
+from tests.parsing import parse
 
 
 def _calls(text: str) -> list[Call]:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradcliError
-from gradcli.language.parsing import parse
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import infer
 from tests.conftest import Command
+from tests.parsing import parse
 
 X, A = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 

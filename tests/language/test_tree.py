@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gradcli.errors import GradcliError, Span
-from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse as tree_of
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
+from tests.parsing import parse
 
 
 def _value(text: str) -> nodes.Node:

@@ -14,12 +14,12 @@ import sympy
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.parsing import parse
 from gradcli.language.program.named_shapes import named_shapes
 from gradcli.requests import answer, read
 from gradcli.results import ClosedForm
 from gradcli.symbolic.derivative import Derivative, Output
 from tests.conftest import Command
+from tests.parsing import parse
 
 SHAPES: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "sin(x)*x": {"x": ()},

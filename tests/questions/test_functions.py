@@ -13,7 +13,6 @@ from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import SIGNS, Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.questions import functions
 from gradcli.report import rendered
@@ -21,6 +20,7 @@ from gradcli.report.document import Screen
 from gradcli.results import FunctionPage, Functions, Listing
 from tests import recorded
 from tests.conftest import Command
+from tests.parsing import parse
 
 SEVEN_DIGITS = {"hardsigmoid"}
 """Where torch's own derivative is known to be inexact: it holds 1/6 to seven digits."""

@@ -6,9 +6,9 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError, UncalledFunctionError
-from gradcli.language.parsing import parse
 from gradcli.language.snippets import read
 from gradcli.questions.question import Inquiry, prepare
+from tests.parsing import parse
 
 
 def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:

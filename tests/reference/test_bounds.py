@@ -13,7 +13,6 @@ import sympy
 from flint import arb
 from hypothesis import given, settings
 
-from gradcli.language.parsing import parse
 from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -27,6 +26,7 @@ from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.reference.special_functions import MOST_BALLS, determinant
 from gradcli.reference.sweep import Sweep
+from tests.parsing import parse
 from tests.programs import Random, programs
 
 KINDS = (np.float64, np.longdouble)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sympy
 
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
+from tests.parsing import parse
 
 
 def _reference(expression: str, at: dict[str, object]) -> tuple[Reference, list[sympy.Symbol]]:

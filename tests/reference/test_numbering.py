@@ -10,7 +10,6 @@ import pytest
 from flint import arb
 
 from gradcli import Function
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
@@ -18,6 +17,7 @@ from gradcli.reference.exact_numbers import Numbering, constant_of
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Run
 from gradcli.results import Check
+from tests.parsing import parse
 
 E = math.e
 

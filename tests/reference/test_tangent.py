@@ -12,7 +12,6 @@ import sympy
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program
@@ -20,6 +19,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.reference.tangent import tangent
+from tests.parsing import parse
 
 BITS = 128
 

@@ -12,7 +12,6 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.language import ops
-from gradcli.language.parsing import parse
 from gradcli.notation import Bar, Element, Name, Typed
 from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
@@ -22,6 +21,7 @@ from gradcli.results import Functions
 from gradcli.symbolic.operations import written
 from tests import latex, recorded
 from tests.conftest import Command
+from tests.parsing import parse
 
 
 def _shown(answer: Any) -> str:

@@ -9,13 +9,13 @@ import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Shape
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
+from tests.parsing import parse
 from tests.symbolic.collapses import COLLAPSES, LARGE_M, LARGE_N, SIZES, point, require_equal
 from tests.work import counted
 

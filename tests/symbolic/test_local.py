@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.notation import Bar
 from gradcli.symbolic.operations import Rule, rule, slope, written
+from tests.parsing import parse
 
 
 def _names(program: Program) -> dict[Atom, str]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from gradcli.autodiff import jacobians as torch_second
 from gradcli.autodiff.run import run
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.symbolic import derivative as formulas
 from gradcli.symbolic.derivative import Derivative
+from tests.parsing import parse
 from tests.symbolic.collapses import COLLAPSES, LARGE_M, LARGE_N, SIZES, M, N, point, require_equal
 
 MOST = 40

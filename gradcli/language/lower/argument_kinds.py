@@ -79,7 +79,7 @@ def excess(operation: str, parameter: str, value: object) -> str:
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "axis": ("dim", "dims"),
     "axes": ("dims",),
-    "dims": ("dim",),
+    "dims": ("dim", "ind"),
     "dim": ("dims",),
     "dimension": ("dim",),
     "keepdims": ("keepdim",),

@@ -57,16 +57,13 @@ broadcast_tensors(operands) -> ...
 cartesian_prod(operands)
     all combinations of the elements of vectors, as rows
     cartesian_prod([x, y]) at x=1,2 y=3,4,5
-combinations(x, r=2, with_replacement=False)
-    all choices of r elements of a vector, as rows
-    combinations(x) at x=1,2,3
 repeat(x, sizes=)
     each dimension repeated so many times, one whole after the other
     repeat(x, 2, 2) at x=1,2,3
 tile(x, dims=)
     each dimension repeated so many times; fewer numbers are those of the last dimensions
     tile(x, 2) at x=1,2,3
-repeat_interleave(x, repeats!, dim=None)
+repeat_interleave(x, repeats=, dim=None)
     each element repeated so many times; without dim, of the flattened tensor
     repeat_interleave(x, 2) at x=1,2,3
 atleast_1d(operands)
@@ -126,8 +123,8 @@ as_strided(x, shape=, strides=, storage_offset=0)
 """
 
 _MATRICES = """
-tensordot(a, b, dims!)
-    sums of products over the last dims dimensions of a and the first of b, or over those that are listed
+tensordot(a, b, ind=)
+    sums of products over the last dims dimensions of a and the first of b
     tensordot(a, b, 1) at a=[[1,2]] b=[[3],[4]]
 inner(a, b)
     sums of products over the last dimension of both: of vectors the inner product, of matrices a @ b.T

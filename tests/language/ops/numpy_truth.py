@@ -19,7 +19,7 @@ import pytest
 from gradcli import Function
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
+from tests.parsing import parse
 
 Array = Any
 """A NumPy array, real or complex."""

@@ -143,7 +143,6 @@ CASES: Cases = {
     ],
     "tensordot": [
         ("tensordot(x, y, 1)", lambda x, y: np.tensordot(x, y, 1)),
-        ("torch.tensordot(z, x, dims=([0, 1], [0, 1]))", lambda z, x: np.tensordot(z, x, ([0, 1], [0, 1]))),
     ],
     "kron": [("kron(C, row)", lambda C, row: np.kron(C, row)), ("torch.kron(u, v)", lambda u, v: np.kron(u, v))],
     "multi_dot": [

@@ -11,7 +11,6 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from gradcli.language.program.numeric import SPECIAL
@@ -28,6 +27,7 @@ from tests.language.ops import (
     test_structure,
     test_torch_functions,
 )
+from tests.parsing import parse
 
 TRUTHS: list[Mapping[str, object]] = [
     test_elementwise.ONE,

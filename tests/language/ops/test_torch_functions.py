@@ -14,8 +14,8 @@ from gradcli import Function
 from gradcli.errors import GradcliError, InputError, ShapeError
 from gradcli.language import ops
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import parse
 from tests.language.ops.numpy_truth import POINT
+from tests.parsing import parse
 
 NAMES: Mapping[str, Any] = {**vars(torch), **vars(functional), "torch": torch, "F": functional}
 """What a text may call."""
