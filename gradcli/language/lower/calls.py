@@ -44,9 +44,10 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
 
 
 RUN_ALONE = frozenset(
-    "argmax argmin argsort combinations as_strided_scatter corrcoef embedding_bag grid_sample index_put index_reduce lstm_cell "
-    "linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss multilabel_margin_loss nanmedian "
-    "nanquantile nonzero searchsorted unique upsample_bilinear upsample_nearest".split()
+    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag grid_sample index_put "
+    "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
+    "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
+    "upsample_nearest".split()
 )
 """Functions of torch of which values, or positions, decide what they compute."""
 
