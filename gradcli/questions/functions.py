@@ -256,7 +256,7 @@ def _and(words: Sequence[str]) -> str:
 
 def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    is_written = op.has_equation or op.written is not None or op.kind is Kind.ASKED
+    is_written = op.has_equation or op.written is not None or op.is_asked or op.kind is Kind.ASKED
     if op.is_primitive or is_written or REQUIRED in op.statics.values():
         return
     from gradcli.language.program.expansion import definition
