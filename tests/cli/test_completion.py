@@ -71,7 +71,7 @@ class Offered:
         ("gradcli code x --to n", ["numpy"]),
         ("gradcli completion ", ["bash", "zsh", "fish"]),
         ("gradcli guide t", ["tour"]),
-        ("gradcli functions logs", ["logsigmoid", "logspace", "logsumexp"]),
+        ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
         ("gradcli functions exp softpl", ["softplus"]),
         ('gradcli vjp "x + softma', ["x + softmax("]),
         ("gradcli vjp 'x + softma", ["x + softmax("]),

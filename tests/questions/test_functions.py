@@ -53,7 +53,9 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
         assert set(derivative["symbolic"].values()) == {"0"}
     has_none = all("no formula" in reason for reason in derivative["symbolic_omitted"].values())
     is_of_a_matrix = any(line.call.op.kind is Kind.SPECTRAL for line in in_primitives(program).lines)
-    assert derivative["symbolic"] or op.name == "cond" or (has_none and is_of_a_matrix)  # of which no element has a formula
+    assert (
+        derivative["symbolic"] or op.name == "cond" or (has_none and is_of_a_matrix)
+    )  # of which no element has a formula
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("inaccurate" if op.name in SEVEN_DIGITS else "agree")
     typed = gradcli(*shlex.split(example["command"])[1:], "--json")

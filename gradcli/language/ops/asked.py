@@ -161,6 +161,7 @@ _MORE: Mapping[str, Mapping[str, object]] = {
     "soft_margin_loss": {"undifferentiated": ("target",)},
     "meshgrid": {"elsewhere": {"numpy": {"indexing": "xy"}}},
     "vander": {"elsewhere": {"linalg": {"increasing": True}}},
+    "cholesky_ex": {"symmetric": ("A",)},
     "rot90": {"statics": {"k": 1, "dims": (0, 1)}},
     "slopes_of": {"qualified": ("gradient",)},
     "linalg_svd": {"notation": ("torch.linalg.svd(A, full_matrices=True)",)},
