@@ -169,7 +169,7 @@ def test_worked_examples_are_bitwise_those_of_plain_torch(dtype: Any) -> None:
     for name, op in ops.TABLE.items():
         with suppress(AttributeError):
             functions[name] = operator.attrgetter(op.torch or "none")(torch)
-    found, others = set(), set()
+    found, others = set[str](), set[str]()
     for name, op in ops.TABLE.items():
         text, at = op.worked_example
         answer = Function(text).vjp(at, "ones", dtype=dtype, check=False)

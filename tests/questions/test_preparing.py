@@ -40,7 +40,7 @@ def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
 def test_a_name_stands_for_the_line_that_made_its_last_value(text: str, named: dict[str, str]) -> None:
     program = read(text).program
     lines = {line.symbol: program.excerpt(line) for line in program.lines}
-    assert {name: lines.get(atom, str(atom)) for name, atom in program.named.items()} == named  # type: ignore[call-overload]
+    assert {name: lines.get(atom, str(atom)) for name, atom in program.named.items()} == named
 
 
 def test_a_variable_and_a_typo_are_no_statements() -> None:
