@@ -174,7 +174,6 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
     Raises:
         InputError: Values decide that.
     """
-    _require_moderate(asked.name, asked.shapes)
     operands = asked.operands("cpu")
     tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
     with _unseen():

@@ -17,6 +17,9 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
+MOST_PRODUCTS = 2**24
+"""Elements of windows and of a kernel, multiplied, whose products are written out, as a formula has them."""
+
 
 def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -> Tensor:
     widths = [0, 0] * (x.ndim - 1 - axis) + [before, after]
@@ -90,7 +93,11 @@ def _convolution(
         stride, padding = (1,), (0,)
     x = _windows(x, count, weight.shape[2:], stride, padding, dilation)
     kernel = weight[(..., *[None] * count, *[slice(None)] * count)]
-    if groups == 1:
+    if x.numel() * weight.numel() > MOST_PRODUCTS:
+        letters, places = "abc"[:count], "xyz"[:count]
+        parts = x.unflatten(1, (groups, -1)), weight.unflatten(0, (groups, -1))
+        found = torch.einsum(f"ngi{places}{letters},goi{letters}->ngo{places}", *parts).flatten(1, 2)
+    elif groups == 1:
         found = (x.unsqueeze(1) * kernel).sum((2, *_inside(count)))
     else:
         terms = x.unflatten(1, (groups, -1)).unsqueeze(2) * kernel.unflatten(0, (groups, -1))
