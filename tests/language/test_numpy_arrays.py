@@ -103,7 +103,6 @@ BODIES = [
     "x.std() + A.var(axis=1).sum()",
     "(x - x.mean())/x.std()",
     "x.repeat(2)",
-    "A.repeat([1, 2], axis=0)",
     "T.transpose()",
     "T.transpose(2, 0, 1)",
     "np.transpose(T, (1, 2, 0))",
