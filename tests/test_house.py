@@ -316,7 +316,7 @@ RULES = {
     "language/program/shapes.py": "the sizes of each constant tensor",
     "language/program/expansion.py": "meanings that depend on a constant argument",
     "language/program/wengert.py": "arithmetic of whole numbers",
-    "language/program/numeric.py": "the numbers of each constant tensor, and values that torch refuses",
+    "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
     "codegen/index_notation.py": "functions of formulas in Python",
     "codegen/languages.py": "constant tensors in the words of torch and NumPy",

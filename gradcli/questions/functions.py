@@ -217,7 +217,7 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
     if op.is_primitive:
         ruled = "torch and" if op.kind is Kind.SPECTRAL else "torch, the formula and"
         return (), f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
-    if op.has_equation or op.of_shapes or op.kind is Kind.ASKED:
+    if op.has_equation or op.of_shapes or op.kind is Kind.INLINED:
         return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
     if op.written is not None and "reduction" not in op.statics:
         return (Meaning("", op.meaning, op.meaning),), ""
@@ -256,7 +256,7 @@ def _and(words: Sequence[str]) -> str:
 
 def _inner_kinks(op: Op) -> Iterator[str]:
     """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    is_written = op.has_equation or op.written is not None or op.is_asked or op.kind is Kind.ASKED
+    is_written = op.has_equation or op.written is not None or op.is_recorded or op.kind is Kind.INLINED
     if op.is_primitive or is_written or REQUIRED in op.statics.values():
         return
     from gradcli.language.program.expansion import definition

@@ -58,14 +58,14 @@ class AtenLowering:
         called: What is recorded, for messages.
         rules: By the name of an operation, or with that of its overload.
         ask: Asks torch for the meaning of rows that have none.
-        is_asked: Whether such a meaning is what is recorded: these rows are none then.
+        records_meaning: Whether such a meaning is what is recorded: these rows are none then.
 
     Attributes:
         lowering: What appends lines.
     """
 
-    def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, is_asked: bool = False) -> None:
-        self.rules, self.is_asked = rules, is_asked
+    def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
+        self.rules, self.records_meaning = rules, records_meaning
         self.lowering = Lowering(Source("0", called), Scope(values={}, ask=ask), EVALUATION)
         self._better: dict[Atom, Atom] = {}
 
@@ -211,7 +211,7 @@ class AtenLowering:
             Its atom; a list of atoms, where it gives several.
         """
         row = ops.TABLE[name]
-        if row.kind is Kind.ASKED or (self.is_asked and row.is_asked):
+        if row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
             raise NoRowError
         given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
         bound = Bound(row, "", is_method=False, waiting=[])
@@ -256,7 +256,7 @@ class AtenLowering:
             except NoRowError:
                 return NotImplemented
         row = row_of(name) if rules is None else None
-        if row is None or row.kind is Kind.ASKED or (self.is_asked and row.is_asked):
+        if row is None or row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
             return NotImplemented
         plain = {key: value for key, value in arguments.items() if key not in _HELD}
         values = list(plain.values())

@@ -95,11 +95,18 @@ class Decisions:
         """Note positions that a call gives beside values: what decides them counts where they are used."""
         self._ordered[memory(output)] = output, name, given, place
 
-    def positions(self, indices: Sequence[Any], place: Place) -> list[Any]:
-        """Give positions by their numbers, but for those of arguments; a mask as the positions that it takes."""
+    def positions(self, name: str, indices: Sequence[Any], place: Place) -> list[Any]:
+        """Give positions by their numbers; a mask as the positions that it takes.
+
+        Args:
+            name: Of the operation: those of arguments that it reads elements at stay tensors.
+            indices: One of each dimension, or None.
+            place: Of the call.
+        """
+        is_kept = self.recorder.records_meaning or "put" not in name
         found: list[Any] = []
         for one in indices:
-            if one is None or self.recorder.is_argument(one):
+            if one is None or (is_kept and self.recorder.is_argument(one)):
                 found.append(one)
             elif one.dtype is torch.bool:
                 if self.recorder.knows(one):
@@ -108,7 +115,7 @@ class Decisions:
                     self._decided(one, place)
                 found += [axis.numpy() for axis in one.nonzero(as_tuple=True)]
             else:
-                if self.recorder.is_asked and self.recorder.is_of_argument(one):
+                if self.recorder.records_meaning and self.recorder.is_of_argument(one):
                     self.lost.append("index")
                 if (ordered := self._ordered.pop(memory(one), None)) is not None:
                     self.of_whole_numbers(*ordered[1:])

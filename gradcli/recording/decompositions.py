@@ -137,7 +137,7 @@ def _index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
 
 
 def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Put a tensor where a view of another one is."""
+    """Make what puts a tensor where a view of another one is."""
 
     def put(self: Tensor, src: Tensor, *how: Any) -> Tensor:
         places = view(torch.arange(self.numel()).reshape(self.shape), *how).reshape(-1)
@@ -212,14 +212,9 @@ def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
     def whole(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if self.ndim:
             return decompose(self, *args, **kwargs)
-        found = decompose(
-            *(one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)), **kwargs
-        )
-        return (
-            tuple(one if one is None else one.reshape(()) for one in found)
-            if isinstance(found, tuple)
-            else found.reshape(())
-        )
+        lines = [one.reshape(1) if isinstance(one, torch.Tensor) else one for one in (self, *args)]
+        found = decompose(*lines, **kwargs)
+        return (found[0].reshape(()), None) if isinstance(found, tuple) else found.reshape(())
 
     return whole
 

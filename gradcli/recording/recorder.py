@@ -60,7 +60,7 @@ class Recorder(DispatchMode):
         names: What names the tensors that it is not given.
         dtype: Of its floating-point arguments; None of a script, which has none.
         called: What is recorded, for messages.
-        is_asked: Whether it is what torch makes of a call of its own, all of which is written down.
+        records_meaning: Whether it is what torch makes of a call of its own, all of which is written down.
 
     Attributes:
         leaves: Arguments, and tensors found elsewhere, by name.
@@ -70,12 +70,13 @@ class Recorder(DispatchMode):
         named: The values that the user's code has names for, with their tensors.
         changed: Tensors found elsewhere that the function changes.
         origins: Where the values of calls come from.
+        of_arguments: The values that follow from the arguments of the function.
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
-    def __init__(self, names: Names, dtype: Any, called: str = "", *, is_asked: bool = False) -> None:
+    def __init__(self, names: Names, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
-        self.names, self.dtype, self.called, self.is_asked = names, dtype, called, is_asked
+        self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self._surface, self._count = Surface(self), 0
         self.takes_gradients = False
         self._first_node = next_node()
@@ -85,7 +86,9 @@ class Recorder(DispatchMode):
 
     def clear(self) -> None:
         """Begin anew: every tensor is a constant from here on."""
-        self.lines = AtenLowering(self.called, RULES, functools.partial(ask, Recorder), is_asked=self.is_asked)
+        self.lines = AtenLowering(
+            self.called, RULES, functools.partial(ask, Recorder), records_meaning=self.records_meaning
+        )
         self.leaves: dict[str, Leaf] = {}
         self.decisions = Decisions(self)
         self.named: dict[str, tuple[Atom, Tensor]] = {}
@@ -93,7 +96,7 @@ class Recorder(DispatchMode):
         self._made: dict[int, Tensor] = {}
         self._unread = set[int]()  # memories of results that no line gives
         self._called, self._count, self._lifted = set[Atom](), 0, set[int]()
-        self._followed, self._of_arguments = set[Atom](), set[Atom]()
+        self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
         self.held: dict[Atom, Where | None] = {}
         self.origins: dict[Atom, Origin] = {}
@@ -104,7 +107,7 @@ class Recorder(DispatchMode):
     def give(self, arguments: Mapping[str, Tensor]) -> None:
         """Take tensors as the arguments of the function, by name."""
         for name, tensor in arguments.items():
-            self._of_arguments.add(self._leaf(name, tensor, is_argument=True))
+            self.of_arguments.add(self._leaf(name, tensor, is_argument=True))
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
@@ -210,13 +213,13 @@ class Recorder(DispatchMode):
         """Record a call that makes tensors."""
         found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
-        if self.is_asked and name == "isnan":  # of which torch is not asked
+        if self.records_meaning and name == "isnan":  # of which torch is not asked
             return self._constant(found, ())
         is_other = self._of_other_dtype(outputs) and not self._is_given(given)
         if is_other or not any(is_followed(one) for one in outputs):
             if not (is_other and name in ORDERED):  # an order of constants is theirs
                 self.decisions.of_whole_numbers(name, given, place)
-            if self.is_asked and not function.is_view:  # of positions, whose numbers are any
+            if self.records_meaning and not function.is_view:  # of positions, whose numbers are any
                 self.decisions.lost += [name for one in tensors_in(given) if self.is_of_argument(one)]
             return self._constant(found, ())
         results, inputs = self._lowered(function, given, outputs, place)
@@ -261,7 +264,7 @@ class Recorder(DispatchMode):
         if given.get("dropout_p"):
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if name in INDEXED:
-            given["indices"] = self.decisions.positions(given["indices"], place)
+            given["indices"] = self.decisions.positions(name, given["indices"], place)
 
         def held(value: Any) -> Any:
             return replaced(value, torch.Tensor, lambda one: self.operand(one, place))
@@ -321,14 +324,10 @@ class Recorder(DispatchMode):
             self._values.put(base, self._made_value(base, Place()))
         self._values.write(output, result)
 
-    def is_given(self, atom: Atom) -> bool:
-        """Tell whether a value follows from the arguments of the function."""
-        return atom in self._of_arguments
-
     def _is_given(self, given: Mapping[str, Any]) -> bool:
         """Tell whether an argument of a call follows from those of the function, but for conditions."""
         known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
-        return any(one is not None and one.atom in self._of_arguments for one in known)
+        return any(one is not None and one.atom in self.of_arguments for one in known)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -340,7 +339,7 @@ class Recorder(DispatchMode):
 
     def _require_dtype(self, outputs: Sequence[Any], inputs: Sequence[Atom]) -> None:
         """Refuse another dtype of what follows from the arguments; a condition is 0 and 1 in any of them."""
-        is_given = any(one in self._of_arguments and not self.lines.is_condition(one) for one in inputs)
+        is_given = any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs)
         for one in tensors_in(outputs):
             if is_given and self._of_other_dtype([one]):
                 raise WrongDtypeError(str(one.dtype).removeprefix("torch."))
@@ -364,6 +363,8 @@ class Recorder(DispatchMode):
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
         """Note what a call made that follows from no value."""
         for tensor in map(as_real, (*tensors_in(found), *changed)):
+            if self.records_meaning and self.is_of_argument(tensor):
+                continue
             self._values.forget(tensor)
             if tensor not in self._values:
                 self._made.setdefault(memory(tensor), alias(tensor))
@@ -439,7 +440,7 @@ class Recorder(DispatchMode):
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
                 return exact_number(tensor.item())
-        return self.lines.literal(tensor) if self.is_asked else self._leaf(name, tensor)
+        return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
     def require_seen(self, tensor: Tensor, place: Place) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
@@ -465,7 +466,7 @@ class Recorder(DispatchMode):
             if is_same:
                 first = flat[0].item()
                 return exact_number(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
-            if self.is_asked or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
+            if self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
                 return self.lines.literal(tensor.detach())
         return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
 
@@ -483,8 +484,8 @@ class Recorder(DispatchMode):
         return self._derived_but_held(found, *atoms)
 
     def _derived_but_held(self, found: Atom, *atoms: Atom) -> Atom:
-        if not self._of_arguments.isdisjoint(atoms):
-            self._of_arguments.add(found)
+        if not self.of_arguments.isdisjoint(atoms):
+            self.of_arguments.add(found)
         return found
 
     def _learn_names(self, frame: FrameType | None) -> None:

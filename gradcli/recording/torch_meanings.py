@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 MOST_ELEMENTS = 2**20
-"""Elements of an operand of a call that is taken apart."""
+"""Elements of an operand, and of a result, of a call that is replaced by other operations."""
 
 MOST_PARTS = 10_000
-"""Pieces of a tensor that are taken one by one."""
+"""Elements of a tensor that may be taken apart one by one."""
 
 MOST_PRODUCTS = 2**27
-"""Elements of all operands multiplied, about which a convolution holds: a gigabyte."""
+"""Elements of all its operands, multiplied: positions are compared with one another."""
 
 
 def ask(
@@ -57,16 +57,20 @@ def ask(
     Raises:
         InputError: Torch refuses it.
     """
-    is_inlined = call.op.kind is Kind.ASKED
+    is_inlined = call.op.kind is Kind.INLINED
     if is_inlined:
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
-        _require_moderate(call.op.name, shapes)
+        counts = [math.prod(shape) for shape in shapes]
+        _require_at_most(
+            call.op.name, max(counts, default=0), MOST_PARTS if call.op.name == "unbind" else MOST_ELEMENTS
+        )
+        _require_at_most(call.op.name, math.prod(counts), MOST_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
     asked = _Asked(call.op.name, numbers, call.typed, shapes)
     results = _result_shapes(asked)
     if is_inlined:
-        _require_moderate(call.op.name, tuple(one for one in results if one is not None), is_result=True)
+        _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_ELEMENTS)
     return tuple(
         None
         if shape is None
@@ -75,17 +79,14 @@ def ask(
     )
 
 
-def _require_moderate(name: str, shapes: tuple[Shape, ...], *, is_result: bool = False) -> None:
-    """Refuse tensors that are too large to be taken apart: their products are held whole.
+def _require_at_most(name: str, count: int, most: int) -> None:
+    """Refuse a call that would hold too many numbers while it is recorded.
 
     Raises:
-        TooLargeError: They are.
+        TooLargeError: It would.
     """
-    counts = [math.prod(shape) for shape in shapes]
-    is_listed = name == "unbind" and not is_result and max(map(max, filter(None, shapes)), default=0) > MOST_PARTS
-    if is_listed or max(counts, default=0) > MOST_ELEMENTS or (not is_result and math.prod(counts) > MOST_PRODUCTS):
-        message = f"{name} takes tensors of at most {MOST_ELEMENTS:,} elements, and not so many together"
-        raise TooLargeError(message, hint="take fewer")
+    if count > most:
+        raise TooLargeError(f"{name} would hold {count:,} numbers; at most {most:,} are", hint="take smaller tensors")
 
 
 def _nested(value: Any) -> Any:
@@ -137,8 +138,8 @@ class _Asked:
         """
         calls = TorchCalls(torch, torch.float64)
         try:
-            if self.op.kind is Kind.ASKED:
-                found = calls.plainly(self.op, self.statics, operands)
+            if self.op.kind is Kind.INLINED:
+                found = calls.call_function(self.op, self.statics, operands)
             else:
                 numbers = zip(self.symbols, self.numbers, strict=True)
                 atoms = [symbol if n is None else exact_number(n) for symbol, n in numbers]
@@ -177,11 +178,12 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
     operands = asked.operands("cpu")
     tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
     with _unseen():
-        recorder = make_recorder(Names(ask, tensors), torch.float64, asked.name, is_asked=True)
+        recorder = make_recorder(Names(ask, tensors), torch.float64, asked.name, records_meaning=True)
         recorder.give(tensors)
         with recorder:
             found = asked.run(operands)
-        if recorder.decisions.lost or any(recorder.is_given(one.condition) for one in recorder.decisions.guards):
+        conditions = [one.condition for one in recorder.decisions.guards]
+        if recorder.decisions.lost or not recorder.of_arguments.isdisjoint(conditions):
             hint = "call it in a function of Python, FILE.py::NAME"
             raise InputError(f"values decide what {asked.name} computes", hint=hint)
         of_numbers = {n: one for n, one in enumerate(found) if one.is_floating_point()}

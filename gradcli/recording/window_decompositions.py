@@ -17,8 +17,8 @@ from typing import Any
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
-MOST_PRODUCTS = 2**24
-"""Elements of windows and of a kernel, multiplied, whose products are written out, as a formula has them."""
+MOST_TERMS = 2**24
+"""Elements of windows and of a kernel, multiplied, up to which a formula has their products, and memory too."""
 
 
 def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -> Tensor:
@@ -93,7 +93,7 @@ def _convolution(
         stride, padding = (1,), (0,)
     x = _windows(x, count, weight.shape[2:], stride, padding, dilation)
     kernel = weight[(..., *[None] * count, *[slice(None)] * count)]
-    if x.numel() * weight.numel() > MOST_PRODUCTS:
+    if x.numel() * weight.numel() > MOST_TERMS:
         letters, places = "abc"[:count], "xyz"[:count]
         parts = x.unflatten(1, (groups, -1)), weight.unflatten(0, (groups, -1))
         found = torch.einsum(f"ngi{places}{letters},goi{letters}->ngo{places}", *parts).flatten(1, 2)

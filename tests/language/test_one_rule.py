@@ -25,10 +25,11 @@ STATICS = {
 }
 OTHERS = "0 1 2 -1 True (2,) (1,2) None".split()
 SIGNS = "+ - * / ** @ // % > <= ==".split()
-UNLIKE = ("lerp", "polygamma", "layer_norm", "rms_norm", "baddbmm")
-"""Functions of which torch refuses shapes that the definition takes."""
-
-ROWS = [op for op in ops.TABLE.values() if not (op.is_asked or op.kind is Kind.ASKED or op.name in UNLIKE)]
+ROWS = [
+    op
+    for op in ops.TABLE.values()
+    if not (op.is_recorded or op.kind is Kind.INLINED or op.name in ("lerp", "polygamma"))
+]
 """All but two whose numbers at infinity and at poles are torch's own, and losses, of which it refuses more shapes."""
 
 

@@ -7,9 +7,8 @@ methods that do nothing to a value.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import sympy
 
@@ -43,13 +42,13 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in names if name in SHADOWABLE or ops.find(name) is not None)
 
 
-RUN_ALONE = frozenset(
+CODE_FUNCTIONS = frozenset(
     "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag grid_sample index_put "
     "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
     "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
     "upsample_nearest".split()
 )
-"""Functions of torch of which values, or positions, decide what they compute."""
+"""Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
 
 _PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
 
@@ -355,13 +354,13 @@ class Calls:
                 return folded
         bound = self.readers.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
-            if self._is_of_matrix(bound, name, span) and len(self.readers.sizes.of(bound.values[0][0]) or (0, 0)) > 1:
+            if self._is_of_matrix(bound, name, span):
                 bound = self.readers.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
-        if bound.op.kind is Kind.ASKED:
+        if bound.op.kind is Kind.INLINED:
             return self.readers.inlining.call(bound, whole)
         meaning = bound.op.elsewhere.get(library)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
@@ -384,6 +383,9 @@ class Calls:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
             return True
+        shape = self.readers.sizes.of(bound.values[0][0])
+        if shape is not None and len(shape) < 2:
+            return False
         dim = bound.statics["dim"]
         is_of_linalg = "linalg" in self.source.text[span.start : name.span.start] and name.text == "norm"
         return is_of_linalg and (dim is None or (isinstance(dim, tuple) and len(dim) == 2))
@@ -413,16 +415,11 @@ class Calls:
             atoms = [self.lines.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
             shapes = None if self.lines.is_meaning else self._shapes(atoms)
             given = statics[: len(op.statics) - 1]
-            statics = (*given, self._placed(span, lambda: self.scope.behind(op, atoms, (*given, None), shapes)))
+            statics = (
+                *given,
+                self.lines.placed(span, lambda: self.scope.shapes_or_meaning(op, atoms, (*given, None), shapes)),
+            )
         return self.lines.emit(op.name, atoms, span, statics)
-
-    def _placed(self, span: Span, found: Callable[[], Any]) -> Any:
-        """What is found, with the place of a call in its error."""
-        try:
-            return found()
-        except GradcliError as error:
-            error.place = error.place or Place(self.source.text, span, self.source.name)
-            raise
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
@@ -435,7 +432,11 @@ class Calls:
 
     def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
         """The error for a name that is not in the table."""
-        if name.text in RUN_ALONE or hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text)):
+        if (
+            name.text in CODE_FUNCTIONS
+            or hasattr(builtins, name.text)
+            or (self.hooks.is_code and hasattr(list, name.text))
+        ):
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU

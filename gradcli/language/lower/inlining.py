@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, Place, Span
+from gradcli.errors import Span
 from gradcli.language.lower import at_positions
 from gradcli.language.lower.arguments import Bound
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
@@ -71,7 +71,7 @@ class Inlining:
             raise self.source.error(f"what {op.name} computes is asked of torch, which is not done here", span)
         atoms = [self.lines.as_number(atom, span) for atom in atoms]
         asked = Call(op.name, tuple(atoms), bound.constants)
-        parts = self._placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
+        parts = self.lines.placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
         found = tuple((self._part(one, atoms, span), span) for one in parts)
         names = () if op.parts == ("...",) else op.parts
         if len(parts) == 1 and op.parts != ("...",):  # of a median, of all elements
@@ -119,7 +119,7 @@ class Inlining:
             self.scope.needs_shapes = True
             return operand[0], span
         known_shape = shape
-        text = self._placed(span, lambda: at_positions.indexed("x", known_shape, read))
+        text = self.lines.placed(span, lambda: at_positions.indexed("x", known_shape, read))
         names = ["x", *(f"i{n}" for n in range(len(tensors)))]
         program = self.meaning(text, names, {})
         atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
@@ -180,7 +180,7 @@ class Inlining:
                 shapes = tuple(self.sizes.of(a) for a in parts)
                 self.scope.needs_shapes |= None in shapes
                 known = None if None in shapes else cast("tuple[Shape, ...]", shapes)
-                statics = (*statics[:-1], self.scope.behind(line.call.op, parts, statics, known))
+                statics = (*statics[:-1], self.scope.shapes_or_meaning(line.call.op, parts, statics, known))
             inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, statics)
         return inside.get(program.output, program.output)
 
@@ -192,11 +192,3 @@ class Inlining:
         names = () if bound.op.parts == ("...",) else bound.op.parts
         found = ((atom, span),) * (len(names) or UNKNOWN_SIZE)
         return self.scope.together(Several(bound.op.name, found, names, is_provisional=True))
-
-    def _placed(self, span: Span, found: Callable[[], Any]) -> Any:
-        """What is found, with the place of a call in its error."""
-        try:
-            return found()
-        except GradcliError as error:
-            error.place = error.place or Place(self.source.text, span, self.source.name)
-            raise

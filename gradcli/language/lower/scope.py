@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.errors import GradcliError, Span
+from gradcli.errors import GradcliError, Place, Span
 from gradcli.language import ops
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
@@ -180,7 +180,7 @@ class Scope:
         lists: The elements of the names that stand for a list.
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
-        positions: What stands for whole numbers that a function gives: no operation takes it as an operand.
+        positions: Stand-ins for the whole numbers that a function gives; no operation takes them as operands.
         arrays: Of what libraries gave in a text with NumPy and torch, whether NumPy did.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
@@ -246,11 +246,11 @@ class Scope:
         self.several[whole] = several
         return whole
 
-    def behind(
+    def shapes_or_meaning(
         self, op: Op, operands: Sequence[Atom], statics: tuple[Any, ...], shapes: tuple[Shape, ...] | None
     ) -> Any:
-        """What stands behind the constants of a call that depends on shapes: these, or what torch makes of it."""
-        if shapes is None or not op.is_asked or self.ask is None:
+        """The last constant of a call that depends on shapes: these, or with them the meaning that torch gives it."""
+        if shapes is None or not op.is_recorded or self.ask is None:
             return shapes
         return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
@@ -311,6 +311,14 @@ class Lines:
             operands = [self.as_number(a, span) if p else a for a, p in zip(operands, plain, strict=False)]
         return self._written(row, operands, span, statics, keeps=keeps)
 
+    def placed(self, span: Span, compute: Callable[[], Any]) -> Any:
+        """Compute something, and give an error of it the place of a call."""
+        try:
+            return compute()
+        except GradcliError as error:
+            error.place = error.place or Place(self.source.text, span, self.source.name)
+            raise
+
     def one(self, atom: Atom, span: Span) -> Atom:
         """A value that is one tensor.
 
@@ -320,7 +328,7 @@ class Lines:
         if atom in self.scope.objects:
             return self.hooks.tensor(atom, span)
         if atom in self.scope.positions:
-            raise self.source.code("what positions such as those of sort decide", span)
+            raise self.source.code("a computation with positions", span)
         several = self.scope.several.get(atom)
         if several is None:
             return atom

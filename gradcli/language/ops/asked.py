@@ -177,7 +177,7 @@ def rows_of(text: str, room: str, kind: Kind) -> tuple[Op, ...]:
     Args:
         text: Three lines for each.
         room: The path below torch of its functions.
-        kind: `DEFINED` where the call stays in the Program, `ASKED` where what it is made of stands there.
+        kind: `DEFINED` where the call stays in the Program, `INLINED` where what it is made of stands there.
     """
     return tuple(_row(*one, room, kind) for one in _threes(text))
 
@@ -198,7 +198,8 @@ def _row(signature: str, doc: str, example: str, room: str, kind: Kind) -> Op:
         "kind": kind,
         "of_shapes": kind is Kind.DEFINED,
         "optional": optional,
-        "defaults": {} if kind is Kind.ASKED else {one: int("weight" in one or "var" in one) for one in optional},
+        # of what is left out: a weight or a variance is 1, all else 0
+        "defaults": {} if kind is Kind.INLINED else {one: int("weight" in one or "var" in one) for one in optional},
         "whole": whole,
         "conditions": conditions,
         "numbers": numbers,

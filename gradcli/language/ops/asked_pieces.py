@@ -297,5 +297,5 @@ gru_cell(input, hx, w_ih, w_hh, b_ih?, b_hh?)
 """
 
 PIECES, JOINED, MOVED, MATRICES, ORDER, PLACED, CELLS = (
-    rows_of(text, "", Kind.ASKED) for text in (_PIECES, _JOINED, _MOVED, _MATRICES, _ORDER, _PLACED, _CELLS)
+    rows_of(text, "", Kind.INLINED) for text in (_PIECES, _JOINED, _MOVED, _MATRICES, _ORDER, _PLACED, _CELLS)
 )

@@ -158,7 +158,15 @@ ADDED = (
     _added(
         "addr", "a", "b", "unsqueeze(a, 1)*unsqueeze(b, 0)", "an outer product added", "c=[[1,2],[3,4]] a=1,2 b=4,5"
     ),
-    _added("baddbmm", "a", "b", "(a @ b)", "matrix products of a batch added", "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]"),
+    _added(
+        "baddbmm",
+        "a",
+        "b",
+        "(a @ b)",
+        "matrix products of a batch added",
+        "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]",
+        ranks={"a": 3, "b": 3},
+    ),
     _added(
         "addbmm",
         "a",
@@ -166,6 +174,7 @@ ADDED = (
         "sum(a @ b, 0)",
         "the sum of the matrix products of a batch added",
         "c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]",
+        ranks={"a": 3, "b": 3},
     ),
 )
 

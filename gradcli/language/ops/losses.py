@@ -136,9 +136,11 @@ def _kl_div(constants: Mapping[str, Any], _: Shapes) -> str:
     return _reduced(text, constants["reduction"])
 
 
-def _gaussian(constants: Mapping[str, Any], _: Shapes) -> str:
-    text = "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2"
-    return _reduced(text + " + log(2*pi)/2" * constants["full"], constants["reduction"])
+def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
+    is_of_rows = bool(shapes) and shapes[2] != () and shapes[2] == shapes[0][:-1]
+    var = f"maximum(var{'[..., None]' * is_of_rows}, eps)"
+    text = f"(log({var}) + (input - target)**2/{var})/2{' + log(2*pi)/2' * constants['full']}"
+    return _reduced(text, constants["reduction"])
 
 
 # -- distances
@@ -239,6 +241,7 @@ LOSSES = (
         "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
         "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
         written=_gaussian,
+        of_shapes=True,
         defaults={"eps": 1e-6},
         numbers=("eps",),
         caveat="torch's derivative by var is the same below eps as above it",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, ShapeError
 from gradcli.language.ops.row import Constants, Kind, Op, Shapes, row
 
 
@@ -18,18 +18,29 @@ def _norm(signature: str, doc: str, meaning: str, example: str, **facts: Any) ->
     )
 
 
-def _dims(constants: Constants) -> str:
+def _over_last(name: str, constants: Constants, shapes: Shapes) -> str:
+    """The dimensions of a layer, which are the last ones.
+
+    Raises:
+        ShapeError: The shapes do not end in them.
+    """
     given = constants["normalized_shape"]
-    return str(tuple(range(-len(given) if isinstance(given, tuple) else -1, 0)))
+    wanted = given if isinstance(given, tuple) else (given,)
+    for n, shape in enumerate(shapes):
+        is_left_out = n > 0 and not shape
+        if not is_left_out and (shape[-len(wanted) :] != wanted or (n and shape != wanted)):
+            raise ShapeError(f"{name} normalizes over {wanted}, and there is the shape {shape}")
+    return str(tuple(range(-len(wanted), 0)))
 
 
-def _layer_norm(constants: Constants, _: Shapes) -> str:
-    over = f"{_dims(constants)}, keepdim=True"
+def _layer_norm(constants: Constants, shapes: Shapes) -> str:
+    over = _over_last("layer_norm", constants, shapes[:3]) + ", keepdim=True"
     return f"(input - mean(input, {over}))/sqrt(var(input, {over}, correction=0) + eps)*weight + bias"
 
 
-def _rms_norm(constants: Constants, _: Shapes) -> str:
-    return f"input/sqrt(mean(input**2, {_dims(constants)}, keepdim=True) + eps)*weight"
+def _rms_norm(constants: Constants, shapes: Shapes) -> str:
+    over = _over_last("rms_norm", constants, shapes[:2])
+    return f"input/sqrt(mean(input**2, {over}, keepdim=True) + eps)*weight"
 
 
 def _kept(constants: Constants, _: Shapes) -> str:
@@ -71,6 +82,7 @@ NORMALIZATION = (
         "(input - mean(input))/sqrt(var(input, correction=0) + eps)*weight + bias",
         "layer_norm(x, 3) at x=1,2,4",
         written=_layer_norm,
+        of_shapes=True,
         defaults={"weight": 1, "bias": 0, "eps": 1e-5},
         optional=("weight", "bias"),
         numbers=("eps",),
@@ -81,6 +93,7 @@ NORMALIZATION = (
         "input/sqrt(mean(input**2) + eps)*weight",
         "rms_norm(x, 3) at x=1,2,4",
         written=_rms_norm,
+        of_shapes=True,
         defaults={"weight": 1, "eps": 2.0**-52},
         optional=("weight",),
         numbers=("eps",),

@@ -50,7 +50,7 @@ class Branches:
 class Kind(Enum):
     """How the operation moves elements: each reading has one rule a kind, or one a name inside it.
 
-    What is `asked` no reading meets: the lowering puts what torch makes of it in its place.
+    No reading meets an `inlined` one: the lowering puts what torch makes of the call in its place.
     """
 
     ELEMENTWISE = "elementwise"
@@ -64,7 +64,7 @@ class Kind(Enum):
     COUNT = "count"
     SOURCE = "source"
     DEFINED = "defined"
-    ASKED = "asked"
+    INLINED = "inlined"
 
 
 class Required(Enum):
@@ -272,8 +272,8 @@ class Op:
         return not self.meaning
 
     @property
-    def is_asked(self) -> bool:
-        """Whether torch is asked what it is made of, for operands of certain shapes."""
+    def is_recorded(self) -> bool:
+        """Whether its meaning is recorded from torch, for operands of certain shapes."""
         return self.of_shapes and self.written is None
 
     @property

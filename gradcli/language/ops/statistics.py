@@ -9,12 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradcli.errors import TooLargeError
-from gradcli.language.ops.row import Kind, Monoid, Op, Shapes, known
+from gradcli.errors import ShapeError, TooLargeError
+from gradcli.language.ops.row import Constants, Kind, Monoid, Op, Shapes, known
 
 
 def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
     return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+
+
+def _average(constants: Constants, shapes: Shapes) -> str:
+    """NumPy's, whose vector of weights lies along the axis."""
+    if not shapes:
+        return ""
+    (x, weights), axis, text = shapes, constants["axis"], "weights"
+    if len(weights) == 1 < len(x) and axis is not None:
+        text = f"reshape(weights, {tuple(-1 if n == axis % len(x) else 1 for n in range(len(x)))})"
+    elif weights not in ((), x):
+        raise ShapeError(f"average takes weights of the shape {x}, or a vector along axis, and not {weights}")
+    over = "" if axis is None else f", {axis}"
+    return f"sum(x*{text}{over})/sum({text}*ones_like(x){over})"
 
 
 def _scan(signature: str, doc: str, **facts: object) -> Op:
@@ -147,6 +160,8 @@ MOMENTS = (
         "average(x, axis=None, weights)",
         "the mean over all elements or one dimension, weighted if there are weights",
         "sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)",
+        written=_average,
+        of_shapes=True,
         torch="",
         defaults={"weights": 1},
         adds_terms=True,

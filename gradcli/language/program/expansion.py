@@ -143,7 +143,7 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
     op = ops.TABLE[name]
-    if op.is_asked:
+    if op.is_recorded:
         return _asked(op, statics)
     if op.has_equation:
         require_operands(statics[0], count)

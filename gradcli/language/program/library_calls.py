@@ -151,8 +151,8 @@ class TorchCalls:
                 return vectors * self.torch.sign(weights @ deciding.detach())[..., None, :]
         return self._called(call, operands, tensors)
 
-    def plainly(self, op: Op, statics: Sequence[Any], operands: Sequence[Any]) -> Any:
-        """A function with its arguments as they are given, constants that are as by default left out."""
+    def call_function(self, op: Op, statics: Sequence[Any], operands: Sequence[Any]) -> Any:
+        """Call the function of a row with these arguments, without constants that are as by default."""
         rest, first, named = list(operands), list[Any](), dict[str, Any]()
         constants = dict(zip(op.statics, statics, strict=True))
         for name in op.signature:

@@ -124,7 +124,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _source(call)
         case Kind.DEFINED:
             return _defined(call, operands)
-        case Kind.ASKED:
+        case Kind.INLINED:
             raise AssertionError(f"{call.op.name} is replaced by other operations as it is read")
 
 
@@ -141,7 +141,7 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
     _require_fit(call, operands)
     if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
-    last = call.statics[-1] if call.op.is_asked else None
+    last = call.statics[-1] if call.op.is_recorded else None
     if isinstance(last, AskedMeaning) and last.shapes == tuple(map(tuple, operands)):
         return last.shape
     meaning = definition(call.op.name, with_shapes(call, operands), len(operands))
@@ -186,7 +186,7 @@ def _require_ranks(call: Call, operands: list[Shape]) -> None:
     for parameter, operand in zip(call.op.operands, operands, strict=False):
         rank = call.op.ranks.get(parameter, len(operand))
         if len(operand) != rank:
-            noun = {1: "a vector", 2: "a matrix"}[rank]
+            noun = {1: "a vector", 2: "a matrix", 3: "matrices of a batch"}[rank]
             given = " and ".join(map(show, operands))
             shapes = f"the shape is {given}" if len(operands) == 1 else f"the shapes are {given}"
             raise ShapeError(f"{call.op.name} needs {noun} for {parameter}, and {shapes}")

@@ -149,7 +149,7 @@ class Guards:
 
 @dataclass(frozen=True)
 class AskedMeaning:
-    """What torch makes of a call: stands behind its constants, in the place of the shapes of its operands.
+    """The meaning that torch gives a call: its last constant, in place of the shapes of its operands.
 
     Attributes:
         shapes: One of each operand.

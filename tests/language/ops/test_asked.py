@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
 
-from gradcli.errors import GradcliError
-from tests.language.ops.numpy_truth import value_at_point
+from gradcli import Function
+from gradcli.errors import CodeError, GradcliError
+from gradcli.language.ops import TABLE
+from tests.language.ops.numpy_truth import POINT, value_at_point
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,58 @@ def test_torch_says_what_does_not_fit(text: str) -> None:
     with pytest.raises(GradcliError, match=r"^torch refuses ") as said:
         value_at_point(text)
     assert said.value.place is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "index_select(y, 0, i[0])",
+        "gather(y, 0, i)",
+        "take(y, i)",
+        "index_fill(y, 0, i[0], 5)",
+        "hinge_embedding_loss(y[:1], i)",
+        "take_along_dim(y, i, 0)",
+        "index_add(y, 0, i[0], y[:1])",
+        "index_copy(y, 0, i[0], y[:1])",
+        "scatter(y, 0, i, y)",
+        "scatter_add(y, 0, i, y)",
+        "scatter_reduce(y, 0, i, y, 'amax')",
+        "put(y, i, y[:1])",
+    ],
+)
+def test_positions_of_a_variable_are_never_taken_for_others(text: str) -> None:
+    """What is recorded at some positions is an answer for those alone: it is followed by comparisons, or refused."""
+    at = {"y": POINT["y"], "i": np.array([[1, 0, 2, 1]])}
+    found = said = None
+    try:
+        found = Function(text).eval(at).value
+    except GradcliError as error:
+        said = error.message
+    if said is not None:
+        assert "values decide" in said or "has no meaning" in said or "refuses" in said
+        return
+    functions = {name: getattr(torch.nn.functional, name, None) or getattr(torch, name, None) for name in TABLE}
+    functions["put"] = torch.Tensor.put
+    values = {"y": torch.tensor(at["y"]), "i": torch.tensor(at["i"])}
+    plain = eval(text, functions, values)
+    np.testing.assert_allclose(found, plain.numpy(), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("x*sort(x)[1]", "a computation with positions"),
+        ("sum(sort(x))", "a computation with positions"),
+        ("x.topk(2).indices*2", "a computation with positions"),
+        ("x[argsort(x)]", "'argsort(...)'"),
+        ("grid_sample(x, x)", "'grid_sample(...)'"),
+        ("torch.nanmedian(x)", "'nanmedian(...)'"),
+    ],
+)
+def test_what_positions_decide_is_code(text: str, what: str) -> None:
+    """With the command that runs it."""
+    with pytest.raises(CodeError) as said:
+        Function(text).eval({"x": [3.0, 1.0, 2.0]})
+    assert said.value.message == f"{what} is code, and code is run only where you say so"
+    assert said.value.hint is not None
+    assert "gradcli vjp FILE.py::NAME" in said.value.hint

@@ -27,7 +27,7 @@ def _missing_facts(op: ops.Op) -> tuple[str, ...]:
 
 
 def _by_its_fields(op: ops.Op) -> Iterator[str]:
-    if op.conditions and not op.is_condition and op.kind is not Kind.ASKED:
+    if op.conditions and not op.is_condition and op.kind is not Kind.INLINED:
         yield "branches"
     if op.is_condition and op.is_primitive:
         yield "sense"

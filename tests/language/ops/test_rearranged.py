@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.errors import GradcliError
-from tests.language.ops.numpy_truth import Array, Case, Cases, arguments, require, value_at_point
+from tests.language.ops.numpy_truth import Array, Case, Cases, arguments, require
 
 
 def _put(x: Array, key: Any, values: Array, *, adds: bool = False) -> Array:
@@ -146,13 +145,3 @@ OMITTED: dict[str, str] = {}
 def test_rearranged(op: str, case: Case) -> None:
     """Value, Jacobian, verdict and formula, but where more than sixteen places are listed."""
     require(op, case, OMITTED)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [],
-)
-def test_what_does_not_fit_is_refused(text: str, said: str) -> None:
-    """With the sizes in question."""
-    with pytest.raises(GradcliError, match=said):
-        value_at_point(text)

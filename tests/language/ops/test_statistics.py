@@ -124,6 +124,7 @@ CASES: Cases = {
         ("np.average(x, weights=k)", lambda x, k: (x * k).sum() / k.sum()),
         ("np.average(x, axis=1, weights=w)", lambda x, w: (x * w).sum(1) / w.sum()),
         ("np.average(x, 0)", lambda x: x.mean(0)),
+        ("np.average(C, axis=0, weights=v[2:])", lambda C, v: (v[2:] @ C) / v[2:].sum()),
         ("np.average(x, axis=-1, weights=k)", lambda x, k: (x * k).sum(1) / k.sum(1)),
     ],
     "ptp": [
