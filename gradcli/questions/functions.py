@@ -217,7 +217,9 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
     if op.is_primitive:
         ruled = "torch and" if op.kind is Kind.SPECTRAL else "torch, the formula and"
         return (), f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
-    if op.has_equation or op.of_shapes or op.kind is Kind.INLINED:
+    if op.is_recorded or op.kind is Kind.INLINED:
+        return (), "torch says what it is made of, for the shapes of its operands"
+    if op.has_equation or op.of_shapes:
         return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
     if op.written is not None and "reduction" not in op.statics:
         return (Meaning("", op.meaning, op.meaning),), ""

@@ -441,7 +441,7 @@ class Calls:
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
         hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
-        hint = self._of_definition(arguments) or hint or did_you_mean(name.text, ops.names())
+        hint = self._of_definition(arguments) or hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
