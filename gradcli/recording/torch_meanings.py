@@ -114,8 +114,8 @@ class _Asked:
         return TABLE[self.name]
 
     def operands(self, device: str) -> list[Any]:
-        """Operands that every function takes: positions of 0, and what may be a probability."""
-        op, found = self.op, list[Any]()
+        """Operands that every function takes: positions of 0, probabilities, matrices of full rank."""
+        op, found, generator = self.op, list[Any](), torch.Generator().manual_seed(0)
         whole = op.positions([len(shape) for shape in self.shapes])
         for n, (shape, number) in enumerate(zip(self.shapes, self.numbers, strict=True)):
             parameter = op.operands[min(n, len(op.operands) - 1)]
@@ -125,8 +125,10 @@ class _Asked:
                 is_plain = isinstance(number, int | float) and not is_whole
                 found.append(number if is_plain else torch.tensor(number, dtype=dtype, device=device))
                 continue
-            first, last = (0.0, 0.0) if is_whole else (0.25, 0.75)
-            values = torch.linspace(first, last, math.prod(shape), dtype=dtype, device=device).reshape(shape)
+            if is_whole or device == "meta":
+                values = torch.zeros(shape, dtype=dtype, device=device)
+            else:
+                values = torch.rand(shape, dtype=dtype, generator=generator) / 2 + 0.25
             found.append(values.requires_grad_(not is_whole and parameter not in op.undifferentiated))
         return found
 

@@ -151,6 +151,7 @@ CASES: Cases = {
     "matrix_power": [
         ("matrix_power(C, 3)", lambda C: C @ C @ C),
         ("torch.linalg.matrix_power(C, -2)", lambda C: np.linalg.inv(C) @ np.linalg.inv(C)),
+        ("matrix_power(M, -1)", lambda M: np.linalg.inv(M)),
         ("C.matrix_power(0)*C", lambda C: np.eye(2) * C),
     ],
     "vander": [
@@ -167,7 +168,10 @@ CASES: Cases = {
         ("pinv(x)", lambda x: x.T @ np.linalg.inv(x @ x.T)),
         ("torch.linalg.pinv(x.T)", lambda x: np.linalg.inv(x @ x.T) @ x),
     ],
-    "lstsq": [("torch.linalg.lstsq(x.T, k.T).solution", lambda x, k: np.linalg.inv(x @ x.T) @ x @ k.T)],
+    "lstsq": [
+        ("torch.linalg.lstsq(x.T, k.T).solution", lambda x, k: np.linalg.inv(x @ x.T) @ x @ k.T),
+        ("torch.linalg.lstsq(M, k.T).solution", lambda M, k: np.linalg.inv(M) @ k.T),
+    ],
     "solve_triangular": [
         ("solve_triangular(M, k.T, upper=True)", lambda M, k: np.linalg.inv(np.triu(M)) @ k.T),
         ("torch.linalg.solve_triangular(M, x, upper=False, left=False)", lambda M, x: x @ np.linalg.inv(np.tril(M))),
