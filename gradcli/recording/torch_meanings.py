@@ -148,7 +148,8 @@ class _Asked:
                 found = calls.apply(Call(self.name, tuple(atoms), (*self.statics, None)), operands)
         except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
+        count = None if self.op.parts in ((), ("...",)) else len(self.op.parts)  # others have no name here
+        return tuple(found)[:count] if isinstance(found, tuple | list) else (found,)
 
 
 @contextlib.contextmanager
