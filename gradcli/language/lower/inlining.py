@@ -74,7 +74,7 @@ class Inlining:
         parts = self.lines.placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
         found = tuple((self._part(one, atoms, span), span) for one in parts)
         names = () if op.parts == ("...",) else op.parts
-        if len(parts) == 1 and op.parts != ("...",):  # of a median, of all elements
+        if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements is
             return found[0]
         if bound.library and sum(one is not None for one in parts) == 1:  # as np.sort gives
             return found[0]
