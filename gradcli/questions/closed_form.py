@@ -139,10 +139,9 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         if alike is not None:
             return alike, shapes  # as X.T does, which would be x itself for a vector
         if unknown:
-            prime = "a derivative needs no ': leave it out; else " * inquiry.expression.rstrip().endswith("'")
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
-                hint=f"{prime}give values, or sizes: {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
+                hint=f"give values, or sizes: {' '.join(f'--shape {name}=3' for name in unknown[:4])}",
             )
         numbers = {name: tuple(int(size) for size in shape) for name, shape in shapes.items()}
         snippet = read(inquiry.expression, given=hidden, shapes=numbers)

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from gradcli.errors import InputError, InternalError, TooLargeError
 from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
-from gradcli.language.lower.matlab import remarks
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
@@ -402,7 +401,7 @@ def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
     arrays = {name: named.pop(name) for name in program.names}
     known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
     shapes = infer(program, known)
-    warnings = dict.fromkeys((*told, *program.warnings, *remarks(program, shapes)))
+    warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
     program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
     asked = chosen_variables(inquiry, replace(snippet, program=program))
     return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, inquiry.live, anew)

@@ -220,7 +220,6 @@ LINES = [
     ("x**2\n   + 3*y", "begins with an operator", "+"),
     ("x**2\n+ 3*y", "begins with an operator", "+"),
     ("y = x**2\n* 3", "begins with an operator", "*"),
-    ("y = x**2\n\n  # more\n  .* 3", "begins with an operator", ".*"),
     ("a = x\n    a + 1", "is indented", "a + 1"),
     ("  a = x\n   a + 1", "is indented", "a + 1"),
     ("a = x;\n  a + 1", "is indented", "a + 1"),

@@ -17,6 +17,5 @@ at_positions  elements at the positions that tensors of whole numbers name
 einsum_letters  equations of letters
 sizes         the shape of what was read so far
 deciding      what values of variables decide about a text
-matlab        MATLAB's marks
 joined        names that are several words written together
 """

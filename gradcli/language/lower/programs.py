@@ -23,14 +23,13 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
 from gradcli.language.text.source import Source, require_sound
-from gradcli.language.text.tokens import BY_ELEMENTS, COMPARISON
+from gradcli.language.text.tokens import COMPARISON
 
 _FUNCTIONS: Mapping[str, str] = {
     **ops.SIGNS,
     **{"or": "logical_or", "and": "logical_and"},
-    **{marked: ops.SIGNS[sign] for marked, sign in BY_ELEMENTS.items()},
 }
-"""The functions that operators are, MATLAB's among them."""
+"""The functions that operators are."""
 
 
 def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any] = MappingProxyType({})) -> Program:
@@ -239,9 +238,9 @@ class Lowering(Readers):
             right = self._RULES[type(step.operand)](self, step.operand)
             op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
-                left = self.lines.joined("logical_and", left, self.binary(step.sign, op, compared, right))
+                left = self.lines.joined("logical_and", left, self.lines.joined(op, compared, right))
             else:
-                left = self.binary(step.sign, op, left, right)
+                left = self.lines.joined(op, left, right)
             compared = right if step.level == COMPARISON else None
         return left
 
@@ -268,7 +267,7 @@ class Lowering(Readers):
 
     def _power(self, node: nodes.Power) -> Operand:
         base = self.lower(node.base)
-        operand = self.binary(node.sign, "pow", base, self.lower(node.exponent))
+        operand = self.lines.joined("pow", base, self.lower(node.exponent))
         self.hooks.raised(node.sign)
         return operand
 
@@ -369,8 +368,6 @@ class Lowering(Readers):
         match trailer:
             case nodes.Subscript():
                 return self._indexed(operand, trailer), n + 1
-            case nodes.Transposed():
-                return self.matlab.transposed(operand, trailer), n + 1
             case nodes.Member():
                 if (found := self.hooks.member(operand, trailer)) is not None:
                     return found, n + 1

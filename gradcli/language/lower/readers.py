@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 from gradcli.language.lower.arguments import Binder
@@ -12,12 +11,8 @@ from gradcli.language.lower.dotted_names import DottedNames
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining, Meaning
 from gradcli.language.lower.libraries import Libraries
-from gradcli.language.lower.matlab import Matlab, is_matlab
-from gradcli.language.lower.scope import Evaluation, Lines, Lower, Operand
+from gradcli.language.lower.scope import Evaluation, Lines, Lower
 from gradcli.language.lower.sizes import Sizes
-from gradcli.language.text.tokens import Token
-
-Binary = Callable[[Token, str, Operand, Operand], Operand]
 
 
 class Readers:
@@ -43,18 +38,6 @@ class Readers:
     def sizes(self) -> Sizes:
         """Of shapes, where they are known."""
         return Sizes(self.lines, self.constants)
-
-    @cached_property
-    def matlab(self) -> Matlab:
-        """Of MATLAB's operators."""
-        return Matlab(self.lines, self.sizes)
-
-    @cached_property
-    def binary(self) -> Binary:
-        """What joins two operands by an operator: as MATLAB does where one of its marks is in the text."""
-        if is_matlab(self.lines.source):
-            return self.matlab.binary
-        return lambda _, op, left, right: self.lines.joined(op, left, right)
 
     @cached_property
     def indices(self) -> Indices:

@@ -7,7 +7,8 @@ Knows sizes only, no values.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+import re
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import sympy
@@ -339,3 +340,24 @@ def _size(call: Call, size: Hashable) -> int:
 def _refused(call: Call, hint: str) -> GradcliError:
     signature = ", ".join(call.op.signature)
     return InputError(f"{call.op.name}({signature}) does not take these arguments", hint=hint)
+
+
+_IS_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")
+"""A module's name or a method, as nobody writes them on paper, and sums over indices, whose products are of numbers."""
+
+
+def stretched_vectors(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
+    """Say that `*` stretches a vector over a matrix, which many write for the matrix product; not where that is plain.
+
+    Args:
+        program: The function.
+        shapes: Of every symbol.
+    """
+    for line in () if _IS_PLAIN.search(program.text) else program.lines:
+        pair = sorted((shapes.get(a, ()) for a in line.call.operands), key=len) if line.call.op.name == "mul" else []
+        if len(pair) == 2 and (len(pair[0]), len(pair[1])) == (1, 2) and min(*pair[0], *pair[1]) > 1:
+            yield (
+                f"* in {program.excerpt(line)} multiplies each row of the matrix by the vector, element by element; "
+                "the matrix product is @"
+            )
+            return

@@ -35,7 +35,7 @@ from typing import TypeVar
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
 from gradcli.language.text.source import MAX_INDICES, Cursor, Source
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, TRANSPOSES, Token, is_position
+from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, Token, is_position
 
 AnyLine = TypeVar("AnyLine", bound=nodes.Line)
 
@@ -185,8 +185,6 @@ class Grammar(Cursor):
                 return self._subscript()
             case ".":
                 return self._member()
-            case mark if mark in TRANSPOSES:
-                return nodes.Transposed(self.advance().span)
         return None
 
     def atom(self) -> nodes.Node:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
 
+_OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
 _VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
@@ -139,6 +140,12 @@ def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
     character, before = text[position], text[position - 1 : position]
     if character in "'’" and before.isdigit() and text[position + 1 : position + 2].isdigit():
         return "write the digits of a number without marks"
+    if character == "'" and (name := _OPERAND_BEFORE.search(text[:position])):
+        if source.startswith("--claim"):
+            return ALONE
+        if not text[position + 1 :].strip():
+            return f"leave it out, gradcli differentiates; {of_prime(name[0])}"
+        return ITSELF if text.startswith("(", position + 1) else of_prime(name[0])
     if character == "{" and source.startswith("--at"):
         return of_variable(source)
     if character == "$" and text.rstrip().endswith("$", position + 1):
@@ -207,6 +214,12 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
             return f"write {before}.{after} for a decimal number" if before.isdigit() and after.isdigit() else _LIST
         case ")" | "]" if not is_inside:
             return f"it closes nothing: leave it out, or add its {'(' if word == ')' else '['}"
+        case ".*" | "./":
+            return f"write {word[1]}, which is element by element; @ is the matrix product"
+        case ".^":
+            return "write **"
+        case ".'":
+            return of_prime(before)
         case "@":
             return "a file is read where @FILE is the whole text; elsewhere @ is the matrix product"
     return None

@@ -248,13 +248,6 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transposed:
-    """MATLAB's mark behind an operand."""
-
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Postfix:
     """An operand with what stands behind it."""
 
@@ -335,7 +328,7 @@ class Value:
     fault: GradcliError | None  # what is wrong behind them
 
 
-Trailer = Subscript | Member | Transposed
+Trailer = Subscript | Member
 """What may stand behind an operand."""
 
 Node = (

@@ -34,26 +34,14 @@ LEVELS: Mapping[str, int] = {
     "//": 8,
     "%": 8,
     "@": 8,
-    ".*": 8,
-    "./": 8,
 }
 """What is read from the left."""
 
 COMPARISON, PRODUCT = 4, 8
 """How tightly comparisons and products bind."""
 
-POWERS = ("**", "^", ".^")
+POWERS = ("**", "^")
 """What is read from the right and binds most tightly."""
-
-BY_ELEMENTS: Mapping[str, str] = {".*": "*", "./": "/"}
-"""MATLAB's signs for products and quotients, element by element."""
-
-TRANSPOSES = ("'", ".'")
-"""What stands behind a matrix that is transposed."""
-
-MARKS = frozenset([*BY_ELEMENTS, ".^", *TRANSPOSES])
-"""What MATLAB has and Python has not."""
-
 
 OTHERWISE = "otherwise"
 """What the last of several cases in braces holds, as formulas are printed: braces stand for nothing else."""
@@ -117,8 +105,6 @@ _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
 """What may stand before a quote."""
 
-_CLOSING = re.compile(r"[^'\n]{0,200}'")
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -149,10 +135,6 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
     position = depth = 0
     has_cases = OTHERWISE in text
     while position < len(text):
-        if text[position] == "'" and tokens and _is_transpose(text, position, tokens[-1]):
-            tokens.append(Token("operator", "'", Span(position, position + 1)))
-            position += 1
-            continue
         match = _PATTERN.match(text, position)
         if match is None or (match.lastgroup == "brace" and not (has_cases or has_braces)):
             raise _unexpected(text, position, source)
@@ -203,17 +185,6 @@ def plain(text: str) -> str:
     text = _OVER.sub(lambda found: _LARGE[found[0]], text)
     text = _TRANSPOSED.sub(lambda found: ".T" if found[1] is None else ".T @ ", _NORM.sub(r"norm(\1)", text))
     return _PI.sub(lambda found: f"{found[1] or ''}pi", text).translate(_SIGNS)
-
-
-def _is_transpose(text: str, position: int, before: Token) -> bool:
-    """Whether a quote is MATLAB's mark: directly behind an operand, and not between `f` or `r` and another quote."""
-    if before.span.stop != position:
-        return False
-    if before.kind == "name":
-        return not (STRING_PREFIX.fullmatch(before.text) and _CLOSING.match(text, position + 1))
-    if before.kind == "number":
-        return not text[position + 1 : position + 2].isdigit()
-    return before.kind == "operator" and before.text in (")", "]", "'")
 
 
 def _unexpected(text: str, position: int, source: str) -> LanguageError:
