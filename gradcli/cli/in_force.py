@@ -27,19 +27,12 @@ class InForce:
     Attributes:
         name: As its option is written.
         value: What holds.
-        variable: Of the environment, that it comes from.
-        line: Of the file, that it comes from; 0 where that is not known; None if it comes from elsewhere.
+        origin: Where it comes from: a variable of the environment, the file, or the default.
     """
 
     name: str
-    value: str | int | bool
-    variable: str = ""
-    line: int | None = None
-
-    @property
-    def origin(self) -> str:
-        """Where it comes from."""
-        return self.variable or ("default" if self.line is None else f"line {self.line}" if self.line else "file")
+    value: Setting
+    origin: str = "default"
 
     @property
     def setting(self) -> str:
@@ -94,7 +87,7 @@ def _all(file: SettingsFile) -> tuple[dict[str, list[InForce]], list[GradcliErro
     for command in file.tables:
         own = file.of(command) if command else {}
         rows = {option.key: option for option in options}
-        other = [_of_file(rows[key], one) for key, one in own.items() if not common[key].variable]
+        other = [_of_file(rows[key], one) for key, one in own.items() if common[key].origin in ("file", "default")]
         found[command] = [one for one in other if one not in found[""]] if command else found[""]
     return {command: rows for command, rows in found.items() if rows}, mistakes
 
@@ -107,8 +100,8 @@ def _of_environment(option: Option, setting: Setting | None) -> InForce | None:
     """
     if option.key == "pager":
         named = PAGER_VARIABLE if PAGER_VARIABLE in os.environ else "PAGER"
-        is_named = named in os.environ and (named == PAGER_VARIABLE or not isinstance(setting and setting.value, str))
-        return InForce("pager", os.environ[named], named) if is_named and not _is_off(setting) else None
+        is_named = named in os.environ and (named == PAGER_VARIABLE or not isinstance(setting, str))
+        return InForce("pager", os.environ[named], named) if is_named and setting is not False else None
     word = os.environ.get(option.variable or "", "")
     if not word:
         return None
@@ -121,14 +114,10 @@ def _of_environment(option: Option, setting: Setting | None) -> InForce | None:
     return InForce(settings.shown(option), value, option.variable or "")
 
 
-def _is_off(setting: Setting | None) -> bool:
-    return setting is not None and setting.value is False
-
-
 def _of_file(option: Option, setting: Setting | None) -> InForce:
     name = settings.shown(option)
-    if setting is not None and not (option.key == "pager" and setting.value is True):
-        return InForce(name, setting.value, line=setting.line)
+    if setting is not None and not (option.key == "pager" and setting is True):
+        return InForce(name, setting, "file")
     if option.key == "pager":
         return InForce(name, pager.program() or False)
     default = _UNSET.get(option.key, option.default)

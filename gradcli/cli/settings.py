@@ -7,14 +7,13 @@ which counts more than the file; in the file, the table of a command counts more
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli import options
 from gradcli.cli.first_word import DERIVATIVE
-from gradcli.errors import GradcliError, Place, Span, UsageError, did_you_mean
+from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import CONFIG_VARIABLE, Kind, Option
 
 NAME = os.path.join("gradcli", "config.toml")
@@ -23,21 +22,11 @@ NAME = os.path.join("gradcli", "config.toml")
 DEMANDS = ("strict", "require_all")
 """What needs the verdict of the check."""
 
-_AT = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
-_TABLE = re.compile(r"""\s*\[\s*["']?([\w-]+)""")
+Setting = str | int | bool
+"""What an option would have."""
 
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A value, and where it was found.
-
-    Attributes:
-        value: What the option would have.
-        line: Of the file, from 1; 0 where it is not known.
-    """
-
-    value: str | int | bool
-    line: int
+Settings = Mapping[str, Setting]
+"""By the keys of the options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +41,9 @@ class SettingsFile:
 
     path: str | None
     is_there: bool = False
-    tables: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
+    tables: Mapping[str, Settings] = field(default_factory=dict)
 
-    def of(self, command: str) -> Mapping[str, Setting]:
+    def of(self, command: str) -> Settings:
         """What holds for a command, by the keys of its options; `""` for what holds for all."""
         own = {option.key for option in settable(command)}
         layers = [self.tables.get("", {})] + ([self.tables.get(command, {})] if command else [])
@@ -99,12 +88,17 @@ def read() -> SettingsFile:
     except OSError as error:
         hint = f"make it readable, or set {CONFIG_VARIABLE}= to do without"
         raise UsageError(f"the settings in {path} cannot be read: {error.strerror or error}", hint=hint) from error
+    import tomllib  # only where there is a file
+
     try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        found = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"the settings in {path} are no UTF-8, in line {line}", hint="save it as UTF-8") from error
-    return SettingsFile(path, is_there=True, tables=_Reader(path, text).tables())
+    except tomllib.TOMLDecodeError as error:
+        hint = 'a line is NAME = VALUE, with words in quotes, such as format = "plain"'
+        raise UsageError(f"the settings in {path} are no TOML: {error}", hint=hint) from error
+    return SettingsFile(path, is_there=True, tables=_tables(path, found))
 
 
 def defaults(command: str) -> dict[str, Any]:
@@ -116,17 +110,16 @@ def defaults(command: str) -> dict[str, Any]:
     own = {option.key: option for option in settable(command)}
     if own.keys() <= {"pager"}:  # the guide, which helps where the file is wrong
         return {}
-    return {own[key].name: _given(own[key], setting.value) for key, setting in read().of(command).items()}
+    return {own[key].name: _given(own[key], setting) for key, setting in read().of(command).items()}
 
 
-def peek(key: str, command: str = "") -> str | int | bool | None:
+def peek(key: str, command: str = "") -> Setting | None:
     """What the file says where nobody would be told of a mistake in it."""
     try:
         file = read()
-        found = _merged([file.tables.get("", {}), file.tables.get(command, {})]).get(key)
     except GradcliError:
         return None
-    return None if found is None else found.value
+    return _merged([file.tables.get("", {}), file.tables.get(command, {})]).get(key)
 
 
 def fault(option: Option, value: object) -> str:
@@ -151,121 +144,72 @@ def shown(option: Option) -> str:
     return option.key.replace("_", "-")
 
 
-def _given(option: Option, value: str | int | bool) -> str | int | bool:
+def _given(option: Option, value: Setting) -> Setting:
     """As the parameter has it: that of a switch which is on by default says that it is off."""
     return not value if option.default is True else value
 
 
-def _merged(layers: Iterable[Mapping[str, Setting]]) -> dict[str, Setting]:
+def _merged(layers: Iterable[Settings]) -> dict[str, Setting]:
     """The settings of all layers, of which a later one counts more; what excludes one before it takes that away."""
     found: dict[str, Setting] = {}
     for layer in layers:
-        if _says(layer, "check", False):
+        if layer.get("check") is False:
             for name in DEMANDS:
                 found.pop(name, None)
-        elif any(_says(layer, name, True) for name in DEMANDS) and _says(found, "check", False):
+        elif _demand(layer) and found.get("check") is False:
             del found["check"]
         found |= layer
     return found
 
 
-def _says(settings: Mapping[str, Setting], key: str, value: bool) -> bool:
-    return key in settings and settings[key].value is value
+def _demand(settings: Settings) -> str | None:
+    """Name the first setting that needs the verdict of the check."""
+    return next((name for name in DEMANDS if settings.get(name) is True), None)
 
 
-class _Reader:
-    """The text of the file, and what its mistakes are."""
+def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]:
+    """Give the settings of each table, those above all tables under "".
 
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self._text = f"{text}\n"
-        self._lines = self._text.split("\n")
+    Raises:
+        UsageError: One is no setting.
+    """
+    found: dict[str, dict[str, Setting]] = {"": {}}
+    known = _commands()
+    for key, value in text.items():
+        where = f"(in {path}{f', [{key}]' * isinstance(value, dict)})"
+        if isinstance(value, dict) and key not in known:
+            is_setting = any(key.replace("-", "_") == option.key for option in settable())
+            hint = f"write {key} = VALUE, above all tables" if is_setting else did_you_mean(key, known)
+            message = f"there is no command {key} that has settings {where}"
+            raise UsageError(message, hint=hint or f"write one of {', '.join(known)}")
+        table, values = (key, value) if isinstance(value, dict) else ("", {key: value})
+        settings = found.setdefault(table, {})
+        for name, one in values.items():
+            option = _option(table, name, one, where)
+            if option.key in settings:
+                raise UsageError(f"{name} is set a second time {where}", hint="set it once")
+            settings[option.key] = one
+        demand = _demand(settings)
+        if demand is not None and settings.get("check") is False:
+            both = f"check = false and {demand.replace('_', '-')} = true exclude each other {where}"
+            raise UsageError(both, hint="leave out one of them")
+    return found
 
-    def tables(self) -> dict[str, dict[str, Setting]]:
-        """The settings of each table.
 
-        Raises:
-            UsageError: It is no TOML, or one is no setting.
-        """
-        found: dict[str, dict[str, Setting]] = {"": {}}
-        for key, value in self._parsed().items():
-            if isinstance(value, dict):
-                self._require_command(key)
-            table, values = (key, value) if isinstance(value, dict) else ("", {key: value})
-            for name, one in values.items():
-                option, setting = self._setting(table, name, one)
-                if option in found.setdefault(table, {}):
-                    raise self._at(table, name, f"{name} is set a second time", "set it once")
-                found[table][option] = setting
-        for table, settings in found.items():
-            self._require_consistent(table, settings)
-        return found
+def _option(table: str, name: str, value: Any, where: str) -> Option:
+    """Find the option that a line sets.
 
-    def _parsed(self) -> dict[str, Any]:
-        import tomllib  # only where there is a file
-
-        try:
-            return tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
-            message = str(error)
-            at = _AT.search(message)
-            said = message[: at.start()] if at else message
-            number = int(at["line"]) if at and at["line"] else max(1, len(self._text.rstrip().split("\n")))
-            column = int(at["column"]) - 1 if at and at["column"] else len(self._lines[number - 1])
-            hint = 'a line is NAME = VALUE, with words in quotes, such as format = "plain"'
-            raise self._error(f"no TOML: {said[:1].lower()}{said[1:]}", number, column, 1, hint) from error
-
-    def _require_command(self, name: str) -> None:
-        known = _commands()
-        if name not in known:
-            is_setting = any(name in _names(option) for option in settable())
-            hint = f"write {name} = VALUE, above all tables" if is_setting else did_you_mean(name, known)
-            raise self._at(
-                "", name, f"there is no command {name} that has settings", hint or f"write one of {', '.join(known)}"
-            )
-
-    def _setting(self, table: str, name: str, value: Any) -> tuple[str, Setting]:
-        """The key and the setting of a line.
-
-        Raises:
-            UsageError: It is none.
-        """
-        option = next((one for one in settable(table) if name in _names(one)), None)
-        if option is None:
-            raise self._at(table, name, *_no_setting(table, name))
-        wrong = fault(option, value)
-        if wrong:
-            hint = f"write {name} = {_example(option)}"
-            raise self._at(table, name, f"{name} = {written(value)} {wrong}", hint)
-        return option.key, Setting(value, self._line(table, name))
-
-    def _require_consistent(self, table: str, settings: Mapping[str, Setting]) -> None:
-        demand = next((name for name in DEMANDS if _says(settings, name, True)), None)
-        if demand is not None and _says(settings, "check", False):
-            later = max("check", demand, key=lambda name: settings[name].line)
-            both = f"check = false and {demand.replace('_', '-')} = true"
-            raise self._at(table, later, f"{both} exclude each other", "leave out one of them")
-
-    def _at(self, table: str, name: str, message: str, hint: str) -> UsageError:
-        """The error of a line that sets a name, or begins a table."""
-        line = self._line(table, name)
-        text = self._lines[line - 1]
-        return self._error(message, line, len(text) - len(text.lstrip()), len(text.strip()), hint)
-
-    def _line(self, table: str, name: str) -> int:
-        """Where a name is set, or a table of that name begins; 1 where it is written in another way."""
-        current = ""
-        for number, line in enumerate(self._lines, start=1):
-            header = _TABLE.match(line)
-            current = header[1] if header else current
-            is_there = current == name and not table if header else current == table
-            if is_there and re.match(rf"""\s*[\["']*{re.escape(name)}\b""", line):
-                return number
-        return 1
-
-    def _error(self, message: str, line: int, column: int, length: int, hint: str) -> UsageError:
-        start = sum(len(one) + 1 for one in self._lines[: line - 1]) + column
-        return UsageError(message, place=Place(self._text, Span(start, start + length), self._path), hint=hint)
+    Raises:
+        UsageError: There is none, or it takes another value.
+    """
+    option = next((one for one in settable(table) if one.key == name.replace("-", "_")), None)
+    if option is None:
+        message, hint = _no_setting(table, name)
+        raise UsageError(f"{message} {where}", hint=hint)
+    if wrong := fault(option, value):
+        hint = f"write {name} = {_example(option)}"
+        raise UsageError(f"{name} = {written(value)} {wrong} {where}", hint=hint)
+    return option
 
 
 def _commands() -> list[str]:
@@ -275,11 +219,6 @@ def _commands() -> list[str]:
 def _owners(key: str) -> Iterator[str]:
     """The commands that have a setting."""
     return (name for option in options.OPTIONS if option.is_setting and option.key == key for name in option.of)
-
-
-def _names(option: Option) -> Sequence[str]:
-    """What the setting of an option may be called: as its flag is written, or as in Python."""
-    return option.key, shown(option)
 
 
 def _no_setting(table: str, name: str) -> tuple[str, str]:
