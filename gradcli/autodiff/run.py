@@ -155,12 +155,12 @@ def tensor_of(array: Array, kind: Any) -> Tensor:
 
 
 def array_of(tensor: Tensor) -> Array:
-    """The numbers of a tensor, without its graph, copied.
+    """The numbers of a tensor, without its graph, copied; those of a sparse one with its zeros.
 
     The copy is torch's own, as only torch knows of a tensor that is 0 and held nowhere: NumPy would read a part of it,
     as the slope of an element of amax may be, at an address that does not exist.
     """
-    found: Array = tensor.detach().clone().numpy()
+    found: Array = tensor.detach().to_dense().clone().numpy()
     return found
 
 

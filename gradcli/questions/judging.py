@@ -141,7 +141,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
         from gradcli.crosscheck.second_derivatives import judge_derived
 
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
-    if found.check.verdict == "disagree" and (reason := _reads_one_triangle(question)):
+    if found.check.verdict == "disagree" and (reason := _doubt(question)):
         from gradcli.crosscheck.judge import withheld
 
         found = withheld(found, reason)
@@ -167,10 +167,15 @@ def boundaries(question: Question) -> Iterator[Boundary]:
         yield from at_boundaries(question.program.guards, question.shapes, question.arrays, question.wrt)
 
 
-def _reads_one_triangle(question: Question) -> str:
-    """That torch reads one triangle of a matrix, and derives by both, where that is not symmetric."""
+def _doubt(question: Question) -> str:
+    """Say why torch is not to be blamed: digits are not judged, or one triangle of a matrix is read; else nothing.
+
+    Torch derives by both triangles of a matrix that it takes to be symmetric.
+    """
     from gradcli.autodiff.run import array_of, run
 
+    if question.live is not None and question.live.doubt:
+        return question.live.doubt
     for n, line in enumerate(question.program.lines):
         for operand in (line.call.operands[line.call.op.operands.index(name)] for name in line.call.op.symmetric):
             to_operand = replace(question.program, lines=question.program.lines[:n], output=operand)

@@ -53,6 +53,10 @@ class Live(Protocol):
         """What decides otherwise beside the point."""
 
     @property
+    def doubt(self) -> str:
+        """Why what contradicts its numbers is not said to be right; empty where it is."""
+
+    @property
     def customs(self) -> tuple[str, ...]:
         """The custom functions that it applies, whose derivatives are their own."""
 

@@ -20,6 +20,9 @@ from gradcli.recording.values import Guard, tensors_in
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
 
+LOW = (torch.bfloat16, torch.float16)
+"""Dtypes of fewer digits than are judged."""
+
 BRANCH = "another branch is taken"
 ELEMENTS = "other elements are taken"
 """What is otherwise where a condition is decided otherwise."""
@@ -35,6 +38,7 @@ class Decisions:
         guards: The conditions.
         lost: Where numbers leave torch.
         remarks: What there is to say of them, with the line after which it matters.
+        low: The first dtype of fewer digits than are judged, and where numbers are of it.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -42,7 +46,13 @@ class Decisions:
         self.guards: list[Guard] = []
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
+        self.low = ""
         self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], Place]] = {}
+
+    def note_dtype(self, tensor: Tensor, place: Place) -> None:
+        """Note a dtype of fewer digits than are judged."""
+        if tensor.dtype in LOW:
+            self.low = self.low or f"{str(tensor.dtype).removeprefix('torch.')}{place}"
 
     def read(self, tensor: Tensor, place: Place) -> None:
         """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""

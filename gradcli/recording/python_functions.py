@@ -173,7 +173,8 @@ class PythonFunction(Function):
                 require_constants(tuple(others), made.constants, self._taken, self.expression)
                 return made.with_constants(others) if others else made
             except InputError as error:
-                if not isinstance(error, WrongDtypeError) and not isinstance(error.__cause__, _OF_TYPES):
+                is_of_types = isinstance(error, WrongDtypeError) or isinstance(error.__cause__, _OF_TYPES)
+                if not (is_of_types or (whole and first)):
                     raise
                 first = first or error
         assert first is not None  # noqa: S101

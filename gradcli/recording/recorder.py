@@ -25,7 +25,7 @@ from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.calling import WrongDtypeError
 from gradcli.recording.complex_rules import COMPLEX, with_parts
-from gradcli.recording.decisions import Decisions
+from gradcli.recording.decisions import LOW, Decisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.dispatch import DispatchMode
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
@@ -311,6 +311,7 @@ class Recorder(DispatchMode):
             self._constant(output, [output] * is_written)
             self._unread.update([memory(output)] * is_followed(output))
             return
+        self.decisions.note_dtype(output, place)
         output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
@@ -341,7 +342,7 @@ class Recorder(DispatchMode):
         """Refuse another dtype of what follows from the arguments; a condition is 0 and 1 in any of them."""
         is_given = any(one in self.of_arguments and not self.lines.is_condition(one) for one in inputs)
         for one in tensors_in(outputs):
-            if is_given and self._of_other_dtype([one]):
+            if is_given and self._of_other_dtype([one]) and one.dtype not in LOW:
                 raise WrongDtypeError(str(one.dtype).removeprefix("torch."))
 
     # -- values

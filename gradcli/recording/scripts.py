@@ -173,7 +173,7 @@ class _Answering(ScriptRecorder):
         """The leaves to whose `.grad` a pass adds, as earlier passes left something there."""
         grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
         with self.paused():
-            return [name for name, grad in grads.items() if grad is not None and bool(grad.any())]
+            return [name for name, grad in grads.items() if grad is not None and numbers_of(grad).any()]
 
     def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
         """Say what `.grad` holds after a pass that added to what earlier ones left there."""

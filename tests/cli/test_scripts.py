@@ -186,6 +186,26 @@ def test_what_grad_holds_is_told_where_passes_add_up(gradcli: Command) -> None:
     assert "x.grad holds [12., 16.]" in shown.out + shown.err
 
 
+def test_what_a_pass_may_hold(gradcli: Command) -> None:
+    """Gradients that are sparse, and numbers of fewer digits than are judged, which are not said to be wrong."""
+    sparse = (
+        "import torch\nweight = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"
+        "for _ in range(2):\n"
+        "    torch.nn.functional.embedding(torch.tensor([1, 1]), weight, sparse=True).pow(2).sum().backward()\n"
+    )
+    answers = [json.loads(line) for line in gradcli("run", "-c", sparse, "--json").out.splitlines()]
+    assert [one["vjp"]["weight"] for one in answers] == [[[0, 0], [12, 16]]] * 2
+    assert "weight.grad holds" in answers[1]["warnings"][0]
+    low = (
+        "import torch\nw = torch.tensor([0.1, 0.3], requires_grad=True)\n"
+        "(w.bfloat16() * 3).exp().float().sum().backward()\n"
+    )
+    answer = json.loads(gradcli("run", "-c", low, "--json").out)
+    np.testing.assert_allclose(answer["vjp"]["w"], 3 * np.exp([0.3, 0.9]), rtol=2**-6)
+    assert answer["check"]["verdict"] == "unchecked"
+    assert "bfloat16 (-c, line 3), whose digits are not judged" in answer["check"]["findings"][0]["note"]
+
+
 PASS_AFTER_PASS = [
     # the second pass of an adversarial network, through what was made before the first
     (

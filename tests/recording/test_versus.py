@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from gradcli import GradcliError
-from gradcli.recording.plain_functions import check
+from gradcli.recording.plain_functions import check, record
 
 
 def _softmax(x: torch.Tensor) -> torch.Tensor:
@@ -94,6 +95,19 @@ def test_low_precision_alone_is_refused_with_both_ways_out() -> None:
         check(torch.sin, torch.ones(2).bfloat16())
     assert "versus=g" in str(raised.value)
     assert "x.double()" in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "half"])
+def test_low_precision_in_between_is_not_said_to_be_wrong(kind: str) -> None:
+    """The truth stands beside it; at the end it is refused by its name."""
+    x = torch.tensor([0.1, 0.3], dtype=torch.float64)
+    answer = record(lambda x: (getattr(x, kind)() * 3).exp().to(x.dtype).sum(), x).grad()
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.proven) == ("unchecked", False)
+    truths = [finding.reference for finding in answer.check.findings]
+    assert any(one == pytest.approx(3 * math.exp(0.9)) for one in truths)
+    with pytest.raises(GradcliError, match="float16"):
+        record(lambda x: getattr(x, kind)(), torch.ones(2)).jacobian()
 
 
 @pytest.mark.parametrize(
