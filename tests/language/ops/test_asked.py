@@ -9,7 +9,7 @@ import torch
 from gradcli import Function
 from gradcli.errors import CodeError, GradcliError
 from gradcli.language.ops import TABLE
-from tests.language.ops.numpy_truth import POINT, value_at_point
+from tests.language.ops.agreement import POINT, value_at_point
 
 
 @pytest.mark.parametrize(

@@ -14,37 +14,11 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from gradcli.language.program.numeric import SPECIAL
-from tests.language.ops import (
-    test_algebra,
-    test_branches,
-    test_elementwise,
-    test_gathering,
-    test_linear_algebra,
-    test_parts,
-    test_rearranged,
-    test_reductions,
-    test_statistics,
-    test_structure,
-    test_torch_functions,
-)
+from tests.language.ops import test_elementwise
+from tests.language.ops.cases import TABLES
 from tests.parsing import parse
 
-TRUTHS: list[Mapping[str, object]] = [
-    test_elementwise.ONE,
-    test_elementwise.TWO,
-    test_elementwise.MORE,
-    test_branches.CASES,
-    test_reductions.CASES,
-    test_structure.CASES,
-    test_parts.CASES,
-    test_rearranged.CASES,
-    test_statistics.CASES,
-    test_linear_algebra.CASES,
-    test_gathering.CASES,
-    test_algebra.PRODUCTS,
-    test_algebra.LOSSES,
-    test_torch_functions.CASES,
-]
+TRUTHS: list[Mapping[str, object]] = [test_elementwise.ONE, test_elementwise.TWO, test_elementwise.MORE, *TABLES]
 
 
 def test_every_row_has_a_truth() -> None:

@@ -1,0 +1,166 @@
+"""Operations against torch, called by the same text; ties, which are kinks; and what does not fit."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language.ops.statistics import exchanges
+from gradcli.questions.texts import read
+from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point
+from tests.language.ops.cases import TABLES
+
+
+@pytest.mark.parametrize(("op", "case"), arguments(TABLES))
+def test_operations_are_those_of_torch(op: str, case: Case) -> None:
+    """Value, Jacobian, verdict and formula."""
+    require(op, case)
+
+
+INDICES: list[Case] = [
+    "v[[3, 0]]",
+    "v[[3, 0, 0, 1]]**2",
+    ("v[::-1]*v", "v.flip(0)*v"),
+    ("y[::-1, ::-2]", "y.flip(0, 1)[:, ::2]"),
+    ("y[-1:0:-1, None, 1]", "y[1:].flip(0)[:, None, 1]"),
+    "z[:, [2, 0], 1]",
+    "z[[0, 1], :, [1, 3]]",
+    "z[:, [0, 1], [1, 3]]",
+    "z[..., [[0, 1], [3, 3]]]",
+    "y[[[0], [2]], [1, 3]]",
+    "v[torch.tensor([True, False, True, True])]",
+    "x[torch.tensor([[True, False, True], [False, True, False]])]",
+    "y[:, arange(4) != 2]",
+    "idx = arange(0, 4, 2); v[idx.long()].prod()",
+]
+
+
+@pytest.mark.parametrize("case", INDICES)
+def test_tensors_in_an_index(case: Case) -> None:
+    """By torch's rules of several of them, slices, None and masks next to them."""
+    text, truth = (case, "") if isinstance(case, str) else case
+    require_same(text, {name: POINT[name] for name in Function(text).variables}, truth=truth)
+
+
+GIVEN: list[tuple[str, Any]] = [
+    ("v[i]", [2, 0]),
+    ("y[i]**2", [[2, 0], [1, 1]]),
+    ("y[:, i]", [3, 3, 0]),
+    ("y[i, [0, 3]]", [2, 1]),
+    ("y.gather(1, i)", [[2, 0], [1, 1], [3, 0]]),
+    ("y.index_select(0, i)", [2, 2, 0]),
+    ("y.take(i)", [[2, 7]]),
+    ("one_hot(i, 3)*M[0]", [2, 0]),
+]
+
+
+@pytest.mark.parametrize(("text", "i"), GIVEN)
+def test_positions_that_are_given(text: str, i: Any) -> None:
+    """A variable that no derivative is asked for: the Jacobian is by the other one alone."""
+    (name,) = (name for name in Function(text).variables if name != "i")
+    answer = require_same(text, {name: POINT[name], "i": np.array(i)})
+    assert list(answer.jacobian or {}) == [name]
+    assert set(answer.symbolic) == {name} or "," in text.partition("[")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "said"),
+    [
+        ("x.chunk(2) + 1", {}, "chunk gives 2 tensors"),
+        ("x.chunk(2)[2]", {}, "chunk gives 2 tensors, counted from 0"),
+        ("u.chunk(2)", {}, "chunk gives 2 tensors"),  # of different shapes, which are no list
+        ("quantile(u, a)", {}, "constant for q"),
+        ("cholesky(x)", {}, "a square matrix"),
+        ("norm(x, 'nucc')", {}, "does not take this p"),
+        ("eigvalsh(x)", {}, "a square matrix"),
+        ("svdvals(u)", {}, "a matrix"),
+        ("eigenvectors(x)", {}, "a square matrix"),
+        ("right_singular_vectors(u)", {}, "a matrix"),
+        ("linalg.svd(x).U", {}, "the vectors beyond its rank are not determined"),
+        ("svd(x, some=False).U", {}, "the vectors beyond its rank are not determined"),
+        ("a*inv(A)", {"A": [[1, 2], [2, 4]]}, "no inverse"),
+        ("v[i]", {"i": [0, 4]}, "an index is from 0 to 3, and there is 4"),
+        ("v[i]", {"i": [0, -1]}, "from 0 to 3, and there is -1"),
+        ("v[i]", {"i": [0.5, 1]}, "an index is a whole number"),
+        ("v[[0, 4]]", {}, "the index 4 is outside"),
+        ("v[[0.5, 1]]", {}, "a whole number, not 0.5"),
+        ("v[i]", {"i": 1}, "an integer constant must stand here"),
+        ("v[[0], [1]]", {}, "2 indices for the shape"),
+        ("conv1d(ones(2, 3, 4), ones(2, 3, 3), 2)*a", {}, "takes a tensor for bias"),
+        ("conv1d(ones(2, 3, 4), ones(2, 3, 3), padding='full')*a", {}, "does not take this padding"),
+        ("max_pool1d(ones(2, 4), 2, padding=2)*a", {}, "at most half"),
+        ("windows(ones(3), 0, 4)*a", {}, "does not fit"),
+        ("embedding([3], ones(2, 3))*a", {}, "from 0 to 1"),
+        ("embedding([0.5], ones(2, 3))*a", {}, "whole numbers"),
+        ("interpolate(ones(1, 1, 2), 3, mode='cubic')*a", {}, "does not take this mode"),
+    ],
+)
+def test_what_does_not_fit_is_refused(text: str, given: dict[str, Any], said: str) -> None:
+    """With the sizes in question."""
+    with pytest.raises(GradcliError, match=said):
+        value_at_point(text, **given)
+
+
+def test_several_tensors_of_one_shape_are_a_list() -> None:
+    """As [a, b] is; one that nobody takes is no line of the Program."""
+    assert value_at_point("v.chunk(2)").shape == (2, 2)
+    program = read("v.chunk(4)[2]", shapes={"v": (4,)}).program
+    assert [line.call.op.name for line in program.lines] == ["index"]
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        *((f"{ties}[0]", [1, 2, 2]) for ties in ("sort(x)", "topk(x, 1)", "kthvalue(x, 2)", "cummax(x, 0)")),
+        ("max_pool1d(x, 2)", [[3, 3]]),
+        ("i0e(x)", 0),
+    ],
+)
+def test_a_tie_is_a_kink(text: str, x: Any) -> None:
+    """Of the elements that tie, each may be the one."""
+    check = Function(text).jacobian({"x": x}).check
+    assert check is not None
+    assert check.verdict == "kink"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 9])
+def test_the_exchanges_sort_everything(count: int) -> None:
+    """Every order of zeros and ones, by the zero-one principle; no stage meets an element twice."""
+    stages = exchanges(count)
+    assert all(len({*itertools.chain(*stage)}) == 2 * len(stage) for stage in stages)
+    for numbers in itertools.product([0, 1], repeat=count):
+        found = [*numbers]
+        for i, j in itertools.chain(*stages):
+            found[i], found[j] = min(found[i], found[j]), max(found[i], found[j])
+        assert found == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    "text", ["cholesky(A)", "cholesky_ex(A).L", "cholesky(A + eye(2))*2", "eigvalsh(A)", "eigh(A)[1]"]
+)
+def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
+    """Torch derives by both, which is the derivative of what it computed nowhere else."""
+    for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):
+        check = Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}).check
+        assert check is not None
+        assert check.verdict == verdict
+        assert ("symmetric" in "".join(f.note for f in check.findings)) == (verdict == "unchecked")
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]])
+def test_the_derivative_of_a_singular_determinant_is_the_cofactors(rows: list[list[float]]) -> None:
+    """Torch gives 0, and is told so; Jacobi's cofactors are computed here from the minors."""
+    A = np.array(rows)
+    n = len(A)
+    minors = [[np.linalg.det(np.delete(np.delete(A, i, 0), j, 1)) for j in range(n)] for i in range(n)]
+    cofactors = np.array([[(-1) ** (i + j) * minors[i][j] for j in range(n)] for i in range(n)])
+    answer = Function("det(A)").grad({"A": A})
+    assert answer.check is not None
+    assert answer.check.verdict == "inaccurate"
+    for finding in answer.check.findings:
+        assert finding.reference == pytest.approx(cofactors[finding.column])
