@@ -1,4 +1,4 @@
-"""Random programs for hypothesis, written twice: as text for gradcli, and run by plain torch as they grow.
+"""Random programs for hypothesis, as text for gradcli, which plain torch runs as they grow.
 
 A program is statements `t0 = ...; t1 = ...`, each one operation on what is there, so that it is well-shaped by
 construction.  Each node knows whether its point is at a kink (two values that tie, a root of 0), in floating point.
@@ -6,6 +6,7 @@ construction.  Each node knows whether its point is at a kink (two values that t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +14,9 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import torch
-from torch.nn import functional
 
 from gradcli.results import Check
+from tests.language.ops.agreement import run_by_torch
 
 Tensor = Any
 LARGEST = 1e4
@@ -49,8 +50,10 @@ class Random:
         """All statements, the last node being the output."""
         return "; ".join([*self.statements, self.nodes[-1].name])
 
-    def add(self, text: str, value: Tensor) -> None:
+    def add(self, text: str) -> None:
         """One more statement, unless its value is out of hand."""
+        value = run_by_torch(text, {node.name: node.value for node in self.nodes})
+        value = torch.stack(value) if isinstance(value, list) else value
         if value.numel() and value.numel() <= 24 and bool(torch.all(value.abs() < LARGEST)):
             name = f"t{len(self.statements)}"
             self.statements.append(f"{name} = {text}")
@@ -59,120 +62,54 @@ class Random:
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-SMOOTH: dict[str, Callable[[Tensor], Tensor]] = {
-    "sin({0})": torch.sin,
-    "tanh({0})": torch.tanh,
-    "exp(-{0}**2)": lambda a: torch.exp(-(a**2)),
-    "sigmoid({0})": torch.sigmoid,
-    "softplus({0})": functional.softplus,
-    "atan({0})": torch.atan,
-    "0.5*{0} - 1": lambda a: 0.5 * a - 1,
-    "-{0}": lambda a: -a,
-    "{0}**3": lambda a: a**3,
-    "1/(1 + {0}*{0})": lambda a: 1 / (1 + a * a),
-    "sqrt({0}**2 + 1)": lambda a: torch.sqrt(a**2 + 1),
-    "log1p({0}*{0})": lambda a: torch.log1p(a * a),
-    "gelu({0})": functional.gelu,
-    "{0}*{0}.detach()": lambda a: a * a.detach(),
-}
-BENT: dict[str, Callable[[Tensor], Tensor]] = {
-    "abs({0})": torch.abs,
-    "relu({0})": torch.relu,
-    "sign({0})*{0}": lambda a: torch.sign(a) * a,
-    "elu({0})": functional.elu,
-    "where({0} > 0, {0}, {0}**2)": lambda a: torch.where(a > 0, a, a**2),
-}
+
+def _texts(lines: str) -> list[str]:
+    """Templates of statements, which torch runs as they stand."""
+    return re.split(r"; |\n", lines.strip())
+
+
+SMOOTH = _texts("""
+sin({0}); tanh({0}); exp(-{0}**2); sigmoid({0}); softplus({0}); atan({0}); 0.5*{0} - 1; -{0}; {0}**3
+1/(1 + {0}*{0}); sqrt({0}**2 + 1); log1p({0}*{0}); gelu({0}); {0}*{0}.detach()
+""")
+BENT = "abs({0}); relu({0}); sign({0})*{0}; elu({0}); where({0} > 0, {0}, {0}**2)".split("; ")
 """With a kink at 0."""
 
-PAIRS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "{0} + {1}": lambda a, b: a + b,
-    "{0} - 2*{1}": lambda a, b: a - 2 * b,
-    "{0}*{1}": lambda a, b: a * b,
-    "{0}/(1 + {1}**2)": lambda a, b: a / (1 + b**2),
-    "lerp({0}, {1}, {0})": lambda a, b: torch.lerp(a, b, a),
-}
-MEETING: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "maximum({0}, {1})": torch.maximum,
-    "minimum({0}, {1})": torch.minimum,
-    "where({0} > {1}, {0}*{1}, {0} - {1})": lambda a, b: torch.where(a > b, a * b, a - b),
-    "where(({0} <= {1}) & ({1} != 0), {0}, {1}**2)": lambda a, b: torch.where((a <= b) & (b != 0), a, b**2),
-}
+PAIRS = "{0} + {1}; {0} - 2*{1}; {0}*{1}; {0}/(1 + {1}**2); lerp({0}, {1}, {0})".split("; ")
+MEETING = _texts("""
+maximum({0}, {1}); minimum({0}, {1}); where({0} > {1}, {0}*{1}, {0} - {1})
+where(({0} <= {1}) & ({1} != 0), {0}, {1}**2)
+""")
 """With a kink where the two are equal, or the second is 0."""
 
-MATRIX: dict[str, Callable[[Tensor], Tensor]] = {
-    "{0}.T": lambda a: a.T,
-    "diagonal({0}, 1)": lambda a: torch.diagonal(a, 1),
-    "trace({0})": torch.trace,
-    "tril({0}, -1)": lambda a: torch.tril(a, -1),
-    "triu({0})": torch.triu,
-    "{0}[:, 0]*2": lambda a: a[:, 0] * 2,
-    "{0}[-1]": lambda a: a[-1],
-    "{0}@{0}.T": lambda a: a @ a.T,
-    "pad({0}, (1, 0, 0, 1))": lambda a: functional.pad(a, (1, 0, 0, 1)),
-    "roll({0}, (1, -1), (0, 1))": lambda a: torch.roll(a, (1, -1), (0, 1)),
-    "einsum('ij,kj->ik', {0}, {0})": lambda a: torch.einsum("ij,kj->ik", a, a),
-    "einsum('ij->j', {0})": lambda a: torch.einsum("ij->j", a),
-    "det({0}@{0}.T + eye({n}))": lambda a: torch.linalg.det(a @ a.T + torch.eye(len(a), dtype=a.dtype)),
-    "{0}.permute(1, 0)": lambda a: a.permute(1, 0),
-}
-VECTOR: dict[str, Callable[[Tensor], Tensor]] = {
-    "diag({0}, -1)": lambda a: torch.diag(a, -1),
-    "outer({0}, {0})": lambda a: torch.outer(a, a),
-    "dot({0}, {0})": lambda a: torch.dot(a, a),
-    "{0}[1:]*{0}[:-1]": lambda a: a[1:] * a[:-1],
-    "{0}[::2]": lambda a: a[::2],
-    "[{0}, {0}**2]": lambda a: torch.stack([a, a**2]),
-    "cat([{0}, {0}[:1]])": lambda a: torch.cat([a, a[:1]]),
-    "pad({0}, (-1, 2), value=0.5)": lambda a: functional.pad(a, (-1, 2), value=0.5),
-    "{0}.expand(2, -1)": lambda a: a.expand(2, -1),
-    "{0}[:, None]": lambda a: a[:, None],
-}
-ANY: dict[str, Callable[[Tensor], Tensor]] = {
-    "{0}.flatten()": lambda a: a.flatten(),
-    "{0}.unsqueeze(0)": lambda a: a.unsqueeze(0),
-    "{0}.squeeze()": lambda a: a.squeeze(),
-    "{0}.sum()": lambda a: a.sum(),
-    "mean({0})": lambda a: a.mean(),
-    "prod({0})": torch.prod,
-    "{0}.reshape(-1, 1)": lambda a: a.reshape(-1, 1),
-    "{0}/{0}.numel()": lambda a: a / a.numel(),
-    "logsumexp({0}, dim=0)": lambda a: torch.logsumexp(a, 0),
-}
-ALONG: dict[str, Callable[[Tensor, int], Tensor]] = {
-    "sum({0}, dim={1})": lambda a, d: a.sum(d),
-    "mean({0}, {1}, keepdim=True)": lambda a, d: a.mean(d, keepdim=True),
-    "prod({0}, dim={1})": lambda a, d: a.prod(d),
-    "var({0}, dim={1}, correction=0)": lambda a, d: torch.var(a, d, correction=0),
-    "softmax({0}, dim={1})": torch.softmax,
-    "log_softmax({0}, dim={1})": torch.log_softmax,
-    "cumsum({0}, dim={1})": torch.cumsum,
-    "cumprod({0}, dim={1})": torch.cumprod,
-    "flip({0}, {1})": lambda a, d: torch.flip(a, (d,)),
-    "roll({0}, 2, {1})": lambda a, d: torch.roll(a, 2, d),
-    "cat([{0}, {0}*2], dim={1})": lambda a, d: torch.cat([a, a * 2], d),
-    "stack([{0}, sin({0})], dim={1})": lambda a, d: torch.stack([a, torch.sin(a)], d),
-}
-EXTREMES: dict[str, Callable[[Tensor, int], Tensor]] = {
-    "amax({0}, dim={1})": lambda a, d: a.amax(d),
-    "amin({0}, dim={1}, keepdim=True)": lambda a, d: a.amin(d, keepdim=True),
-    "max({0}, dim={1})[0]": lambda a, d: a.max(d)[0],
-    "norm({0}, p=1, dim={1})": lambda a, d: torch.linalg.vector_norm(a, 1, d),
-    "norm({0}, dim={1})": lambda a, d: torch.linalg.vector_norm(a, 2, d),
-    "norm({0}, p=inf, dim={1})": lambda a, d: torch.linalg.vector_norm(a, float("inf"), d),
-}
+MATRIX = _texts("""
+{0}.T; diagonal({0}, 1); trace({0}); tril({0}, -1); triu({0}); {0}[:, 0]*2; {0}[-1]; {0}@{0}.T
+pad({0}, (1, 0, 0, 1)); roll({0}, (1, -1), (0, 1)); einsum('ij,kj->ik', {0}, {0}); einsum('ij->j', {0})
+det({0}@{0}.T + eye({n})); {0}.permute(1, 0)
+""")
+VECTOR = _texts("""
+diag({0}, -1); outer({0}, {0}); dot({0}, {0}); {0}[1:]*{0}[:-1]; {0}[::2]; [{0}, {0}**2]; cat([{0}, {0}[:1]])
+pad({0}, (-1, 2), value=0.5); {0}.expand(2, -1); {0}[:, None]
+""")
+ANY = _texts("""
+{0}.flatten(); {0}.unsqueeze(0); {0}.squeeze(); {0}.sum(); mean({0}); prod({0}); {0}.reshape(-1, 1)
+{0}/{0}.numel(); logsumexp({0}, dim=0)
+""")
+ALONG = _texts("""
+sum({0}, dim={1}); mean({0}, {1}, keepdim=True); prod({0}, dim={1}); var({0}, dim={1}, correction=0)
+softmax({0}, dim={1}); log_softmax({0}, dim={1}); cumsum({0}, dim={1}); cumprod({0}, dim={1}); flip({0}, ({1},))
+roll({0}, 2, {1}); cat([{0}, {0}*2], dim={1}); stack([{0}, sin({0})], dim={1})
+""")
+EXTREMES = _texts("""
+amax({0}, dim={1}); amin({0}, dim={1}, keepdim=True); max({0}, dim={1})[0]; norm({0}, p=1, dim={1})
+norm({0}, dim={1}); norm({0}, p=inf, dim={1})
+""")
 """With a kink where elements tie in absolute value, or are 0."""
 
-LOSSES: dict[str, Callable[[Tensor, Tensor, str], Tensor]] = {
-    "mse_loss({0}, {1}, reduction='{2}')": lambda a, b, r: functional.mse_loss(a, b, reduction=r),
-    "l1_loss({0}, {1}, reduction='{2}')": lambda a, b, r: functional.l1_loss(a, b, reduction=r),
-    "huber_loss({0}, {1}, reduction='{2}')": lambda a, b, r: functional.huber_loss(a, b, reduction=r),
-    "smooth_l1_loss({0}, {1}, reduction='{2}', beta=0.5)": lambda a, b, r: functional.smooth_l1_loss(
-        a, b, reduction=r, beta=0.5
-    ),
-    "binary_cross_entropy_with_logits({0}, {1}, reduction='{2}')": lambda a, b, r: (
-        functional.binary_cross_entropy_with_logits(a, b, reduction=r)
-    ),
-}
+LOSSES = _texts("""
+mse_loss({0}, {1}, reduction='{2}'); l1_loss({0}, {1}, reduction='{2}'); huber_loss({0}, {1}, reduction='{2}')
+smooth_l1_loss({0}, {1}, reduction='{2}', beta=0.5); binary_cross_entropy_with_logits({0}, {1}, reduction='{2}')
+""")
 
 
 def _fit(a: Node, b: Node) -> bool:
@@ -211,46 +148,46 @@ def require_fair(check: Check, program: Random) -> None:
     assert check.verdict in allowed, check.findings
 
 
-def _one(draw: Draw, program: Random, a: Node, tables: list[Any]) -> None:
+def _one(draw: Draw, program: Random, a: Node, tables: list[list[str]]) -> None:
     table = draw(st.sampled_from(tables))
-    text, of = draw(st.sampled_from(sorted(table.items())))
+    text = draw(st.sampled_from(sorted(table)))
     if table is not VECTOR or len(a.value) > 1:
         program.is_at_kink |= table is BENT and bool((a.value == 0).any())
-        program.add(text.format(a.name, n=(*a.shape, 0)[0]), of(a.value))
+        program.add(text.format(a.name, n=(*a.shape, 0)[0]))
 
 
-def _two(draw: Draw, program: Random, a: Node, _: list[Any]) -> None:
+def _two(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
     b = draw(st.sampled_from([node for node in program.nodes if _fit(a, node)]))
     table = draw(st.sampled_from([PAIRS, MEETING]))
-    text, of = draw(st.sampled_from(sorted(table.items())))
+    text = draw(st.sampled_from(sorted(table)))
     program.is_at_kink |= table is MEETING and bool((a.value == b.value).any() or (b.value == 0).any())
-    program.add(text.format(a.name, b.name), of(a.value, b.value))
+    program.add(text.format(a.name, b.name))
 
 
-def _loss(draw: Draw, program: Random, a: Node, _: list[Any]) -> None:
+def _loss(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
     b = draw(st.sampled_from([node for node in program.nodes if node.shape == a.shape]))
     reduction = draw(st.sampled_from(["none", "mean", "sum"]))
-    text, of = draw(st.sampled_from(sorted(LOSSES.items())))
+    text = draw(st.sampled_from(sorted(LOSSES)))
     error = (a.value - b.value).abs()
     program.is_at_kink |= bool(((error == 0) | (error == 1) | (error == 0.5)).any())
-    program.add(text.format(a.name, b.name, reduction), of(a.value, b.value, reduction))
+    program.add(text.format(a.name, b.name, reduction))
 
 
-def _along(draw: Draw, program: Random, a: Node, _: list[Any]) -> None:
+def _along(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
     dim = draw(st.integers(-len(a.shape), len(a.shape) - 1))
     table = draw(st.sampled_from([ALONG, ALONG, EXTREMES]))
-    text, of = draw(st.sampled_from(sorted(table.items())))
+    text = draw(st.sampled_from(sorted(table)))
     sizes = a.value.detach().abs().sort(dim).values
     program.is_at_kink |= table is EXTREMES and bool((sizes.diff(dim=dim) == 0).any() or (sizes == 0).any())
-    program.add(text.format(a.name, dim), of(a.value, dim))
+    program.add(text.format(a.name, dim))
 
 
-def _product(draw: Draw, program: Random, a: Node, _: list[Any]) -> None:
+def _product(draw: Draw, program: Random, a: Node, _: list[list[str]]) -> None:
     fitting = [b for b in program.nodes if b.shape and a.shape and a.shape[-1] == b.shape[-2:][0]]
     fitting = [b for b in fitting if len(b.shape) <= 2]
     if fitting:
         b = draw(st.sampled_from(fitting))
-        program.add(f"{a.name}@{b.name}", a.value @ b.value)
+        program.add(f"{a.name}@{b.name}")
 
 
 @st.composite

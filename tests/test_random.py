@@ -1,4 +1,4 @@
-"""Random expressions and programs, written twice: as text for gradcli, and for SymPy or for plain torch."""
+"""Random expressions, written twice: for gradcli and for SymPy; and random programs, which plain torch runs too."""
 
 from __future__ import annotations
 
