@@ -15,7 +15,7 @@ from gradcli.language import ops
 from gradcli.language.inputs import Value
 from tests.codegen.running import EDGES, Edge, asked, run_script, without_formulas
 from tests.examples import examples
-from tests.language.test_snippets import GRADIENTS
+from tests.language.test_snippets import PASSES
 from tests.programs import Random, programs
 from tests.test_seeds import VJPS
 
@@ -64,7 +64,7 @@ def test_the_questions_that_started_the_project(name: str, words: list[str]) -> 
     same_numbers(text, at, v, wrt=wrt)
 
 
-@pytest.mark.parametrize("text", [text for text, _ in GRADIENTS], ids=range(len(GRADIENTS)))
+@pytest.mark.parametrize("text", PASSES)
 def test_a_snippet_comes_back_as_a_script(text: str) -> None:
     """With the values, the gradient vector and the variables that it says."""
     same_numbers(text)
