@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -76,27 +78,34 @@ def gradcli(capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
 @pytest.fixture
 def installed() -> Command:
     """The installed command, run as a process of its own."""
-    return _process(os.path.join(os.path.dirname(sys.executable), "gradcli"))
+    return functools.partial(process, warm.INSTALLED)
 
 
 @pytest.fixture
 def forked() -> Command:
     """The command as a process of its own, where its start does not matter."""
-    return _process(warm.gradcli())
+    return functools.partial(process, warm.gradcli())
 
 
-def _process(program: str) -> Command:
-    def run(*arguments: str, **environment: str) -> Run:
-        done = subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env=os.environ | environment,
-            timeout=120,
-            check=False,
-        )
-        return Run(done.returncode, done.stdout, done.stderr)
+def process(*words: str, given: str | int | None = None, cwd: Path | None = None, **environment: str) -> Run:
+    """What a program does.
 
-    return run
+    Args:
+        words: Its path and its arguments.
+        given: What comes to its standard input: a text, or whatever is open by a number.
+        cwd: Where it runs.
+        environment: Variables beside those of this process.
+    """
+    stdin = {"input": given} if isinstance(given, str) else {"stdin": given}
+    done = subprocess.run(
+        words,
+        **stdin,
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=200,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout, done.stderr)

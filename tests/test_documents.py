@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -24,7 +23,7 @@ from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind
 from gradcli.results import SEVERITY
 from tests import command_reference, generated, row_fields, warm
-from tests.conftest import Command, Run
+from tests.conftest import Command, Run, process
 from tests.language import operation_count
 
 ROOT = Path(__file__).parent.parent
@@ -215,17 +214,8 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     commands = _commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
     lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])
-    done = subprocess.run(
-        [sys.executable, "-c", script, lines],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "".join(output for _, output in commands)
+    run = process(sys.executable, "-c", script, lines, cwd=tmp_path)
+    assert run == Run(0, "".join(output for _, output in commands), "")
 
 
 def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,24 +241,15 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
 def test_an_example_prints_what_is_recorded(example: Path, request: pytest.FixtureRequest) -> None:
     """Scripts find the command on the PATH; Python examples the installed package."""
     folder = Path(sys.executable).parent if example.name == INSTALLED else warm.folder()
-    environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     program = {".py": [f"{folder}/python"], ".mk": ["make", "-sf"]}.get(example.suffix, ["sh"])
     if shutil.which(program[0]) is None:
         pytest.skip("there is no make here")
-    done = subprocess.run(
-        [*program, str(example)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    run = process(*program, str(example), PATH=f"{folder}{os.pathsep}{os.environ['PATH']}")
+    assert (run.code, run.err) == (0, "")
     golden = GOLDENS / f"{example.name}.txt"
     if request.config.getoption("--update-goldens"):
-        golden.write_text(done.stdout, encoding="utf-8")
-    assert done.stdout == golden.read_text(encoding="utf-8")
+        golden.write_text(run.out, encoding="utf-8")
+    assert run.out == golden.read_text(encoding="utf-8")
 
 
 def test_the_guide_says_what_each_verdict_promises() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 import gradcli
 from gradcli.language import ops
+from tests.conftest import process
 
 PACKAGE = Path(gradcli.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -358,6 +358,5 @@ print(len(files))
 )
 def test_a_short_question_enters_few_modules(command: str, most: int) -> None:
     """As many as a reader has to open who follows it."""
-    words = [sys.executable, "-c", ENTERED, str(PACKAGE), *command.split()]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
-    assert int(done.stdout.splitlines()[-1]) <= most
+    run = process(sys.executable, "-c", ENTERED, str(PACKAGE), *command.split())
+    assert int(run.out.splitlines()[-1]) <= most

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import warnings
 from dataclasses import replace
@@ -16,6 +15,7 @@ from gradcli.errors import TooLargeError
 from gradcli.language.ops import TABLE
 from gradcli.report import Screen, rendered
 from gradcli.results import Array, BackwardGraph, Drawing, GraphTensor
+from tests.conftest import process
 
 Edges = list[tuple[str, str, int]]
 
@@ -209,9 +209,9 @@ def test_long_programs_do_not_recurse() -> None:
         "drawing.start()\n"
         "drawing.join()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=250, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "10000 10000.0\n"
+    run = process(sys.executable, "-c", code)
+    assert run.code == 0, run.err
+    assert run.out == "10000 10000.0\n"
 
 
 def test_tensors_that_are_too_large_together_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from itertools import product
 
@@ -14,6 +13,7 @@ from gradcli.autodiff import jacobians
 from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
+from tests.conftest import Run, process
 from tests.parsing import parse
 
 ROUNDED = {"binary_cross_entropy": 1e-10, "hardsigmoid": 1e-7}
@@ -64,10 +64,7 @@ def test_no_part_of_a_tensor_that_holds_nothing_ends_the_process() -> None:
     """Of what is linear on either side, in a process of its own: a Hessian that is 0, which torch holds nowhere."""
     texts = [part.format(f=f) for f, part in product(KNOWN_SLOPES, PARTS)]
     texts += [f"maximum({one}, maximum(x, y))" for one in texts]
-    child = subprocess.run(
-        [sys.executable, "-c", ALL_HESSIANS], input="\n".join(texts), text=True, capture_output=True, check=False
-    )
-    assert (child.returncode, child.stderr) == (0, "")
+    assert process(sys.executable, "-c", ALL_HESSIANS, given="\n".join(texts)) == Run(0, "", "")
 
 
 def test_an_infinite_slope_stays_out_of_directions_that_do_not_move() -> None:

@@ -21,7 +21,7 @@ import pytest
 import gradcli.function
 from gradcli.options import OPTIONS
 from tests import warm
-from tests.conftest import Command, Run
+from tests.conftest import Command, Run, process
 
 BATCH = [sys.executable, "-m", "gradcli", "batch"]
 GOOD = {"command": "grad", "expression": "x**2", "at": {"x": 3}}
@@ -43,7 +43,7 @@ def ask(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Ask:
 
 @contextmanager
 def _process(*program: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
+    child = subprocess.Popen(
         program,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -51,11 +51,11 @@ def _process(*program: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
         text=True,
         **options,
     )
-    with process:
+    with child:
         try:
-            yield process
+            yield child
         finally:
-            process.kill()
+            child.kill()
 
 
 def _stream(pipe: IO[str] | None) -> IO[str]:
@@ -280,13 +280,13 @@ def test_what_ends_the_process_is_no_bug(ask: Ask, monkeypatch: pytest.MonkeyPat
 
 def test_an_answer_is_there_before_the_next_request_is_sent() -> None:
     """Through pipes, one at a time."""
-    with _process(warm.gradcli(), "batch") as process:
+    with _process(warm.gradcli(), "batch") as child:
         for number in range(3):
-            _stream(process.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
-            _stream(process.stdin).flush()
-            assert json.loads(_stream(process.stdout).readline())["id"] == number
-        _stream(process.stdin).close()
-        assert process.wait(60) == 0
+            _stream(child.stdin).write(json.dumps(GOOD | {"id": number}) + "\n")
+            _stream(child.stdin).flush()
+            assert json.loads(_stream(child.stdout).readline())["id"] == number
+        _stream(child.stdin).close()
+        assert child.wait(60) == 0
 
 
 def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
@@ -310,23 +310,17 @@ def test_a_mistake_imports_no_torch() -> None:
     code = "import sys; from gradcli.cli import main; c = main(['batch']); sys.exit(c + 10*('torch' in sys.modules))"
     bad = '{"command": "grad", "expression": "x +"}\n{"command": "grad", "expression": "x**2"}\n'
     for requests, wanted in ((bad, 2), (bad + json.dumps(GOOD), 12)):
-        done = subprocess.run([sys.executable, "-c", code], input=requests, capture_output=True, text=True, check=False)
-        assert done.returncode == wanted
+        assert process(sys.executable, "-c", code, given=requests).code == wanted
 
 
 def test_a_terminal_is_read_only_if_asked() -> None:
     """A hint, and no waiting."""
     main, terminal = pty.openpty()
-    done = subprocess.run(
-        [warm.gradcli(), "batch"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "gradcli batch -" in done.stderr
+    run = process(warm.gradcli(), "batch", given=terminal)
+    assert (run.code, run.out) == (2, "")
+    assert "gradcli batch -" in run.err
     os.write(main, json.dumps(GOOD).encode() + b"\n\x04")
-    done = subprocess.run(
-        [warm.gradcli(), "batch", "-"], stdin=terminal, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert json.loads(done.stdout)["grad"] == {"x": 6.0}
+    assert json.loads(process(warm.gradcli(), "batch", "-", given=terminal).out)["grad"] == {"x": 6.0}
     os.close(main)
     os.close(terminal)
 
@@ -338,21 +332,19 @@ def test_pipes_that_are_closed_end_it(before: str, after: str, code: int) -> Non
     """As for every command."""
     requests = f"(sleep 0.2; printf '{json.dumps(GOOD)}\\n')"
     script = f"{requests} | ({warm.gradcli()} batch {before} 2>&4; echo $? >&3) {after}"
-    done = subprocess.run(
-        ["bash", "-c", f"exec 3>&1 4>&2; {script}"], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.stdout.split()[-1] == str(code), done.stderr
-    assert "Traceback" not in done.stderr
-    assert (done.stderr == "") == (code == 141)
+    run = process("bash", "-c", f"exec 3>&1 4>&2; {script}")
+    assert run.out.split()[-1] == str(code), run.err
+    assert "Traceback" not in run.err
+    assert (run.err == "") == (code == 141)
 
 
 def test_an_interrupt_ends_quietly() -> None:
     """With what was answered on stdout."""
-    with _process(*BATCH, start_new_session=True) as process:
-        _stream(process.stdin).write(json.dumps(GOOD) + "\n")
-        _stream(process.stdin).flush()
-        assert _stream(process.stdout).readline()
+    with _process(*BATCH, start_new_session=True) as child:
+        _stream(child.stdin).write(json.dumps(GOOD) + "\n")
+        _stream(child.stdin).flush()
+        assert _stream(child.stdout).readline()
         time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-        assert _stream(process.stderr).read() == ""
+        child.send_signal(signal.SIGINT)
+        assert child.wait(60) == 130
+        assert _stream(child.stderr).read() == ""

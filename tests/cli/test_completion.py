@@ -8,7 +8,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ from gradcli.cli.completion import ASKED, LINE, WORD, Shell, split
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.options import FORMATS
-from tests.conftest import Command
+from tests.conftest import Command, Run, process
 
 BIN = os.path.dirname(sys.executable)
 WATCH = f"""
@@ -196,19 +195,13 @@ def test_the_names_that_are_no_variables_are_those_of_the_language() -> None:
     assert SHADOWABLE - PREFIXES <= completion.CONSTANTS
 
 
-def test_completion_imports_nothing_slow() -> None:
+def test_completion_imports_nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person is waiting."""
     lines = ["gradcli ", 'gradcli vjp "x + so', "gradcli functions so", "gradcli vjp a*b --wrt "]
-    done = subprocess.run(
-        [sys.executable, "-c", WATCH, *lines],
-        env=os.environ | {ASKED: "zsh"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    answers = done.stdout.split("line\n")[1:]
+    monkeypatch.setenv(ASKED, "zsh")
+    run = process(sys.executable, "-c", WATCH, *lines)
+    assert (run.code, run.err) == (0, "")
+    answers = run.out.split("line\n")[1:]
     assert len(answers) == len(lines)
     assert all(answers)
 
@@ -220,8 +213,7 @@ def test_the_script_is_printed_and_its_shell_accepts_it(shell: Shell, gradcli: C
     assert (run.code, run.err) == (0, "")
     assert f"{ASKED}={shell} {LINE}=" in run.out
     if program := shutil.which(shell):
-        done = subprocess.run([program, "-n"], input=run.out, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert process(program, "-n", given=run.out) == Run(0, "", "")
 
 
 def test_zsh_does_not_look_for_files_by_an_expression(gradcli: Command) -> None:
@@ -300,15 +292,8 @@ def test_fish_completes() -> None:
     """As it says itself."""
     for line, wanted in (('gradcli vjp "x + softma', "x + softmax("), ("gradcli hess", "hessian")):
         script = f"gradcli completion fish | source; complete -C'{line}'"
-        done = subprocess.run(
-            ["fish", "--no-config", "-c", script],
-            env=os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        assert done.stdout.startswith(f"{wanted}\t")
+        run = process("fish", "--no-config", "-c", script, PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+        assert run.out.startswith(f"{wanted}\t")
 
 
 def test_a_shell_must_be_named(gradcli: Command) -> None:

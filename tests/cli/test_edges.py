@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
 from tests import warm
-from tests.conftest import Command
+from tests.conftest import Command, process
 from tests.work import counted
 
 ANSWERED = [
@@ -84,13 +83,9 @@ def test_no_arguments_show_the_help(gradcli: Command) -> None:
 def test_an_answer_is_not_lost_with_its_remarks(redirection: str) -> None:
     """Stdout first; a stderr that is closed or full undoes nothing."""
     for arguments, code, out in ((["a = x; x**2"], 0, "9\n"), (["y +"], 2, "")):
-        words = " ".join(
-            f'"{word}"' for word in [warm.gradcli(), "eval", *arguments, "--at", "x=3", "--format", "plain"]
-        )
-        done = subprocess.run(
-            ["sh", "-c", f"{words} {redirection}"], stdout=subprocess.PIPE, text=True, timeout=60, check=False
-        )
-        assert (done.returncode, done.stdout) == (code, out)
+        words = [warm.gradcli(), "eval", *arguments, "--at", "x=3", "--format", "plain"]
+        run = process("sh", "-c", f'"$0" "$@" {redirection}', *words)
+        assert (run.code, run.out) == (code, out)
 
 
 MOST = 30_000_000

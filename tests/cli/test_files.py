@@ -6,7 +6,6 @@ import io
 import json
 import os
 import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,9 +13,7 @@ import numpy as np
 import pytest
 
 from tests import warm
-from tests.conftest import Command
-
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+from tests.conftest import Command, Run, process
 
 
 @pytest.fixture
@@ -36,16 +33,9 @@ def piped(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
-def shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The script, with the command as `gradcli`."""
-    return subprocess.run(
-        ["bash", "-c", f'gradcli() {{ "{warm.gradcli()}" "$@"; }}; {script}'],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def shell(script: str, folder: Path) -> Run:
+    """What a script does, with the command as `gradcli`."""
+    return process("bash", "-c", f'gradcli() {{ "{warm.gradcli()}" "$@"; }}; {script}', cwd=folder)
 
 
 ANSWERS = [
@@ -146,8 +136,8 @@ def test_what_is_wrong_is_marked(arguments: list[str], words: str, gradcli: Comm
 )
 def test_real_pipes(script: str, expected: str, folder: Path) -> None:
     """From one gradcli to the next, from a file, from a process; and who does not ask for stdin leaves it alone."""
-    done = shell(script, folder)
-    assert (done.stdout, done.stderr) == (f"{expected}\n", "")
+    run = shell(script, folder)
+    assert (run.out, run.err) == (f"{expected}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -164,20 +154,18 @@ def test_real_pipes(script: str, expected: str, folder: Path) -> None:
 )
 def test_pipes_that_are_refused(script: str, words: str, folder: Path) -> None:
     """In bounded time, with one message."""
-    done = shell(script, folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
+    run = shell(script, folder)
+    assert (run.code, run.out) == (2, "")
+    assert words in run.err
+    assert run.err.startswith("error: ")
+    assert "Traceback" not in run.err
 
 
 def test_a_terminal_is_not_waited_for() -> None:
     """It would look like a gradcli that hangs."""
     ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [GRADCLI, "eval", "x", "--at", "@-"], stdin=theirs, capture_output=True, text=True, timeout=60, check=False
-    )
+    run = process(warm.gradcli(), "eval", "x", "--at", "@-", given=theirs)
     os.close(ours)
     os.close(theirs)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: standard input is a terminal")
+    assert run.code == 2
+    assert run.err.startswith("error: standard input is a terminal")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, process
 from tests.work import counted
 
 REFUSED = 2_000_000
@@ -180,11 +179,9 @@ def test_memory_stays_bounded() -> None:
         "    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in KiB\n"
         "    assert code in (0, 2) and held < 4 * 2**20, (text[:20], code, held)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], input="\n".join(texts), capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
+    run = process(sys.executable, "-c", code, given="\n".join(texts))
+    assert run.code == 0, run.err
+    assert "Traceback" not in run.err
 
 
 def test_the_shell_sees_no_expansion_of_a_name(gradcli: Command) -> None:

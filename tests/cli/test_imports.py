@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import process
 
 WATCH = """
 import json, sys
@@ -64,14 +65,7 @@ NO_TORCH: list[tuple[int, list[str]]] = [
 )
 def test_what_is_not_imported(rows: list[tuple[int, list[str]]], kept_out: set[str], tmp_path: Path) -> None:
     """By command lines one after the other in one process."""
-    done = subprocess.run(
-        [sys.executable, "-c", WATCH, json.dumps([words for _, words in rows])],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    ends = re.findall(r"^(\d+)((?: (?:torch|sympy|numpy|flint))*)$", done.stderr, re.MULTILINE)
+    run = process(sys.executable, "-c", WATCH, json.dumps([words for _, words in rows]), cwd=tmp_path)
+    ends = re.findall(r"^(\d+)((?: (?:torch|sympy|numpy|flint))*)$", run.err, re.MULTILINE)
     for (code, words), (ended, packages) in zip(rows, ends, strict=True):
         assert (int(ended), set(packages.split()) & kept_out) == (code, set()), words

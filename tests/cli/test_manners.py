@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from tests import warm
 from tests.cli.test_output import QUESTIONS
 from tests.cli.test_process import on_a_terminal
+from tests.conftest import Run, process
 
 GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
 READY = """
@@ -35,32 +36,25 @@ The background jobs of a shell ignore interrupts, and so would these tests there
 @pytest.mark.parametrize("delay", [0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0])
 def test_an_interrupt_is_quiet_from_the_first_import_on(delay: float) -> None:
     """Exit 130, also in the middle of `import torch`."""
-    process = subprocess.Popen(
+    child = subprocess.Popen(
         [sys.executable, "-c", READY, "jacobian", "sin(x)*x", "--at", "linspace(0,1,6000)", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # of a program, and not of the terminal at which the tests run
     )
-    assert process.stdout is not None
-    process.stdout.readline()
+    assert child.stdout is not None
+    child.stdout.readline()
     time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (130, "", "")
 
 
 def test_a_full_disk_leaves_no_file() -> None:
     """A device is written to as it is; what it refuses is reported with its name."""
-    done = subprocess.run(
-        [warm.gradcli(), "eval", "x", "--at", "1", "--format", "csv", "-o", "/dev/full"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (74, "")
-    assert done.stderr == "error: '/dev/full' could not be written: No space left on device\n"
+    run = process(warm.gradcli(), "eval", "x", "--at", "1", "--format", "csv", "-o", "/dev/full")
+    assert run == Run(74, "", "error: '/dev/full' could not be written: No space left on device\n")
     assert Path("/dev/full").is_char_device()
 
 
@@ -68,7 +62,7 @@ def test_an_open_file_is_not_replaced(tmp_path: Path) -> None:
     """`-o /dev/stdout` adds to where stdout goes, between what others write there."""
     path = tmp_path / "log"
     script = f'(echo before; "{warm.gradcli()}" eval x --at 1 --format plain -o /dev/stdout; echo after) > "{path}"'
-    subprocess.run(["sh", "-c", script], timeout=60, check=True)
+    process("sh", "-c", script)
     assert path.read_text(encoding="utf-8") == "before\n1\nafter\n"
 
 
@@ -79,12 +73,10 @@ def test_no_command_reads_standard_input_unasked(tmp_path: Path) -> None:
     asking = ["eval", "x**2", "--at", "@-", "--format", "plain"]
     for words in (*([command, *words] for command, words in QUESTIONS.items()), asking):
         with given.open("rb") as file:
-            done = subprocess.run(
-                [warm.gradcli(), *words], stdin=file, capture_output=True, text=True, timeout=60, check=False
-            )
+            run = process(warm.gradcli(), *words, given=file.fileno())
             read = os.lseek(file.fileno(), 0, os.SEEK_CUR)
-        assert (done.returncode, done.stderr, read) == (0, "", 4 if words is asking else 0), words
-        assert done.stdout == "1 4\n" if words is asking else done.stdout
+        assert (run.code, run.err, read) == (0, "", 4 if words is asking else 0), words
+        assert run.out == "1 4\n" if words is asking else run.out
 
 
 @pytest.mark.parametrize("columns", [20, 40])

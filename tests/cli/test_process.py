@@ -6,31 +6,22 @@ import os
 import pty
 import re
 import select
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests import warm
-from tests.conftest import Command
+from tests.conftest import Command, Run, process
 
-GRADCLI = os.path.join(os.path.dirname(sys.executable), "gradcli")
+GRADCLI = warm.INSTALLED
 MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
-BUG = """
-import sys
-import gradcli.function
-from gradcli.cli import main
-gradcli.function.Function.eval = lambda *a, **k: 1 / 0
-sys.exit(main(["eval", "x", "--at", "1"]))
-"""
 
 
 @pytest.mark.parametrize("program", [[GRADCLI], [sys.executable, "-m", "gradcli"]], ids=["installed", "module"])
 def test_the_command_as_it_is_installed(program: list[str]) -> None:
     """What the README promises, from its entry points."""
-    done = subprocess.run([*program, *MAIN_JOB, "--format", "plain"], capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"2 4\n", b"")
+    assert process(*program, *MAIN_JOB, "--format", "plain") == Run(0, "2 4\n", "")
 
 
 NO_UNICODE: list[tuple[list[str], int, str]] = [
@@ -65,13 +56,10 @@ def test_without_unicode_our_own_words_are_in_ascii(
 
 def test_without_a_locale_there_is_an_answer_and_an_error() -> None:
     """What was typed is shown with replacements, not a traceback."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
-    environment |= {key: value for key, value in os.environ.items() if key == "PYTHONPATH"}
-    environment |= {"LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     for words, code in ((MAIN_JOB, 0), (["eval", "sine(é∂)", "--color", "always"], 2)):
-        done = subprocess.run([GRADCLI, *words], capture_output=True, env=environment, timeout=60, check=False)
-        assert (done.returncode, done.stdout.isascii(), b"Traceback" in done.stderr) == (code, True, False)
-        assert done.stderr.startswith(b"\x1b[1;31merror:") == (code == 2)
+        run = process(GRADCLI, *words, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+        assert (run.code, run.out.isascii(), "Traceback" in run.err) == (code, True, False)
+        assert run.err.startswith("\x1b[1;31merror:") == (code == 2)
 
 
 def test_the_list_of_commands_is_whole_at_80_columns(forked: Command) -> None:
@@ -90,14 +78,7 @@ def test_only_a_process_of_its_own_leaves_its_garbage() -> None:
         "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n{0}()"
     )
     for function, frozen in (("main", "False"), ("process", "True")):
-        done = subprocess.run(
-            [sys.executable, "-c", code.format(function), "--version"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.stdout.split()[-1] == frozen
+        assert process(sys.executable, "-c", code.format(function), "--version").out.split()[-1] == frozen
 
 
 def test_a_deleted_working_directory_is_said(tmp_path: Path) -> None:
@@ -107,11 +88,9 @@ def test_a_deleted_working_directory_is_said(tmp_path: Path) -> None:
         (MAIN_JOB, 2, "error: the working directory does not exist any more, and torch does not run without one\n"),
         (["--version"], 0, ""),
     ):
-        done = subprocess.run(
-            ["sh", "-c", script, GRADCLI, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert (done.returncode, done.stderr[: len(message)]) == (code, message)
-        assert "MKL" not in done.stderr
+        run = process("sh", "-c", script, GRADCLI, *words, cwd=tmp_path)
+        assert (run.code, run.err[: len(message)]) == (code, message)
+        assert "MKL" not in run.err
 
 
 def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
@@ -135,22 +114,22 @@ def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
     return shown.rpartition("\r\x1b[2K")[2]
 
 
+BUG = """
+import sys
+from gradcli import Function
+from gradcli.cli import main
+Function.eval = lambda *a, **k: 1 / 0
+sys.exit(main(["eval", "x", "--at", "1"]))
+"""
+
+
 def test_a_bug_of_ours_is_reported_as_such() -> None:
     """Exit 70, one line and no traceback; the traceback on request."""
-    code = BUG
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (70, "")
-    assert done.stderr.startswith("gradcli: internal error: ZeroDivisionError")
-    assert "Traceback" not in done.stderr
-    debugged = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=os.environ | {"GRADCLI_DEBUG": "1"},
-    )
-    assert "Traceback" in debugged.stderr
+    run = process(sys.executable, "-c", BUG)
+    assert (run.code, run.out) == (70, "")
+    assert run.err.startswith("gradcli: internal error: ZeroDivisionError")
+    assert "Traceback" not in run.err
+    assert "Traceback" in process(sys.executable, "-c", BUG, GRADCLI_DEBUG="1").err
 
 
 @pytest.mark.parametrize("arguments", ["--help", "--version", "vjp --help", "", "eval x --at 1"])
@@ -159,14 +138,7 @@ def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: 
     """Help and version too; at exit Python has nothing left to complain about."""
     program = warm.gradcli() if "eval" in arguments else GRADCLI
     script = f'(sleep 0.2; "{program}" {arguments}; echo $? >&3) {redirection}'
-    done = subprocess.run(
-        ["bash", "-c", f"exec 3>&2; {script}"],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr.splitlines()[-1] == str(code)
-    assert "Exception ignored" not in done.stderr
-    assert "internal error" not in done.stderr
+    run = process("bash", "-c", f"exec 3>&2; {script}")
+    assert run.err.splitlines()[-1] == str(code)
+    assert "Exception ignored" not in run.err
+    assert "internal error" not in run.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from tests.cli.test_answers import GOLDENS
 from tests.codegen.running import run_script
-from tests.conftest import Command
+from tests.conftest import Command, process
 from tests.examples import examples
 
 SCRIPTS = [golden for golden in sorted(GOLDENS.glob("code*.txt")) if "json" not in golden.stem]
@@ -31,9 +30,9 @@ def test_a_script_that_is_piped_into_a_file_runs(to: str, forked: Command, tmp_p
     assert (run.code, run.err) == (0, "")
     script = tmp_path / "script.py"
     script.write_text(run.out, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    shown = done.stdout.replace("tensor(", "").replace(", dtype=torch.float64)", "")
+    done = process(sys.executable, str(script))
+    assert (done.code, done.err) == (0, "")
+    shown = done.out.replace("tensor(", "").replace(", dtype=torch.float64)", "")
     numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
     assert numbers == [float(word) for word in forked("vjp", *words, "--format", "plain").out.split()]
 
@@ -59,9 +58,7 @@ def test_warnings_go_to_stderr(gradcli: Command) -> None:
 def test_scripts_are_formatted(golden: Path) -> None:
     """As `ruff format` would."""
     source = golden.read_text(encoding="utf-8").partition("\n")[2]
-    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "-"]
-    done = subprocess.run(ruff, input=source, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout == source
+    assert process(sys.executable, "-m", "ruff", "format", "--isolated", "-", given=source).out == source
 
 
 # -- hostile text
