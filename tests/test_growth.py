@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 import sympy
 
 from gradcli import Function
-from gradcli.errors import GradcliError
 from gradcli.language import snippets
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
@@ -88,15 +85,6 @@ def test_the_signs_of_a_snippet_are_looked_for_once() -> None:
     assert not snippets._TORCH.search("\n" * 20_000 + "x**2")
     assert not snippets._STATEMENTS.search("\n" * 20_000 + "x**2")
     assert snippets._TORCH.search("x**2\n\n  print (x)")
-
-
-@pytest.mark.parametrize("text", ["\t" * 30_000 + "x", "x\n" + " " * 30_000 + "y", "1." * 10_000 + "x"])
-def test_a_run_of_one_sign_is_read_once(text: str) -> None:
-    """Not again from each of its places."""
-    began = time.process_time()
-    with contextlib.suppress(GradcliError):
-        snippets.read(text)
-    assert time.process_time() - began < 3
 
 
 def test_the_names_of_a_program_are_made_once() -> None:

@@ -217,16 +217,3 @@ def test_python_s_functions_of_a_list_are_python_s(text: str, expected: Any) -> 
     assert answer.value.shape == np.shape(expected)
     np.testing.assert_allclose(answer.value, expected, rtol=1e-14)
     assert answer.warnings == ()
-
-
-@pytest.mark.parametrize(
-    "text", ["sum([x, x**2, 3])", "sum([x, x**2], 2)", "sum((x, sum([x, x])))", "t = [x, x]; sum(t)"]
-)
-def test_python_itself_agrees_on_lists(text: str) -> None:
-    """The text as it stands, run on tensors."""
-    import torch
-
-    space = {"x": torch.tensor(X)}
-    *before, last = text.split("; ")
-    exec("\n".join(before), space)
-    np.testing.assert_array_equal(Function(text).eval({"x": X}).value, eval(last, space).numpy())
