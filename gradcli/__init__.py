@@ -15,11 +15,12 @@ Rooms, from the top:
 warm                             a process that answers the calls of the shell at once
 cli, requests                    the shell, and requests as JSON
 function                         the Python API: a method a command
-recording                        functions of Python, run and recorded
+running                          functions and scripts of Python, run and recorded
 questions, report                what is asked and answered; answers to text
 crosscheck, claims, diagnose     where the readings meet: verdicts, proofs, what to blame
 codegen                          scripts that compute the same
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
+recording                        calls of ATen to a Program
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
 results, notation                what answers are; how mathematics is written
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from gradcli import results as results
     from gradcli.errors import GradcliError as GradcliError
     from gradcli.function import Function as Function
-    from gradcli.recording.plain_functions import *  # noqa: F403
+    from gradcli.running.plain_functions import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -62,7 +63,7 @@ _HOMES = {
     "GradcliError": "gradcli.errors",
     "Function": "gradcli.function",
     **dict.fromkeys(
-        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.recording.plain_functions"
+        ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "check", "record"), "gradcli.running.plain_functions"
     ),
 }
 

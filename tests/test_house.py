@@ -40,14 +40,15 @@ ALLOWED = {
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
     "codegen questions recording progress",
     "function": "results language questions",
-    "recording": "autodiff crosscheck errors function language progress questions recording results",
+    "recording": "autodiff errors language recording results",
+    "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation results report",
     "files": "errors results language files signals",
     "requests": "errors options results function files requests progress",
-    "cli": "gradcli errors options results language function guide questions recording files report requests "
+    "cli": "gradcli errors options results language function guide questions running files report requests "
     "signals cli progress warm",
-    "warm": "gradcli autodiff cli recording signals warm",
-    "__init__": "errors results function recording report showing",
+    "warm": "gradcli autodiff cli running signals warm",
+    "__init__": "errors results function running report showing",
     "__main__": "warm",
 }
 """What each room may import of the package; the readings never import each other."""
@@ -134,10 +135,6 @@ NARROW = {
         "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
     ("diagnose", "claims"): {"gradcli.claims.identity"},  # whether a form that SymPy proposes is the same
-    ("questions", "recording"): {
-        "gradcli.recording.recorder",
-        "gradcli.recording.torch_meanings",
-    },  # what torch makes of a call
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
@@ -177,9 +174,9 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
 
 DOORS = {
     ("cli/streams.py", "except Exception"),
-    ("recording/loading.py", "except Exception"),
-    ("recording/script_recorder.py", "except Exception"),
-    ("recording/scripts.py", "except Exception"),
+    ("running/loading.py", "except Exception"),
+    ("running/script_recorder.py", "except Exception"),
+    ("running/scripts.py", "except Exception"),
     ("warm/becoming.py", "except BaseException"),
 }
 """Where a bug must not end what follows it: it is answered as one, and the stream goes on, or the call ends."""

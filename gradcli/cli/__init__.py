@@ -74,8 +74,8 @@ def process(*, is_forked: bool = False) -> int:
         import gc
 
         gc.freeze()
-    if "gradcli.recording.loading" in sys.modules:  # a thread of the user's must not keep the process
-        from gradcli.recording.loading import end
+    if "gradcli.running.loading" in sys.modules:  # a thread of the user's must not keep the process
+        from gradcli.running.loading import end
 
         end(code)
     return code

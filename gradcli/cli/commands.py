@@ -18,7 +18,7 @@ from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import arguments, read_expression, signed
 from gradcli.errors import UsageError
-from gradcli.recording.targets import require_no_file, target
+from gradcli.running.targets import require_no_file, target
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -139,7 +139,7 @@ def _function_of(expression: str) -> tuple[Function, Files]:
     require_no_file(expression)
     if (named := target(expression)) is not None:
         named.require_file()
-        from gradcli.recording.python_functions import named as function_named
+        from gradcli.running.python_functions import named as function_named
 
         return function_named(named), files
     text = read_expression(expression, files)

@@ -59,8 +59,8 @@ def run(words: list[str] | None, **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script(words or [], given["command"])
-        from gradcli.recording.loading import away_from_output
-        from gradcli.recording.scripts import MOST_PASSES, Script, answer_passes, own_traceback
+        from gradcli.running.loading import away_from_output
+        from gradcli.running.scripts import MOST_PASSES, Script, answer_passes, own_traceback
 
         script = Script(*given_script)
         with away_from_output() as stdout:

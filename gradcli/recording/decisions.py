@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gradcli.autodiff._torch import torch
@@ -10,7 +11,6 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program import wengert
 from gradcli.language.program.wengert import Atom, Guards, Program
-from gradcli.recording.cuts import released
 from gradcli.recording.memory import memory
 from gradcli.recording.places import Place
 from gradcli.recording.positions import ORDERED, distinct
@@ -165,3 +165,16 @@ class Decisions:
                 condition = known.shown.removesuffix(guard.at)
                 taken = condition if bool(guard.value) else f"not ({condition})"
                 yield f"the branch {taken} was taken{guard.at}; the answer is of that branch"
+
+
+def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
+    """The Program without holding constant any value, or one, and what stands in place of each of these."""
+    renamed: dict[Atom, Atom] = {}
+    lines = []
+    for line in program.lines:
+        call = line.call.renamed(renamed) if renamed else line.call
+        if call.op.is_detached and only in (None, line.symbol):
+            renamed[line.symbol] = call.operands[0]
+        else:
+            lines.append(replace(line, call=call))
+    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed

@@ -10,7 +10,7 @@ from types import FrameType
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.loading import is_of_user
+from gradcli.recording.user_files import is_of_user
 from gradcli.recording.values import Application, Where, replaced
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]

@@ -23,13 +23,11 @@ from gradcli.language.lower.arguments import exact_number
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
-from gradcli.recording.calling import WrongDtypeError
 from gradcli.recording.complex_rules import COMPLEX, with_parts
 from gradcli.recording.decisions import LOW, Decisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.dispatch import DispatchMode
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
-from gradcli.recording.nonfinite import Origin
 from gradcli.recording.places import Place, Places, next_node
 from gradcli.recording.positions import ORDERED
 from gradcli.recording.program_text import OUTPUTS, written
@@ -39,7 +37,9 @@ from gradcli.recording.tensor_names import UNNAMED, Names
 from gradcli.recording.torch_meanings import ask
 from gradcli.recording.values import (
     Leaf,
+    Origin,
     Where,
+    WrongDtypeError,
     copied,
     is_followed,
     is_plain,

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.loading import is_of_user
+from gradcli.recording.user_files import is_of_user
 
 UNNAMED = "const"
 """What a tensor without a name is called, with a number behind it."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, array_of
+from gradcli.errors import InputError
 from gradcli.results import Array
 
 
@@ -86,6 +87,35 @@ class Application:
 
     function: type
     arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a line of a Program comes from.
+
+    Attributes:
+        where: The line of the user's code.
+        module: The module whose forward that is, if it is one.
+        custom: The number of the application of an `autograd.Function` in whose forward it is.
+    """
+
+    where: Where | None
+    module: Any = None
+    custom: int | None = None
+
+
+class WrongDtypeError(InputError):
+    """A function computes in another dtype than that of its arguments.
+
+    Attributes:
+        dtype: The one that it computes in.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        is_judged = dtype in ("float64", "float32")
+        hint = f"add --dtype {dtype}" if is_judged else "float64 and float32 are judged"
+        super().__init__(f"the function computes in {dtype}", hint=hint)
+        self.dtype = dtype
 
 
 def numbers_of(tensor: Tensor) -> Array:

@@ -51,7 +51,7 @@ def _runs_code(words: Sequence[str]) -> bool:
         return True
     if not any(":" in word for word in words):
         return False
-    from gradcli.recording.targets import target
+    from gradcli.running.targets import target
 
     return any(map(target, words))
 

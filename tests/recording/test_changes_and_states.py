@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.plain_functions import record
+from gradcli.running.plain_functions import record
 from tests.recording import model_of_changes as own
 from tests.recording.running import checked, run_by_python
 

@@ -17,8 +17,8 @@ import torch
 from torch.utils import _pytree
 
 from gradcli.errors import GradcliError
-from gradcli.recording.calling import one_tensor
-from gradcli.recording.plain_functions import record
+from gradcli.running.calling import one_tensor
+from gradcli.running.plain_functions import record
 
 MOST_ELEMENTS = 60
 """Of the floating-point tensors of a sample; a larger one is passed over."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from gradcli.recording.plain_functions import record
+from gradcli.running.plain_functions import record
 from tests.recording.running import checked
 
 X = torch.tensor([0.5, 1.5, -0.7], dtype=torch.float64)

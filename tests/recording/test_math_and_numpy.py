@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.calling import name_of
-from gradcli.recording.plain_functions import record
+from gradcli.running.calling import name_of
+from gradcli.running.plain_functions import record
 from tests.recording import numpy_pieces
 from tests.recording.numpy_pieces import NUMPY
 from tests.recording.running import checked

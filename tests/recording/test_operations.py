@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from gradcli.errors import GradcliError
-from gradcli.recording.plain_functions import record
+from gradcli.running.plain_functions import record
 from tests.recording.running import run_by_python
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)

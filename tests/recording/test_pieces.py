@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.plain_functions import record
+from gradcli.running.plain_functions import record
 from tests.recording import pieces_of_losses, pieces_of_science  # noqa: F401 (which add to P)
 from tests.recording.pieces import P
 from tests.recording.running import checked, run_by_python

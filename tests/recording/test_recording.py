@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradcli.errors import GradcliError
-from gradcli.recording.plain_functions import check, record
+from gradcli.running.plain_functions import check, record
 from tests.recording import model
 from tests.recording.running import checked, run_by_python
 from tests.recording.wrong_backwards import Power

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gradcli import GradcliError
-from gradcli.recording.plain_functions import check, record
+from gradcli.running.plain_functions import check, record
 
 
 def _softmax(x: torch.Tensor) -> torch.Tensor:

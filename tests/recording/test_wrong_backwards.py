@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from gradcli.recording.blaming import trials
-from gradcli.recording.plain_functions import check, record
+from gradcli.running.blaming import trials
+from gradcli.running.plain_functions import check, record
 from tests.recording.wrong_backwards import RIGHT, WRONG, Cubes, Marked, Pair, Product, Sigmoid, X
 
 NAMED = {custom.__name__: custom for custom, _ in WRONG}

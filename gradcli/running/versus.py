@@ -18,8 +18,8 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, WrongGradientsError
-from gradcli.recording.calling import name_of
 from gradcli.results import Array, Checking
+from gradcli.running.calling import name_of
 
 SEED = 0
 """Of the gradient vector."""

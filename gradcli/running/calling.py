@@ -25,20 +25,6 @@ _UNNAMED = ("x", "y", "z", "w")
 """The parameters of a function that has no names for them."""
 
 
-class WrongDtypeError(InputError):
-    """A function computes in another dtype than that of its arguments.
-
-    Attributes:
-        dtype: The one that it computes in.
-    """
-
-    def __init__(self, dtype: str) -> None:
-        is_judged = dtype in ("float64", "float32")
-        hint = f"add --dtype {dtype}" if is_judged else "float64 and float32 are judged"
-        super().__init__(f"the function computes in {dtype}", hint=hint)
-        self.dtype = dtype
-
-
 @dataclass(frozen=True)
 class Signature:
     """What a function takes.

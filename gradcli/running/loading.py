@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import importlib.util
 import os
-import re
 import sys
 import threading
 import traceback
@@ -20,7 +19,8 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradcli.errors import InputError, did_you_mean
-from gradcli.recording.targets import Target
+from gradcli.recording.user_files import is_of_user
+from gradcli.running.targets import Target
 
 
 def load(target: Target, recorded_by: contextlib.AbstractContextManager[Any] | None = None) -> Any:
@@ -108,15 +108,6 @@ def _where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_of_user(frame.filename)]
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
-
-
-_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
-_INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
-
-
-def is_of_user(file: str) -> bool:
-    """Whether a file is neither Python's, a package's that is installed, nor of this package."""
-    return not file.startswith(_LIBRARIES) and not _INSTALLED.search(file)
 
 
 def _of_file(target: Target) -> ModuleType:

@@ -6,7 +6,6 @@ The numbers are those of the recorded Program, run once more with nothing thrown
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,26 +13,11 @@ import numpy as np
 from gradcli.autodiff.run import Trace
 from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Line, Program, number
-from gradcli.recording.values import Where
+from gradcli.recording.values import Origin
 from gradcli.results import Array
 
 KINDS: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
 """By what each is known; where one leads to the other, infinity is the first."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a line of a Program comes from.
-
-    Attributes:
-        where: The line of the user's code.
-        module: The module whose forward that is, if it is one.
-        custom: The number of the application of an `autograd.Function` in whose forward it is.
-    """
-
-    where: Where | None
-    module: Any = None
-    custom: int | None = None
 
 
 def beginnings(trace: Trace, origins: Mapping[Span, Origin], paths: Mapping[int, str]) -> Iterator[str]:

@@ -18,13 +18,14 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.questions.streaming import Plan, columns_of, plan
-from gradcli.recording.calling import WrongDtypeError, give_values, require_constants, require_names, signature
-from gradcli.recording.loading import load
-from gradcli.recording.recorded import Call, Recorded
-from gradcli.recording.repeating import Borrowed
-from gradcli.recording.script_recorder import KeepingRecorder, MadeTensor
-from gradcli.recording.targets import Target, may_be_a_tensor
+from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
+from gradcli.running.calling import give_values, require_constants, require_names, signature
+from gradcli.running.loading import load
+from gradcli.running.recorded import Call, Recorded
+from gradcli.running.repeating import Borrowed
+from gradcli.running.script_recorder import KeepingRecorder, MadeTensor
+from gradcli.running.targets import Target, may_be_a_tensor
 
 
 class PythonFunction(Function):

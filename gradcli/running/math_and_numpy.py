@@ -23,9 +23,9 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.calling import forward_of
-from gradcli.recording.loading import is_of_user
+from gradcli.recording.user_files import is_of_user
 from gradcli.recording.values import replaced, tensors_in
+from gradcli.running.calling import forward_of
 
 _MATH = """
 acos acosh asin asinh atan atan2 atanh copysign cos cosh degrees erf erfc exp exp2 expm1 fabs fmod hypot isfinite isinf

@@ -24,16 +24,16 @@ from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
-from gradcli.recording.blaming import Trial, hooks, trials
-from gradcli.recording.calling import Signature, WrongDtypeError, argument, as_tensor, one_tensor
-from gradcli.recording.cuts import cuts, largest, replay
-from gradcli.recording.loading import guarded
-from gradcli.recording.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.repeating import Borrowed, drawing_from, kept, random_states, uncompiled
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Application, numbers_of
+from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
+from gradcli.running.blaming import Trial, hooks, trials
+from gradcli.running.calling import Signature, argument, as_tensor, one_tensor
+from gradcli.running.cuts import cuts, largest, replay
+from gradcli.running.loading import guarded
+from gradcli.running.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
+from gradcli.running.repeating import Borrowed, drawing_from, kept, random_states, uncompiled
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
 """How far a replay may be off, relative to its largest number, where an operation is run by its meaning."""

@@ -11,7 +11,6 @@ recording gives there, but for rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +20,11 @@ from gradcli.autodiff.run import Tensor, array_of, evaluate, leaves_of, output_o
 from gradcli.crosscheck.boundaries import Boundary
 from gradcli.errors import GradcliError
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.recording.decisions import released
 from gradcli.results import Array
 
 if TYPE_CHECKING:
-    from gradcli.recording.recorded import Recorded
+    from gradcli.running.recorded import Recorded
 
 DIRECTIONS = 2
 """Random directions, each with a call of the function on either side."""
@@ -86,19 +86,6 @@ def _released(
         return None
     place = tuple(int(n) for n in np.unravel_index(np.argmax(apart[name]), apart[name].shape))
     return name, place, other[name]
-
-
-def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:
-    """The Program without holding constant any value, or one, and what stands in place of each of these."""
-    renamed: dict[Atom, Atom] = {}
-    lines = []
-    for line in program.lines:
-        call = line.call.renamed(renamed) if renamed else line.call
-        if call.op.is_detached and only in (None, line.symbol):
-            renamed[line.symbol] = call.operands[0]
-        else:
-            lines.append(replace(line, call=call))
-    return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
 
 
 def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> dict[str, Array]:

@@ -28,13 +28,14 @@ from gradcli.crosscheck.point import Point, Torch
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
-from gradcli.recording.calling import Signature, signature
-from gradcli.recording.loading import guarded, is_of_user
+from gradcli.recording.user_files import is_of_user
 from gradcli.recording.values import Application, Where
 from gradcli.results import Array
+from gradcli.running.calling import Signature, signature
+from gradcli.running.loading import guarded
 
 if TYPE_CHECKING:
-    from gradcli.recording.recorded import Call, Recorded
+    from gradcli.running.recorded import Call, Recorded
 
 MOST_APPLICATIONS = 8
 """Applications that are asked alone, each class once before any of them twice."""

@@ -27,12 +27,12 @@ from gradcli.errors import GradcliError, InputError, InternalError, Span
 from gradcli.language.program.wengert import Program
 from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
-from gradcli.recording.nonfinite import Origin, beginnings
 from gradcli.recording.places import Place
-from gradcli.recording.script_recorder import ScriptRecorder
 from gradcli.recording.tensor_names import submodules_around
-from gradcli.recording.values import numbers_of
+from gradcli.recording.values import Origin, numbers_of
 from gradcli.results import VJP, Array, Pass
+from gradcli.running.nonfinite import beginnings
+from gradcli.running.script_recorder import ScriptRecorder
 
 MOST_PASSES = 100
 """Passes that are answered; the script goes on without being recorded."""

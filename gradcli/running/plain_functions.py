@@ -15,8 +15,8 @@ from gradcli.errors import UsageError, WrongGradientsError, brief
 from gradcli.function import Function
 
 if TYPE_CHECKING:
-    from gradcli.recording.python_functions import PythonFunction
     from gradcli.results import Allowed, Checking
+    from gradcli.running.python_functions import PythonFunction
 
 __all__ = ["check", "grad", "hessian", "hvp", "jacobian", "jvp", "record", "vjp"]
 
@@ -47,8 +47,8 @@ def record(function: Callable[..., Any], /, *tensors: Any, **named: Any) -> Pyth
     >>> answer.symbolic["x"].text, answer.check.verdict
     ('(1 - tanh(x[j])**2)*w[j]', 'agree')
     """
-    from gradcli.recording.calling import name_of
-    from gradcli.recording.python_functions import PythonFunction
+    from gradcli.running.calling import name_of
+    from gradcli.running.python_functions import PythonFunction
 
     called = name_of(function)
     count = max(1, len(tensors))
@@ -104,7 +104,7 @@ def check(
     from gradcli.autodiff._torch import torch
 
     if versus is not None:
-        from gradcli.recording.versus import compare
+        from gradcli.running.versus import compare
 
         return compare(record, function, versus, tensors, named, k)
     for one in (*tensors, *named.values()):

@@ -22,15 +22,15 @@ from gradcli.errors import InputError
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.calling import Signature
 from gradcli.recording.decisions import Decisions
 from gradcli.recording.places import Place, Places, is_in_custom
-from gradcli.recording.recorded import Call, Recorded, require_same
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Application, Guard, Leaf, numbers_of, tensors_in
 from gradcli.results import Array
+from gradcli.running.calling import Signature
+from gradcli.running.recorded import Call, Recorded, require_same
 
 _READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
 """Operations by which a script looks at what a pass leaves behind."""

@@ -1,0 +1,15 @@
+"""Which files are the user's own: their lines are named in messages, and their functions are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_LIBRARIES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
+_INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
+
+
+def is_of_user(file: str) -> bool:
+    """Whether a file is neither Python's, a package's that is installed, nor of this package."""
+    return not file.startswith(_LIBRARIES) and not _INSTALLED.search(file)

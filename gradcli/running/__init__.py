@@ -1,0 +1,19 @@
+"""Functions and scripts of Python that are run, and recorded as Programs.
+
+targets            what names one: `model.py::loss`, `package.module:name`
+loading            the file or module that it is in, run as an import runs it
+calling            its parameters, and what it gives back
+math_and_numpy     `math` and NumPy, read as torch's in a function of one's own
+repeating          what a second run has in common with the first
+recorded           what was recorded, replayed before it is believed, and run again for numbers
+cuts               whether a gradient is that of the function, or of it with something held constant
+blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
+python_functions   a `Function` of all this
+nonfinite          where NaN or infinity begins in a pass
+script_recorder    a script, what it holds after a pass, and its tensors
+scripts            a whole script, and its backward passes
+plain_functions    recording, checking and derivatives as functions
+versus             two implementations, held to the same truth
+
+Nothing else in the package runs code of the user, and nothing leads here but what says so by its form.
+"""
