@@ -77,27 +77,22 @@ class Recorder(DispatchMode):
     def __init__(self, names: Names, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
-        self._surface, self._count = Surface(self), 0
+        self._surface = Surface(self)
         self.takes_gradients = False
         self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self.changed: list[Tensor] = []
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin anew: every tensor is a constant from here on."""
-        self.lines = AtenLowering(
-            self.called, RULES, functools.partial(ask, Recorder), records_meaning=self.records_meaning
-        )
+        self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
         self.decisions = Decisions(self)
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
-        self._unread = set[int]()  # memories of results that no line gives
-        self._called, self._count, self._lifted = set[Atom](), 0, set[int]()
+        self._unread, self._lifted = set[int](), set[int]()  # memories of results that no line gives, and of numbers
+        self._called, self._count = set[Atom](), 0
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
-        self._detached, self._attached = dict[Atom, Atom](), dict[Atom, Atom]()
+        self._detached: dict[Atom, Atom] = {}
+        self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # by the number of the call of the user's
         self.held: dict[Atom, Where | None] = {}
         self.origins: dict[Atom, Origin] = {}
         self.places = Places(self._copied)
@@ -178,7 +173,7 @@ class Recorder(DispatchMode):
             return self.run(function, args, kwargs)
         if name == "lift_fresh":  # of numbers that Python has
             self._lifted.add(memory(tensors[0]))
-        if name in ("lift_fresh", "detach", "alias"):
+        if name in ("lift_fresh", "detach", "alias", "set_"):
             return self.run(function, args, kwargs)
         if name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex()):
             self._value(tensors[0], place)
@@ -319,6 +314,8 @@ class Recorder(DispatchMode):
         self.origins.setdefault(result, Origin(place.where, place.module, place.custom))
         if not is_written:
             self._values.put(output, result)
+            if torch.is_grad_enabled():
+                self._given_in_call[output] = self._surface.calls
             return
         base = self._made.pop(memory(output), None)
         if base is not None and output not in self._values and base.dtype is output.dtype:
@@ -405,12 +402,12 @@ class Recorder(DispatchMode):
         if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
         if not tensor.requires_grad and atom in self._followed:
+            if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
+                return atom
             if atom not in self._detached:
                 held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
-                self._detached[atom], self._attached[held], self.held[held] = held, atom, place.where
+                self._detached[atom], self.held[held] = held, place.where
             return self._detached[atom]
-        if tensor.requires_grad and not tensor.is_leaf and atom in self._attached:  # of jvp
-            return self._attached[atom]
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
             self._values.forget(tensor)
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)

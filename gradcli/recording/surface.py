@@ -30,12 +30,14 @@ class Surface(torch.overrides.TorchFunctionMode):
 
     Attributes:
         reading: The tensor whose number is taken as one that remembers where it is from.
+        calls: How many calls of torch the user's code has made.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.recorder = recorder
         self.reading: Tensor | None = None
+        self.calls = 0
 
     def __torch_function__(
         self,
@@ -45,7 +47,7 @@ class Surface(torch.overrides.TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Run a call."""
-        kwargs = kwargs or {}
+        kwargs, self.calls = kwargs or {}, self.calls + 1
         path = path_of(function)
         if path in PASSES:
             return self.recorder.passed(path, function, args, kwargs)

@@ -185,7 +185,6 @@ class ScriptRecorder(Recorder):
         self._values.keep(kept)
         self._followed &= kept
         self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
-        self._attached = {held: atom for held, atom in self._attached.items() if held in kept}
         self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
         self.decisions.guards = [guard for guard in guards if guard.condition in kept]
         self.leaves = {name: leaf for name, leaf in self.leaves.items() if self.lines.has_variable(name)}

@@ -557,3 +557,14 @@ def checked_covariance(a):
     cov = a @ a.T + torch.eye(2, dtype=D)
     dist = torch.distributions.MultivariateNormal(torch.zeros(2, dtype=D), covariance_matrix=cov)
     return dist.log_prob(torch.ones(2, dtype=D)) + (cov if torch.equal(cov, cov.T) else a).sum()
+
+
+@piece(T(3))
+def hessian_by_an_element(x):
+    return hessian(lambda z: (z**4).sum() * z[0])(x).sum()
+
+
+@piece(T(2, 3))
+def spectral_norm_of_torch(x):
+    torch.manual_seed(0)
+    return nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2).double()).eval()(x)

@@ -35,6 +35,7 @@ def behind_a_shift(x: torch.Tensor) -> torch.Tensor:
 CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "detach": (lambda x: (x * x.detach()).sum(), "by x[2] the gradient is -2, without that -4"),
     "data": (lambda x: (x * x.data).sum(), "by x[2] the gradient is -2, without that -4"),
+    "detach_": (lambda x: (x * (1 * x).detach_()).sum(), "by x[2] the gradient is -2, without that -4"),
     "no_grad": (without_grad, "by x[2] the gradient is 4, without that 12"),
     "behind a shift": (behind_a_shift, f"({Path(__file__).name}, line {behind_a_shift.__code__.co_firstlineno + 4})"),
     "cancelling": (lambda x: torch.stack([x * x.detach(), -x * x.detach()]), "of y weighted at random is"),
