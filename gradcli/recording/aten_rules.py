@@ -183,6 +183,11 @@ def _expand(a: AtenLowering, self: Value, size: Sequence[int], **_: Any) -> Any:
     return a.expanded(self, size)
 
 
+@_rule("t")
+def _transposed(a: AtenLowering, self: Value) -> Any:
+    return a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self
+
+
 @_rule("select")
 def _select(a: AtenLowering, self: Value, dim: int, index: int) -> Any:
     return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))

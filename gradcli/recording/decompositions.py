@@ -31,6 +31,11 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
     return self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(self.shape)
 
 
+def _broadcast_in_dim(a: Tensor, shape: Sequence[int], dims: Sequence[int]) -> Tensor:
+    sizes = [a.shape[dims.index(n)] if n in dims else 1 for n in range(len(shape))]
+    return a.reshape(sizes).expand(shape)
+
+
 def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tensor:
     pairs = zip((i1, i2, i3), dims[:3], strict=True)
     factors = [functools.reduce(torch.unsqueeze, sorted(new), one) for one, new in pairs]
@@ -46,10 +51,43 @@ def _least_squares(self: Tensor, b: Tensor, *_: Any, **__: Any) -> Any:
     return x, ((self @ x - b) ** 2).sum(-2) if self.shape[-2] > self.shape[-1] else None, None, None
 
 
+def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Take matrices in a batch one by one, as torch takes any number of dimensions before them."""
+
+    @functools.wraps(decompose)
+    def whole(*args: Any, **how: Any) -> tuple[Any, ...]:
+        matrices = [one for one in args if isinstance(one, torch.Tensor)]
+        batch = torch.broadcast_shapes(*(one.shape[:-2] for one in matrices))
+        if not batch:
+            return decompose(*args, **how)
+        others = args[len(matrices) :]
+        flat = (one.expand(*batch, *one.shape[-2:]).reshape(-1, *one.shape[-2:]) for one in matrices)
+        parts = zip(*(decompose(*each, *others, **how) for each in zip(*flat, strict=True)), strict=True)
+        return tuple(None if p[0] is None else torch.stack(p).reshape(*batch, *p[0].shape) for p in parts)
+
+    return whole
+
+
+@_of_each
+def _cholesky(A: Tensor, upper: bool = False, **_: Any) -> tuple[Any, ...]:
+    return torch.linalg.cholesky(A, upper=upper), None
+
+
+def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
+    if B.shape == A.shape[:-1]:  # a vector for each matrix
+        return _solved(A, B.unsqueeze(-1))[0].squeeze(-1), None, None, None
+    if not left:
+        return _solved(A.mT, B.mT)[0].mT, None, None, None
+    return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0], None, None, None
+
+
+def _is_wide_solve(A: Tensor, *, left: bool = True, **_: Any) -> bool:
+    return A.ndim > 2 or not left
+
+
+@_of_each
 def _lu_factor(A: Tensor, pivot: bool = True, **_: Any) -> Any:
     """Eliminate column by column, with the largest element first, as LAPACK does."""
-    if A.ndim > 2:
-        return NotImplemented
     for k in range(min(A.shape)):
         rows = [*range(len(A))]
         first = k + int(A[k:, k].abs().argmax()) * pivot
@@ -188,10 +226,9 @@ def _householder(A: Tensor, tau: Tensor) -> Tensor:
     return found
 
 
+@_of_each
 def _qr(A: Tensor, mode: str = "reduced") -> Any:
     """Reflect what is below the diagonal of each column to 0, with the sign that LAPACK has."""
-    if A.ndim > 2:
-        return NotImplemented
     rows, columns = A.shape
     upper, q = A, torch.eye(rows, dtype=A.dtype)
     count = min(rows, columns)
@@ -239,6 +276,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "masked_select": _masked_select,
     "masked_scatter": _masked_scatter,
     "put": _put,
+    "broadcast_in_dim": _broadcast_in_dim,
     "_trilinear": _trilinear,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
@@ -253,10 +291,13 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
 }
 """By the name of an operation; None where torch decomposes more than the row takes."""
 
-UNREAD: Mapping[str, Callable[..., Any]] = {
-    "linalg_pinv": lambda self, **_: (torch.linalg.matrix_rank(self) < min(self.shape[-2:])).any(),
+WIDER: Mapping[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
+    "linalg_pinv": (lambda self, **_: (torch.linalg.matrix_rank(self) < min(self.shape[-2:])).any(), None),
+    "linalg_cholesky_ex": (lambda self, **_: self.ndim > 2, _cholesky),
+    "linalg_solve": (_is_wide_solve, lambda *given, **how: _solved(*given, **how)[0]),
+    **dict.fromkeys(("_linalg_solve_ex", "linalg_solve_ex"), (_is_wide_solve, _solved)),
 }
-"""Where the values of a call are such that its row is another function: a rank that moves with its matrix."""
+"""Where a call is wider than its row, as a batch, or a rank that moves with its matrix; and what makes it up then."""
 
 
 def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
@@ -267,7 +308,8 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
     name = name_of(function)
-    made_of = DECOMPOSITIONS.get(name) or WINDOWED.get(name) or torch._decomp.decomposition_table.get(function)
+    made_of = DECOMPOSITIONS.get(name) or WINDOWED.get(name) or WIDER.get(name, (None, None))[1]
+    made_of = made_of or torch._decomp.decomposition_table.get(function)
     with torch.no_grad():
         found = (made_of or function.decompose)(*args, **kwargs)
     torch.set_rng_state(state)
@@ -276,4 +318,4 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
 
 def is_unread(name: str, given: Mapping[str, Any]) -> bool:
     """Tell whether a call is no call of its row."""
-    return name in DECOMPOSITIONS or (name in UNREAD and bool(UNREAD[name](**given)))
+    return name in DECOMPOSITIONS or (name in WIDER and bool(WIDER[name][0](**given)))

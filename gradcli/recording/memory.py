@@ -15,7 +15,8 @@ ASSIGNED = frozenset("copy_ fill_ zero_".split())
 """Operations in place whose result does not depend on what was there."""
 
 SHAPED = frozenset(
-    "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like".split()
+    "empty_like new_empty new_empty_strided new_zeros new_ones new_full zeros_like ones_like full_like "
+    "_new_zeros_with_same_feature_meta".split()
 )
 """Operations that take of a tensor its shape alone."""
 

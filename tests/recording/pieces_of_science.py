@@ -568,3 +568,23 @@ def hessian_by_an_element(x):
 def spectral_norm_of_torch(x):
     torch.manual_seed(0)
     return nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2).double()).eval()(x)
+
+
+@piece(T(2, 3, 3), T(2, 3, 2))
+def batched_factors(a, b):
+    s = a @ a.mT + torch.eye(3, dtype=D)
+    lower = torch.linalg.cholesky(s)
+    x = torch.linalg.solve(s, b) + torch.cholesky_solve(b, lower) + torch.linalg.lu_solve(*torch.linalg.lu_factor(s), b)
+    right = torch.linalg.solve(s[0], b.mT, left=False)
+    return x.sum((0, 2)) + torch.linalg.qr(s)[1].diagonal(dim1=1, dim2=2).abs().sum(0) + right.sum((0, 1))
+
+
+@piece(T(4, 3), T(3))
+def gradients_of_samples(xs, w):
+    return vmap(grad(lambda w, x: (torch.tanh(x @ w) - 1) ** 2), (None, 0))(w, xs).pow(2).sum(1)
+
+
+@piece(T(3))
+def laplacian_by_directions(x):
+    f = lambda z: (z[0] ** 2 * z[1] * z[2]).sin()
+    return sum(jvp(grad(f), (x,), (e,))[1] @ e for e in torch.eye(3, dtype=D))
