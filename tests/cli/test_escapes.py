@@ -28,7 +28,10 @@ COMMANDS = (
     ("explain", "--v", "1,1"),
     ("graph", "--v", "1,1"),
     ("code", "--v", "1,1"),
+    ("hessian",),
+    ("hvp", "--u", "1,1"),
 )
+SCALAR = f"y = x**3{COMMENT}\nsum(abs(y)){COMMENT}"
 TEXT = f"y = x**2{COMMENT}\nz = sqrt(y){COMMENT}\nz*x{COMMENT}"
 
 
@@ -44,17 +47,9 @@ def _require_clean(run: Run) -> None:
 def test_comments(words: tuple[str, ...], form: str, from_file: bool, gradcli: Command, tmp_path: Path) -> None:
     """Of the expression, of a claim and of a loss, typed and from a file."""
     path = tmp_path / "f.txt"
-    path.write_text(TEXT, encoding="utf-8")
-    text = f"@{path}" if from_file else TEXT
-    _require_clean(gradcli(words[0], text, "--at", "1,-2", *words[1:], "--format", form))
-
-
-@pytest.mark.parametrize("command", ["hessian", "hvp"])
-@pytest.mark.parametrize("form", FORMATS)
-def test_comments_of_what_has_a_hessian(command: str, form: str, gradcli: Command) -> None:
-    """As for the others."""
-    u = ["--u", "1,1"] if command == "hvp" else []
-    _require_clean(gradcli(command, f"y = x**3{COMMENT}\nsum(abs(y)){COMMENT}", "--at", "0,1", *u, "--format", form))
+    text = SCALAR if words[0] in ("hessian", "hvp") else TEXT
+    path.write_text(text, encoding="utf-8")
+    _require_clean(gradcli(words[0], f"@{path}" if from_file else text, "--at", "0,-2", *words[1:], "--format", form))
 
 
 @pytest.mark.parametrize(
@@ -128,13 +123,9 @@ def test_requests_of_a_batch(gradcli: Command, monkeypatch: pytest.MonkeyPatch) 
     _require_clean(gradcli("batch"))
 
 
-def test_what_was_typed_is_whole_in_json(gradcli: Command) -> None:
-    """There every character comes back as it was."""
-    assert json.loads(gradcli("eval", TEXT, "--at", "2", "--json").out)["expression"] == TEXT
-
-
 def test_a_terminal_gets_no_sequence_but_our_colours(gradcli: Command) -> None:
-    """With colours on, what was typed has none."""
+    """With colours on, what was typed has none; in JSON every character comes back as it was."""
+    assert json.loads(gradcli("eval", TEXT, "--at", "2", "--json").out)["expression"] == TEXT
     run = gradcli("vjp", TEXT, "--at", "1,2", "--v", "1,1", "--color", "always")
     assert "\x1b[31mred" not in run.out
     assert "\x1b]0" not in run.out
