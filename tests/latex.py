@@ -8,7 +8,7 @@ exponent on one thing; printable ASCII; no empty line where a paragraph must not
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
@@ -38,7 +38,13 @@ MATH_ENVIRONMENTS = {"cases": 2, "bmatrix": 10, "pmatrix": 10, "aligned": 10, "a
 DISPLAYS = {"align*": 10}
 TEXT_ENVIRONMENTS = {"tabular": 0, "description": None, "itemize": None, "verbatim": None}
 
-_TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\\\n|%[^\n]*\n?|\n[ \t]*\n\s*|\s+|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\begin\{(?:array|tabular)\}\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:begin|end)\{\w+\*?\}"
+    r"|\\(?:left|right)(?:[()\[\]|.]|\\[lr](?:floor|ceil)(?![A-Za-z])|\\[{}])"
+    r"|\\[A-Za-z]+\*?|\\.|\\\n|%[^\n]*\n?|\n[ \t]*\n\s*|\s+|.",
+    re.DOTALL,
+)
+"""A command, an environment or a delimiter with what belongs to it, a comment, blanks, or one character."""
 
 
 class LatexError(AssertionError):
@@ -47,12 +53,15 @@ class LatexError(AssertionError):
 
 @dataclass
 class _Level:
+    """What is open: a group, an environment, a formula; and the arguments in braces that must follow in it."""
+
     kind: str
     is_math: bool
     columns: int | None = None
     used: int = 1
     scripts: str = ""
     has_atom: bool = False
+    wanted: list[str] = field(default_factory=list)
 
 
 class _Reader:
@@ -60,197 +69,109 @@ class _Reader:
         self.text, self.at = text, 0
         self.levels = [_Level("top", False)]
 
-    def fail(self, why: str) -> None:
-        around = self.text[max(0, self.at - 60) : self.at + 40]
-        raise LatexError(f"{why} near {around!r}")
+    def require(self, is_right: bool, why: str) -> None:
+        if not is_right:
+            raise LatexError(f"{why} near {self.text[max(0, self.at - 60) : self.at + 40]!r}")
 
     @property
     def level(self) -> _Level:
         return self.levels[-1]
 
-    def peek(self) -> str:
-        found = _TOKEN.match(self.text, self.at)
-        while found and (found[0].isspace() or found[0].startswith("%")):
-            found = _TOKEN.match(self.text, found.end())
-        return found[0] if found else ""
-
-    def word(self) -> str:
-        """The text of a group such as an environment's name."""
-        found = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}").match(self.text, self.at)
-        if not found:
-            self.fail("a name in braces is missing")
-        assert found
-        self.at = found.end()
-        return found[1]
-
     def read(self) -> None:
-        if bad := re.search(r"[^\x20-\x7e\n]", self.text):
-            self.at = bad.start()
-            self.fail("a character that is not printable ASCII")
-        while self.at < len(self.text):
-            found = _TOKEN.match(self.text, self.at)
-            assert found
+        bad = re.search(r"[^\x20-\x7e\n]", self.text)
+        self.at = bad.start() if bad else 0
+        self.require(bad is None, "a character that is not printable ASCII")
+        for found in _TOKEN.finditer(self.text):
             self.at = found.end()
             self.token(found[0])
-        if len(self.levels) != 1:
-            self.fail(f"{self.level.kind} is not closed")
+        self.require(len(self.levels) == 1 and not self.level.wanted, f"{self.level.kind} is not closed")
 
     def open(self, kind: str, is_math: bool, columns: int | None = None) -> None:
         self.levels.append(_Level(kind, is_math, columns))
 
-    def close(self, kind: str) -> None:
-        if self.level.kind != kind:
-            self.fail(f"{kind} closes {self.level.kind}")
-        self.levels.pop()
+    def close(self, *kinds: str) -> None:
+        self.require(self.level.kind in kinds, f"{kinds[0]} closes {self.level.kind}")
+        if self.levels.pop().kind != "script":
+            self.atom()
 
     def atom(self) -> None:
         self.level.scripts, self.level.has_atom = "", True
 
     def token(self, token: str) -> None:
+        level = self.level
+        if token.isspace():
+            self.require(token.count("\n") < 2 or level.kind in ("top", "description", "itemize"), "an empty line")
+            return
+        if token.startswith("%"):
+            self.require(not self.text[: self.at - len(token)].rpartition("\n")[2].strip(), "a raw %")
+            return
+        self.require(token == "{" or not level.wanted, "an argument without braces")
         match token:
             case "{":
-                self.open("group", self.level.is_math)
+                kind = level.wanted.pop(0) if level.wanted else "group"
+                self.open(kind, level.is_math if kind in ("group", "script") else kind == "math")
             case "}":
-                self.close("group")
-                self.atom()
+                self.close("group", "script", "math", "text")
             case "^" | "_":
-                self.script(token)
+                self.require(level.is_math and token not in level.scripts and level.has_atom, f"a wrong {token}")
+                level.scripts += token
+                level.wanted.append("script")
             case "&":
-                self.column()
+                level.used += 1
+                self.require(level.columns is not None and level.used <= level.columns, "too many columns")
+                level.scripts, level.has_atom = "", False
             case "$" | "#" | "~" | "\\":
-                self.fail(f"a raw {token}")
-            case _ if token.startswith("%"):
-                if self.text[: self.at - len(token)].rpartition("\n")[2].strip():
-                    self.fail("a raw %")
-            case _ if token.isspace():
-                if "\n" in token and token.count("\n") > 1 and self.level.kind not in ("top", "description", "itemize"):
-                    self.fail("an empty line")
+                self.require(False, f"a raw {token}")
             case _ if token.startswith("\\"):
                 self.command(token[1:])
             case _:
-                if self.level.is_math and token in "'":
-                    self.fail("a prime")
+                self.require(not level.is_math or token != "'", "a prime")
                 self.atom()
 
-    def script(self, token: str) -> None:
-        if not self.level.is_math:
-            self.fail(f"{token} in text")
-        if token in self.level.scripts:
-            self.fail(f"a second {token}")
-        if not self.level.has_atom:
-            self.fail(f"{token} on nothing")
-        scripts = self.level.scripts + token
-        if self.peek() != "{":
-            self.fail(f"{token} without braces")
-        self.group()
-        self.level.scripts = scripts
-
-    def group(self) -> None:
-        """One argument in braces, read to its end."""
-        while self.text[self.at].isspace():
-            self.at += 1
-        depth = len(self.levels)
-        self.at += 1
-        self.token("{")
-        while len(self.levels) > depth:
-            found = _TOKEN.match(self.text, self.at)
-            if not found:
-                self.fail("a group is not closed")
-            assert found
-            self.at = found.end()
-            self.token(found[0])
-
-    def column(self) -> None:
-        if self.level.columns is None:
-            self.fail("& outside of columns")
-        self.level.used += 1
-        if self.level.used > (self.level.columns or 0):
-            self.fail("too many columns")
-        self.level.scripts, self.level.has_atom = "", False
-
-    def row(self) -> None:
-        if self.level.columns is None:
-            self.fail(r"\\ outside of columns")
-        if self.peek()[:1] in ("[", "*"):
-            self.fail(r"\\ with an argument")
-        self.level.used = 1
-        self.level.scripts, self.level.has_atom = "", False
-
     def command(self, name: str) -> None:
-        is_math = self.level.is_math
-        match name:
+        level = self.level
+        word, _, rest = name.partition("{")
+        match word:
             case "\\":
-                self.row()
-            case "begin" | "end":
-                self.environment(name, self.word())
+                is_bare = not re.match(r"\s*[\[*]", self.text[self.at :])
+                self.require(level.columns is not None and is_bare, r"\\ outside of columns, or with an argument")
+                level.used, level.scripts, level.has_atom = 1, "", False
+            case "begin":
+                self.begin(rest)
+            case "end":
+                self.close(rest.removesuffix("}"))
             case "(" | "[":
-                if is_math:
-                    self.fail("mathematics in mathematics")
+                self.require(not level.is_math, "mathematics in mathematics")
                 self.open("\\" + name, True)
             case ")" | "]":
                 self.close("\\" + {")": "(", "]": "["}[name])
-            case "left":
-                self.delimiter()
+            case _ if word.startswith("left"):
+                self.require(level.is_math, r"\left in text")
                 self.open("left", True)
-            case "right":
+            case _ if word.startswith("right"):
                 self.close("left")
-                self.delimiter()
-                self.atom()
             case " ":
                 pass
             case "," | ";" | "!":
-                if not is_math:
-                    self.fail(f"\\{name} in text")
-            case "_" | "{" | "}" | "%" | "&" | "#" | "$":
-                self.atom()
+                self.require(level.is_math, f"\\{name} in text")
             case "item":
-                self.item()
+                self.require(level.kind in ("description", "itemize"), r"\item outside of a list")
+            case "_" | "{" | "}" | "%" | "&" | "#" | "$" | "":
+                self.atom()
             case _:
-                self.named(name)
+                known = MATH_ARGUMENTS if level.is_math else TEXT_ARGUMENTS
+                plain = MATH if level.is_math else TEXT
+                self.require(name in known or name in plain, f"\\{name} is not known here")
+                level.wanted += ["text" if name in TO_TEXT else "math"] * known.get(name, 0)
+                self.atom()
 
-    def delimiter(self) -> None:
-        if not self.level.is_math:
-            self.fail(r"\left or \right in text")
-        found = re.compile(r"[()\[\]|.]|\\[lr](?:floor|ceil)(?![A-Za-z])|\\[{}]").match(self.text, self.at)
-        if not found:
-            self.fail("a delimiter is missing")
-        assert found
-        self.at = found.end()
-
-    def item(self) -> None:
-        if self.level.kind not in ("description", "itemize"):
-            self.fail(r"\item outside of a list")
-
-    def named(self, name: str) -> None:
-        is_math = self.level.is_math
-        known = MATH_ARGUMENTS if is_math else TEXT_ARGUMENTS
-        if name in known:
-            for _ in range(known[name]):
-                if self.peek() != "{":
-                    self.fail(f"\\{name} without its argument")
-                if name in TO_TEXT:
-                    self.open("mode", False)
-                    self.group()
-                    self.levels.pop()
-                else:
-                    self.group()
-        elif name not in (MATH if is_math else TEXT):
-            self.fail(f"\\{name} is not known in {'mathematics' if is_math else 'text'}")
-        self.atom()
-
-    def environment(self, what: str, name: str) -> None:
-        is_math = self.level.is_math
-        if what == "end":
-            self.close(name)
-            self.atom()
-            return
-        known = MATH_ENVIRONMENTS if is_math else {**DISPLAYS, **TEXT_ENVIRONMENTS}
-        if name not in known:
-            self.fail(f"the environment {name} is not known here")
-        columns = known[name]
-        if name in ("array", "tabular"):
-            columns = len(re.sub(r"\{.*?\}|[^lcrp]", "", self.word()))
-        self.open(name, is_math or name in DISPLAYS, columns)
+    def begin(self, rest: str) -> None:
+        """An environment, with the widths of its columns if they are written."""
+        name, _, columns = rest.partition("}")
+        known = MATH_ENVIRONMENTS if self.level.is_math else {**DISPLAYS, **TEXT_ENVIRONMENTS}
+        self.require(name in known, f"the environment {name} is not known here")
+        count = len(re.sub(r"\{.*?\}|[^lcrp]", "", columns[1:-1])) if columns else known[name]
+        self.open(name, self.level.is_math or name in DISPLAYS, count)
 
 
 def check(fragment: str, *, is_math: bool = False) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import pty
-from collections.abc import Mapping
 
 import pytest
 
 from gradcli.cli.pager import LESS
-from tests.cli.test_process import on_a_terminal
+from tests.cli.test_process import on_a_terminal, run_on_a_terminal
 from tests.conftest import Command
-from tests.warm import gradcli as program
 
 MARK = ": "
 MARKING = f"sed 's/^/{MARK}/'"
@@ -24,23 +21,6 @@ def _is_paged(*words: str, **environment: str) -> bool:
     marked = {line.startswith(MARK) for line in shown}
     assert len(marked) == 1, shown
     return marked.pop()
-
-
-def _code(environment: Mapping[str, str], *words: str) -> int:
-    """The exit code of a command on a terminal."""
-    path = program()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(environment)
-        os.execv(path, [path, *words])
-    try:
-        while os.read(terminal, 65_536):
-            pass
-    except OSError:
-        pass
-    finally:
-        os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 PAGED: list[tuple[list[str], dict[str, str], bool]] = [
@@ -82,10 +62,10 @@ def test_a_pager_that_is_not_there_loses_nothing(words: list[str]) -> None:
     """It is said, and no error."""
     printed = on_a_terminal(80, *words, PAGER="cat")
     for pager in ("no-such-pager", "/dev/null", "no-such-pager | no-such-pager"):
-        said, _, shown = on_a_terminal(80, *words, PAGER=pager).partition(printed[:20])
-        assert printed[:20] + shown == printed
+        run = run_on_a_terminal(80, *words, PAGER=pager)
+        said, _, shown = run.out.partition(printed[:20])
+        assert (run.code, printed[:20] + shown) == (0, printed)
         assert pager.partition(" ")[0] in said
-        assert _code({"PAGER": pager}, *words) == 0
 
 
 def test_a_reader_who_leaves_early_is_no_news() -> None:
@@ -93,9 +73,8 @@ def test_a_reader_who_leaves_early_is_no_news() -> None:
     assert on_a_terminal(80, "functions", "--json", PAGER="true") == ""
     judged = ["eval", "(1-cos(x))/x**2", "--at", "1e-8", "--strict"]
     for pager in ("true", "false", "cat"):
-        environment = {"GRADCLI_PAGER": pager, "LINES": "3"}
-        assert _code(environment, *judged) == 1
-        assert _code(environment, *LONG) == 0
+        assert run_on_a_terminal(80, *judged, GRADCLI_PAGER=pager, LINES="3").code == 1
+        assert run_on_a_terminal(80, *LONG, GRADCLI_PAGER=pager, LINES="3").code == 0
 
 
 def test_a_pipe_has_no_pager(forked: Command) -> None:
