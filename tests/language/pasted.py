@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 
-def run_by_torch(text: str, *, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
+def run_by_torch(text: str, *, dtype: torch.dtype = torch.float32, **names: Any) -> dict[str, Any]:
     """What the names of a snippet hold after Python has run it; where it writes no dtype, this one is taken."""
-    space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "np": np, "print": lambda *shown: None}
+    space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "np": np, "print": lambda *shown: None, **names}
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -25,7 +25,16 @@ def run_by_torch(text: str, *, dtype: torch.dtype = torch.float32) -> dict[str, 
 
 def gradients_by_torch(text: str) -> dict[str, Any]:
     """What `.grad` of each leaf of a snippet holds in the end, by its first name."""
-    tensors = {
-        id(value): (name, value) for name, value in reversed(run_by_torch(text).items()) if torch.is_tensor(value)
-    }
-    return {name: one.grad.numpy() for name, one in tensors.values() if one.is_leaf and one.grad is not None}
+    return _gradients(run_by_torch(text))
+
+
+def passes_by_torch(text: str) -> list[dict[str, Any]]:
+    """The same after each backward pass, which stands on a line of its own."""
+    lines = [line + "\nheld.append(told(globals()))" * (".backward(" in line) for line in text.strip().splitlines()]
+    space = run_by_torch("\n".join(lines), held=[], told=_gradients)
+    return list(space["held"])
+
+
+def _gradients(space: dict[str, Any]) -> dict[str, Any]:
+    tensors = {id(value): (name, value) for name, value in reversed(space.items()) if torch.is_tensor(value)}
+    return {name: one.grad.numpy().copy() for name, one in tensors.values() if one.is_leaf and one.grad is not None}

@@ -224,14 +224,6 @@ def test_what_python_refuses_of_matrices_is_refused() -> None:
         answered("import numpy as np\ndef f(x):\n    return x.sort()")
 
 
-def test_the_backward_pass_of_a_sum_of_rows_is_torch_s() -> None:
-    """As torch gives it."""
-    text = "A = torch.tensor([[1.,2.],[3.,4.]], requires_grad=True); y = (sum(A)**2).sum(); y.backward()"
-    answer = Function(text).vjp()
-    assert answer.value == 52
-    assert answer.vjp["A"].tolist() == [[8, 12], [8, 12]]
-
-
 def test_torch_s_dot_is_of_vectors_alone() -> None:
     """Where NumPy's is the matrix product."""
     for text in ("torch.dot(A, x)", "dot(A, x)", "import torch\ndef f(A, x):\n    return A.dot(x)"):

@@ -14,7 +14,7 @@ from gradcli.language.snippets import read
 from gradcli.language.snippets.drawing import UNSEEDED
 from gradcli.language.snippets.dtypes import MIXED
 from gradcli.language.snippets.snippet_result import OUTPUTS
-from tests.language.pasted import gradients_by_torch, run_by_torch
+from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 
 SMALL = "x = torch.tensor({0}, requires_grad=True); y = (1 - torch.cos(x))/x**2; y.backward()"
 
@@ -87,6 +87,7 @@ x = w = torch.tensor([1., 2.], requires_grad=True); (x*w).sum().backward()
 {X}a, b = x; (a*b).backward()
 {X}m, i = x.max(dim=0); m.backward()
 x = torch.ones(2, 3, requires_grad=True); n, d = x.shape; (x.sum()*n*d).backward()
+A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (sum(A)**2).sum(); y.backward()
 {X}s = torch.stack([x[0], x[1]]); t = [2*x[0], 3*x[1]]; a, b = s; (a*b).backward()
 """.strip().split("\n")
 """Snippets of PyTorch as they are pasted, one a line."""
@@ -321,36 +322,57 @@ ANEW = """
 x = torch.tensor([1., 2.], requires_grad=True)
 w = torch.tensor([3., 4.], requires_grad=True)
 y = w*x**2
-held = []
 y.backward(torch.tensor([1., 0.]), retain_graph=True)
-held.append((x.grad.clone(), w.grad.clone()))
 x.grad.zero_(); w.grad.zero_()
 y.backward(torch.tensor([0., 1.]), retain_graph=True)
-held.append((x.grad.clone(), w.grad.clone()))
 y.backward(torch.tensor([1., 1.]), retain_graph=True)
-held.append((x.grad.clone(), w.grad.clone()))
-x.grad = None
-w.grad = None
+x.grad = None; w.grad = None
 y.backward(torch.tensor([2., 3.]), retain_graph=True)
-held.append((x.grad.clone(), w.grad.clone()))
+"""
+
+OTHERS = """
+x = torch.tensor([1., 2.], requires_grad=True)
+y = (x**2).sum()
+y.backward()
+x.grad.zero_()
+y = (x**3).sum()
+y.backward()
+x.grad = None
+z = x.prod()
+z.backward(torch.tensor(2.))
 """
 
 
-def test_passes_before_zeroing_are_answered_too() -> None:
-    """A row each, with what `.grad` holds after it, as torch prints it."""
-    held = run_by_torch(ANEW)["held"]
-    text = "\n".join(line for line in ANEW.splitlines() if "held" not in line)
+def _passes(seed: int) -> str:
+    """Random passes, some behind a reset."""
+    draw, lines = random.Random(seed), [f"{X}y = x**2"]
+    for n in range(5):
+        if n and (n == 2 or draw.random() < 0.4):
+            lines.append(draw.choice(["x.grad.zero_()", "x.grad = None", "x.grad.data.zero_()"]))
+        lines.append(f"y.backward(torch.tensor([{draw.randint(-3, 3)}., {draw.randint(1, 3)}.]), retain_graph=True)")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [ANEW, OTHERS, *map(_passes, range(6))])
+def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
+    """A row each, as torch prints it: the sum since it was set to zero; its numbers are right, so the verdict is."""
+    held = passes_by_torch(text)
     for accumulate in (False, True):
         found = Function(text).vjps(accumulate=accumulate)
-        assert len(found.answers) == 4
-        for answer, (x, w) in zip(found.answers, held, strict=True):
-            assert answer.accumulated is not None
-            np.testing.assert_array_equal(answer.accumulated["x"], x.numpy())
-            np.testing.assert_array_equal(answer.accumulated["w"], w.numpy())
-        assert [answer.v.tolist() for answer in found.answers] == [[1, 0], [0, 1], [1, 1], [2, 3]]
-    answer = Function(text).vjp()
-    np.testing.assert_array_equal(answer.vjp["x"], held[-1][0].numpy())
-    assert any("several passes" in warning for warning in answer.warnings)
+        for answer, grads in zip(found.answers, held, strict=True):
+            assert {name: grad.tolist() for name, grad in (answer.accumulated or {}).items()} == {
+                name: grad.tolist() for name, grad in grads.items()
+            }
+        assert found.check is not None
+        assert found.check.verdict == "agree"
+        assert (OUTPUTS in found.warnings) == (text == OTHERS)
+
+
+def test_passes_of_outputs_of_different_shapes_are_refused() -> None:
+    """Those of one shape are passes of a list of them."""
+    np.testing.assert_array_equal(Function(OTHERS).vjp().vjp["x"], passes_by_torch(OTHERS)[-1]["x"])
+    with pytest.raises(GradcliError, match="a second output"):
+        Function("x = torch.ones(2, requires_grad=True)\ny = x**2\ny.backward(x)\nx.grad.zero_()\nx.sum().backward()")
 
 
 def test_a_gradient_that_is_no_pass_adds_nothing() -> None:
@@ -373,49 +395,11 @@ def test_a_gradient_that_is_no_pass_adds_nothing() -> None:
 
 def test_the_last_pass_is_said_to_be_one_of_several() -> None:
     """By every command that is about one."""
-    text = "\n".join(line for line in ANEW.splitlines() if "held" not in line)
-    f = Function(text)
+    f = Function(ANEW)
     for answer in (f.vjp(), f.explain(check=False), f.graph(), f.code()):
         assert any("several passes" in warning for warning in answer.warnings)
     assert not any("several passes" in warning for warning in f.vjp(v="ones").warnings)
     assert not any("several passes" in warning for warning in f.vjps().warnings)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_what_grad_holds_is_judged_as_the_sum_since_it_was_set_to_zero(seed: int) -> None:
-    """Random passes, some behind a reset; torch's numbers are right, so the verdict is."""
-    draw = random.Random(seed)
-    lines = ["x = torch.tensor([1., 2.], requires_grad=True); y = x**2"]
-    for n in range(5):
-        if n and (n == 2 or draw.random() < 0.4):
-            lines.append(draw.choice(["x.grad.zero_()", "x.grad = None", "x.grad.data.zero_()"]))
-        lines.append(f"y.backward(torch.tensor([{draw.randint(-3, 3)}., {draw.randint(1, 3)}.]), retain_graph=True)")
-    found = Function("\n".join(lines)).vjps()
-    grad = run_by_torch("\n".join(lines))["x"].grad.numpy()
-    assert found.answers[-1].accumulated is not None
-    np.testing.assert_array_equal(found.answers[-1].accumulated["x"], grad)
-    assert found.check is not None
-    assert found.check.verdict == "agree"
-
-
-def test_passes_of_different_outputs_are_those_of_a_list_of_them() -> None:
-    """Where each begins from gradients set to zero: torch prints a gradient at each."""
-    text = (
-        "x = torch.tensor([1., 2.], requires_grad=True)\nheld = []\ny = (x**2).sum()\ny.backward()\n"
-        "held.append(x.grad.clone())\nx.grad.zero_()\ny = (x**3).sum()\ny.backward()\nheld.append(x.grad.clone())\n"
-        "x.grad = None\nz = x.prod()\nz.backward(torch.tensor(2.))\nheld.append(x.grad.clone())"
-    )
-    held = run_by_torch(text)["held"]
-    f = Function("\n".join(line for line in text.splitlines() if "held" not in line))
-    found = f.vjps()
-    for answer, x in zip(found.answers, held, strict=True):
-        np.testing.assert_array_equal(answer.vjp["x"], x.numpy())
-        assert answer.accumulated is not None
-        np.testing.assert_array_equal(answer.accumulated["x"], x.numpy())
-    assert OUTPUTS in found.warnings
-    np.testing.assert_array_equal(f.vjp().vjp["x"], held[-1].numpy())
-    with pytest.raises(GradcliError, match="a second output"):  # of different shapes
-        Function("x = torch.ones(2, requires_grad=True)\ny = x**2\ny.backward(x)\nx.grad.zero_()\nx.sum().backward()")
 
 
 @pytest.mark.parametrize(
