@@ -32,7 +32,7 @@ from gradcli import guide
 from gradcli.cli import main
 from gradcli.language import ops
 from gradcli.language.ops import Default
-from gradcli.options import FORMATS, QUESTIONS
+from gradcli.options import FORMATS, QUESTIONS, typed
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
@@ -160,9 +160,6 @@ COMMANDS = (
     *("jvp", "hessian", "hvp", "explain", "explain", "graph", "code"),
 )
 
-VALUED = frozenset(["vjp", "check", "explain", "graph", "code"])
-"""Commands that take --v."""
-
 NAMES = ["x", "y", "z", "y,z", "x,A", "A", "a", "t1", "q", "", ",", "pi", "2", "é"]
 
 OPTIONS: dict[str, list[str]] = {
@@ -182,22 +179,11 @@ OPTIONS: dict[str, list[str]] = {
 }
 """Options that a command has or has not, and their values; some take none."""
 
-OWN: dict[str, list[str]] = {
-    "vjp": ["--v", "--v", "--accumulate", "--show", "--loss", "--points-of"],
-    "jacobian": ["--points-of"],
-    "grad": ["--show", "--points-of"],
-    "eval": ["--points-of"],
-    "jvp": ["--u", "--u"],
-    "hvp": ["--u", "--u"],
-    "explain": ["--loss"],
-    "graph": ["--show", "--to"],
-    "code": ["--to"],
-    "check": [],
-    "improve": [],
-    "hessian": [],
-}
-"""The options that a command is mostly tried with."""
+OWN = {command: {option.flag for option in typed(command)} for command in QUESTIONS}
+"""The options that a command has."""
 
+SHARED = ["--wrt", "--json", "--no-check", "--strict", "--digits", "--color"]
+"""Options of nearly all commands, which are tried now and then."""
 
 LEAKS = re.compile(r"Traceback|tensor\(\d[^)]*grad_fn=|<[\w.]+ object at|_Dummy|mappingproxy|Symbol\(")
 """What no answer says: how Python writes its own objects."""
@@ -229,7 +215,7 @@ class Fuzz:
                 if is_in and self.random.random() < 0.95:
                     value = pick(fitting) if is_at_rim else self.value(name, is_sound=is_sound)
                     words += ["--at", f"{name}={value}"]
-        if words[0] in VALUED and self.random.random() < 0.9:
+        if "--v" in OWN[words[0]] and self.random.random() < 0.9:
             words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
         if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
             words += ["--u", pick(OPTIONS["--u"]) if self.random.random() < 0.7 else "ones"]
@@ -246,9 +232,8 @@ class Fuzz:
     def options(self, command: str) -> list[str]:
         """Options of a command, and now and then one that it does not have."""
         found = []
-        shared = ["--wrt", "--json", "--no-check", "--strict", "--digits", "--color"]
-        names = [option for option in OWN[command] if self.random.random() < 0.25]
-        names += [option for option in shared if self.random.random() < 0.06]
+        shares = {option: 0.06 if option in SHARED else 0.25 for option in OPTIONS if option in OWN[command]}
+        names = [option for option, share in shares.items() if self.random.random() < share]
         names += [self.random.choice(list(OPTIONS))] if self.random.random() < 0.04 else []
         for option in names:
             values = OPTIONS[option]

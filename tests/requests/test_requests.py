@@ -12,10 +12,7 @@ import pytest
 from gradcli.errors import GradcliError
 from gradcli.requests import LINE_BYTES, answer, lines, read
 from gradcli.results import VJP, Evaluation, Products
-
-
-def _ask(**request: Any) -> Any:
-    return answer(read(json.dumps(request).encode()))
+from tests.requests.asking import ask
 
 
 def _refused(line: bytes | str) -> GradcliError:
@@ -47,7 +44,7 @@ def _refused_request(**request: Any) -> str:
 )
 def test_values_are_numbers_lists_or_texts_of_the_language(given: Any, wanted: Any) -> None:
     """And those that are not finite are read as `--json` writes them."""
-    found = _ask(command="eval", expression="x", at={"x": given}, check=False)
+    found = ask(command="eval", expression="x", at={"x": given}, check=False)
     assert isinstance(found, Evaluation)
     np.testing.assert_array_equal(found.value, np.array(wanted))
 
@@ -56,22 +53,22 @@ def test_names_are_a_list_or_a_text() -> None:
     """As on the command line, or as JSON has it."""
     at = {"x": 3, "y": 5}
     for wrt in (["y", "x"], "y,x", " y , x "):
-        assert list(_ask(command="grad", expression="x*y", at=at, wrt=wrt).grad) == ["y", "x"]
+        assert list(ask(command="grad", expression="x*y", at=at, wrt=wrt).grad) == ["y", "x"]
 
 
 def test_several_v_are_several_products() -> None:
     """Even where the list has one; and with `accumulate` one v is a list too."""
-    request = {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}}
-    assert isinstance(_ask(**request, v="ones"), VJP)
-    for asked in ({"vs": [[1, 0]]}, {"vs": ["e0", [0, 1]]}, {"v": "e0", "accumulate": True}):
-        found = _ask(**request, **asked)
+    assert isinstance(ask("vjp", "x**2", at={"x": [1, 2]}, v="ones"), VJP)
+    more: list[dict[str, Any]] = [{"vs": [[1, 0]]}, {"vs": ["e0", [0, 1]]}, {"v": "e0", "accumulate": True}]
+    for asked in more:
+        found = ask("vjp", "x**2", at={"x": [1, 2]}, **asked)
         assert isinstance(found, Products)
         np.testing.assert_array_equal(found.answers[0].vjp["x"], [2, 0])
 
 
 def test_null_is_a_key_left_out() -> None:
     """As programs write what they have not."""
-    found = _ask(command="vjp", expression="x**2", at={"x": 3}, v=None, u=None, id=None)
+    found = ask(command="vjp", expression="x**2", at={"x": 3}, v=None, u=None, id=None)
     assert found.vjp["x"] == 6
 
 
