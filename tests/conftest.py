@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import io
 import os
 import signal
 import subprocess
@@ -61,12 +62,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture
-def gradcli(capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
-    """The command line, run in this process."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, where the commands of a test run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def gradcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Command]:
+    """The command line, run in this process, with what is given on its standard input."""
     hook = sys.excepthook
 
-    def run(*arguments: str) -> Run:
+    def run(*arguments: str, given: str | bytes | None = None) -> Run:
         capsys.readouterr()
+        if given is not None:
+            data = given.encode() if isinstance(given, str) else given
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         code = main(list(arguments))
         captured = capsys.readouterr()
         return Run(code, captured.out, captured.err)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import io
 import json
 import os
 import re
@@ -69,16 +68,15 @@ def _words(document: Path) -> list[str]:
     return re.findall(r"`([^`]+)`", prose)
 
 
-def _run(line: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Run:
+def _run(line: str, gradcli: Command) -> Run:
     """A command line, before which `echo` or `printf '%s\\n'` may write lines to a pipe."""
-    words = shlex.split(line.removesuffix(EXIT))
+    words, sent = shlex.split(line.removesuffix(EXIT)), None
     if "|" in words:
         start, end = {"echo": 1, "printf": 2}[words[0]], words.index("|")
         sent = "".join(f"{word}\n" for word in words[start:end])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.encode())))
         words = words[end + 1 :]
     assert words[0] == "gradcli"
-    run = gradcli(*words[1:])
+    run = gradcli(*words[1:], given=sent)
     shown = f"exit code {run.code}\n" if line.endswith(EXIT) and run.code else ""
     return Run(run.code, f"{run.out}{shown}", run.err)
 
@@ -95,10 +93,10 @@ def _listed(gradcli: Command) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_a_command_of_a_document_prints_what_is_shown(
-    command: str, output: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    command: str, output: str, gradcli: Command, request: pytest.FixtureRequest
 ) -> None:
     """Stdout, or the message of a mistake; a failure shows its exit code, or says that it is one."""
-    run = _run(command, gradcli, monkeypatch)
+    run = _run(command, gradcli)
     if request.config.getoption("--update-goldens"):  # with -n 0, as a document has several commands
         for document in DOCUMENTS:
             text = document.read_text(encoding="utf-8")
@@ -205,9 +203,9 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     assert run == Run(0, "".join(output for _, output in commands), "")
 
 
-def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("folder")
+def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
-    monkeypatch.chdir(tmp_path)
     Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
     np.savez("points.npz", x=np.ones((3, 2)))
     Path("train.py").write_text("import torch\nx = torch.ones((), requires_grad=True)\n(x**2).backward()\n")
@@ -216,7 +214,7 @@ def test_every_example_of_the_help_runs(gradcli: Command, tmp_path: Path, monkey
         examples = re.findall(r"^ +((?:echo .* \| )?gradcli .*)$", shown, re.MULTILINE)
         assert examples
         for example in examples:
-            run = _run(example, gradcli, monkeypatch)
+            run = _run(example, gradcli)
             assert run.code == 0, (example, run.err)
 
 

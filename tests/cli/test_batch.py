@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
@@ -29,14 +28,12 @@ Ask = Callable[..., Run]
 
 
 @pytest.fixture
-def ask(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Ask:
+def ask(gradcli: Command) -> Ask:
     """The command in this process, with these lines or objects on its standard input."""
 
     def run(*requests: Any) -> Run:
         written = [line if isinstance(line, str) else json.dumps(line) for line in requests]
-        data = "".join(f"{line}\n" for line in written).encode()
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-        return gradcli("batch")
+        return gradcli("batch", given="".join(f"{line}\n" for line in written))
 
     return run
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -115,12 +113,11 @@ def test_cells_and_names_of_a_stream(
         _require_clean(gradcli("map", "x", "--points", str(path), "--on-error", "skip", "--keep"))
 
 
-def test_requests_of_a_batch(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_of_a_batch(gradcli: Command) -> None:
     """JSON escapes by itself, and so does what is said of its lines."""
     requests = [{"command": EVIL}, {"command": "eval", "expression": TEXT, "at": {"x": 2}}, {EVIL: 1}, EVIL]
     lines = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in requests) + EVIL + "\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-    _require_clean(gradcli("batch"))
+    _require_clean(gradcli("batch", given=lines))
 
 
 def test_a_terminal_gets_no_sequence_but_our_colours(gradcli: Command) -> None:

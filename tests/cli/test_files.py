@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "square.txt").write_text("x**2\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def piped(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 def shell(script: str, folder: Path) -> Run:
@@ -81,15 +75,13 @@ def test_an_answer_is_read_back(folder: Path, gradcli: Command) -> None:
         assert gradcli("eval", "x", "--at", f"@{reference}", "--format", "plain").out == plain
 
 
-def test_standard_input_is_one_value(monkeypatch: pytest.MonkeyPatch, gradcli: Command) -> None:
+def test_standard_input_is_one_value(gradcli: Command) -> None:
     """Or the expression; the second to ask is told of the first, and each run has its own."""
     for _ in range(2):
-        piped(monkeypatch, "1 2\n")
-        assert gradcli("vjp", "x**2", "--at", "@-", "--v", "ones", "--format", "plain").out == "2 4\n"
-    piped(monkeypatch, "x**2\n")
-    assert gradcli("grad", "@-", "--at", "3", "--format", "plain").out == "6\n"
-    piped(monkeypatch, "1 2\n")
-    run = gradcli("vjp", "x**2", "--at", "@-", "--v", "@-")
+        run = gradcli("vjp", "x**2", "--at", "@-", "--v", "ones", "--format", "plain", given="1 2\n")
+        assert run.out == "2 4\n"
+    assert gradcli("grad", "@-", "--at", "3", "--format", "plain", given="x**2\n").out == "6\n"
+    run = gradcli("vjp", "x**2", "--at", "@-", "--v", "@-", given="1 2\n")
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith("error: standard input can be read once, and --at x has read it (in --v)\n  @-\n   ^\n")
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,15 +17,12 @@ ATTEMPTS = [
 
 
 @pytest.mark.parametrize(("line", "expected"), [(line, expected) for line, _, expected in ATTEMPTS])
-def test_a_first_attempt(
-    line: str, expected: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_first_attempt(line: str, expected: str, gradcli: Command) -> None:
     """The exit code and some words of what is said; `<<` gives lines to standard input."""
-    monkeypatch.chdir(tmp_path)
-    words, _, sent = line.partition(" << ")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.replace("\\n", "\n").encode())))
+    words, _, sent = line.replace("\\n", "\n").partition(" << ")
     code, _, said = expected.partition(" | ")
-    run = gradcli(*(word.replace("\\n", "\n") for word in shlex.split(words)))
+    run = gradcli(*shlex.split(words), given=sent)
     assert str(run.code) == code, run.err
     assert said.strip() in run.out + run.err
 
@@ -61,15 +56,11 @@ SUGGESTED = [
 
 
 @pytest.mark.parametrize(("typed", "hint", "meant"), SUGGESTED)
-def test_what_is_suggested_works(
-    typed: str, hint: str, meant: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_suggested_works(typed: str, hint: str, meant: str, gradcli: Command, folder: Path) -> None:
     """The hint stands in the error, and the command that it means answers."""
-    monkeypatch.chdir(tmp_path)
-    Path("pts.csv").write_text("x\n1\n2\n", encoding="utf-8")
-    Path("fn.py").write_text("def loss(x):\n    return (x**2).sum()\n", encoding="utf-8")
+    (folder / "pts.csv").write_text("x\n1\n2\n", encoding="utf-8")
+    (folder / "fn.py").write_text("def loss(x):\n    return (x**2).sum()\n", encoding="utf-8")
     refused = gradcli(*shlex.split(typed))
     assert (refused.code, hint in refused.err.partition("hint: ")[2]) == (2, True), refused.err
     words, _, sent = meant.partition(" << ")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent.replace("\\n", "\n").encode())))
-    assert gradcli(*shlex.split(words)).code == 0
+    assert gradcli(*shlex.split(words), given=sent).code == 0

@@ -22,6 +22,7 @@ import pytest
 from gradcli import Function
 from gradcli.files.rows import FORMATS as SUFFIXES
 from gradcli.options import ROW_FORMATS
+from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
 from tests.files.test_files import doubled, header
@@ -43,7 +44,7 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
                 records[name] = array
             np.save(path, records)
         case ".jsonl":
-            rows = [{name: _jsonable(array[row].tolist()) for name, array in columns.items()} for row in range(count)]
+            rows = [{name: numbers.as_json(array[row]) for name, array in columns.items()} for row in range(count)]
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {
@@ -59,12 +60,6 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
 
 def _index(index: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_jsonable(item) for item in value]
-    return value if np.isfinite(value) else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
 
 
 def _read(path: Path) -> dict[str, Array]:
@@ -167,30 +162,18 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
 ]  # fmt: skip
 
 
-def _asked(
-    text: str, name: str, content: bytes, words: list[str], folder: Path, patch: pytest.MonkeyPatch, gradcli: Command
-) -> Run:
-    """What `map` does in a folder with one file, or with the content on standard input."""
-    patch.chdir(folder)
-    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+def _asked(text: str, name: str, content: bytes, words: list[str], gradcli: Command) -> Run:
+    """What `map` does of a file, or of standard input."""
     if name != "-":
         Path(name).write_bytes(content)
-    return gradcli("map", text, "--points", name, *words)
+    return gradcli("map", text, "--points", name, *words, given=content)
 
 
 @pytest.mark.parametrize(("text", "name", "content", "words", "out"), ANSWERED)
-def test_rows_are_answered(
-    text: str,
-    name: str,
-    content: bytes,
-    words: list[str],
-    out: str,
-    gradcli: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_rows_are_answered(text: str, name: str, content: bytes, words: list[str], out: str, gradcli: Command) -> None:
     """With nothing on stderr."""
-    assert _asked(text, name, content, words, tmp_path, monkeypatch, gradcli) == Run(0, out, "")
+    assert _asked(text, name, content, words, gradcli) == Run(0, out, "")
 
 
 def test_arrays_go_to_standard_output() -> None:
@@ -245,18 +228,12 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
 
 
 @pytest.mark.parametrize(("text", "name", "content", "words", "said"), REFUSED)
+@pytest.mark.usefixtures("folder")
 def test_what_is_wrong_with_rows_and_columns_is_said(
-    text: str,
-    name: str,
-    content: bytes,
-    words: list[str],
-    said: str,
-    gradcli: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    text: str, name: str, content: bytes, words: list[str], said: str, gradcli: Command
 ) -> None:
     """One message each, and no output."""
-    run = _asked(text, name, content, words, tmp_path, monkeypatch, gradcli)
+    run = _asked(text, name, content, words, gradcli)
     assert (run.code, run.out, said in run.err) == (2, "", True), run.err
     assert run.err.count("error: ") == 1
     assert os.listdir() == ([name] if name != "-" else [])
@@ -379,12 +356,9 @@ AT_FAULT = [
 
 
 @pytest.mark.parametrize(("name", "text", "message"), AT_FAULT)
-def test_a_row_at_fault(
-    name: str, text: str, message: str, gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, folder: Path) -> None:
     """It ends the run with its line, or is left out, or is nan; nothing has the final name in the first case."""
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text(text, encoding="utf-8")
+    (folder / name).write_text(text, encoding="utf-8")
     run = gradcli("map", "x**2", "--points", name, "-o", "out.csv")
     assert (run.code, run.out) == (2, "")
     assert run.err.splitlines()[0] == f"error: {message}"

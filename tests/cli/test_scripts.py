@@ -34,13 +34,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the files of the user are."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> None:
     """In a loop with an optimizer, with derivatives that are differentiated again, with a gradient vector."""
     (folder / "train.py").write_text(SCRIPT)

@@ -12,13 +12,6 @@ from tests.conftest import Command
 MODEL = Path(__file__).parent.parent / "recording" / "model.py"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the files of the user are."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_every_question_takes_a_function_of_a_file(gradcli: Command) -> None:
     """As it takes an expression."""
     target = f"{MODEL}::uses_square"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from dataclasses import replace
@@ -186,13 +185,11 @@ LARGE: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("command", "expression", "more"), LARGE)
 def test_what_is_large_or_empty_is_no_trouble(
-    command: str, expression: str, more: dict[str, Any], gradcli: Command, monkeypatch: pytest.MonkeyPatch
+    command: str, expression: str, more: dict[str, Any], gradcli: Command
 ) -> None:
     """It is answered or refused, soon."""
     began = time.process_time()
-    line = json.dumps({"command": command, "expression": expression, **more}).encode()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(line)))
-    run = gradcli("batch")
+    run = gradcli("batch", given=json.dumps({"command": command, "expression": expression, **more}))
     assert (run.code in (0, 2), run.out.count("\n"), run.err) == (True, 1, ""), run
     json.loads(run.out, parse_constant=pytest.fail)
     assert time.process_time() - began < 20
