@@ -70,15 +70,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def gradcli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Command]:
-    """The command line, run in this process, with what is given on its standard input."""
+    """The command line, run in this process, with what is given on its standard input, and with these variables."""
     hook = sys.excepthook
 
-    def run(*arguments: str, given: str | bytes | None = None) -> Run:
+    def run(*arguments: str, given: str | bytes | None = None, **environment: str) -> Run:
         capsys.readouterr()
-        if given is not None:
-            data = given.encode() if isinstance(given, str) else given
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-        code = main(list(arguments))
+        with monkeypatch.context() as patch:
+            if given is not None:
+                data = given.encode() if isinstance(given, str) else given
+                patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = main(list(arguments))
         captured = capsys.readouterr()
         return Run(code, captured.out, captured.err)
 

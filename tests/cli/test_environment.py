@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gradcli import guide
-from tests.conftest import Command
+from tests.conftest import Command, Run
 
 ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
     ({"FORMAT": "plain", "DTYPE": "float32"}, ["eval", "x", "--at", "0.1"], 0, "0.1\n"),
@@ -26,46 +26,36 @@ ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
 
 @pytest.mark.parametrize(("variables", "words", "code", "said"), ENVIRONMENT)
 def test_a_variable_is_the_default_of_its_option(
-    variables: dict[str, str],
-    words: list[str],
-    code: int,
-    said: str,
-    gradcli: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str], words: list[str], code: int, said: str, gradcli: Command
 ) -> None:
     """It breaks no command, and an empty one is none."""
-    for name, value in variables.items():
-        monkeypatch.setenv(f"GRADCLI_{name}", value)
-    run = gradcli(*words)
+    run = gradcli(*words, **{f"GRADCLI_{name}": value for name, value in variables.items()})
     assert (run.code, said in (run.err if code else run.out)) == (code, True)
 
 
 @pytest.mark.parametrize("format_", ["plain", "latex", "json", "table"])
-def test_a_format_of_the_environment_yields_to_what_is_typed(
-    format_: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_format_of_the_environment_yields_to_what_is_typed(format_: str, gradcli: Command) -> None:
     """It excludes nothing, and an option that does still does."""
-    monkeypatch.setenv("GRADCLI_FORMAT", format_)
-    assert gradcli("eval", "x", "--at", "1", "--json").out.startswith('{"schema"')
-    assert gradcli("functions", "ln", "--json").out.startswith('{"schema"')
-    assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
-    assert gradcli("eval", "x", "--at", "1", "--format", "plain").out == "1\n"
-    assert gradcli("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
+
+    def run(*words: str) -> Run:
+        return gradcli(*words, GRADCLI_FORMAT=format_)
+
+    assert run("eval", "x", "--at", "1", "--json").out.startswith('{"schema"')
+    assert run("functions", "ln", "--json").out.startswith('{"schema"')
+    assert run("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
+    assert run("eval", "x", "--at", "1", "--format", "plain").out == "1\n"
+    assert run("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
 
 
-@pytest.mark.parametrize(("variable", "option"), [("FORMAT", "format"), ("DTYPE", "dtype"), ("COLOR", "color")])
-def test_a_wrong_value_is_an_error_that_names_the_variable(
-    variable: str, option: str, gradcli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["FORMAT", "DTYPE", "COLOR"])
+def test_a_wrong_value_is_an_error_that_names_the_variable(name: str, gradcli: Command) -> None:
     """And a wrong word on the command line names the option alone."""
-    monkeypatch.setenv(f"GRADCLI_{variable}", "nonsense")
-    run = gradcli("vjp", "x", "--at", "1")
+    wrong, option = {f"GRADCLI_{name}": "nonsense"}, f"--{name.lower()}"
+    run = gradcli("vjp", "x", "--at", "1", **wrong)
     assert (run.code, run.out) == (2, "")
-    assert run.err.startswith(
-        f"error: invalid value for the environment's GRADCLI_{variable}: 'nonsense' is not one of "
-    )
-    typed = gradcli("vjp", "x", "--at", "1", f"--{option}", "other")
-    assert typed.err.startswith(f"error: invalid value for '--{option}': 'other' is not one of ")
+    assert run.err.startswith(f"error: invalid value for the environment's GRADCLI_{name}: 'nonsense' is not one of ")
+    typed = gradcli("vjp", "x", "--at", "1", option, "other", **wrong)
+    assert typed.err.startswith(f"error: invalid value for '{option}': 'other' is not one of ")
 
 
 COLOURS: list[tuple[dict[str, str], list[str], bool]] = [
@@ -82,18 +72,15 @@ COLOURS: list[tuple[dict[str, str], list[str], bool]] = [
 
 @pytest.mark.parametrize(("environment", "options", "is_colored"), COLOURS)
 def test_colours_are_as_asked(
-    environment: dict[str, str],
-    options: list[str],
-    is_colored: bool,
-    gradcli: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str], options: list[str], is_colored: bool, gradcli: Command
 ) -> None:
     """By the option, our variable, those that many programs have; a pipe has none by default, and data never."""
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options).out) == is_colored
+    assert ("\x1b" in gradcli("eval", "x", "--at", "1", *options, **environment).out) == is_colored
     if "--format" not in options:
-        found = gradcli("eval", "a = x; 2*x", "--at", "x=1", *options).err + gradcli("eval", "sine(x)", *options).err
+        runs = (
+            gradcli(*w, *options, **environment) for w in (["eval", "a = x; 2*x", "--at", "x=1"], ["eval", "sine(x)"])
+        )
+        found = "".join(run.err for run in runs)
         marks = ("\x1b[1;33mwarning:", "\x1b[1;31merror:\x1b[0m ", "\x1b[2mhint: ")
         assert [mark in found for mark in marks] == [is_colored] * 3
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ ANSWERED = 10_000_000
 """Calls until text that is large is answered or refused, at most."""
 
 HOSTILE = [
+    "$HOME",
     "__import__('os').system('touch {mark}')",
     '__import__("subprocess").run(["touch", "{mark}"])',
     "().__class__.__bases__[0].__subclasses__()",
@@ -86,7 +86,6 @@ HOSTILE = [
     "einsum('" + "a" * 500 + "', x)",
     "torch.save(x, '{mark}')",
     "x.requires_grad_().backward(open('{mark}', 'w'))",
-    "import os; os.system('touch {mark}')",
     "x = torch.tensor([1.], requires_grad=True); exec('1')",
     "\\x41",
     "x\\ +1",
@@ -182,12 +181,6 @@ def test_memory_stays_bounded() -> None:
     run = process(sys.executable, "-c", code, given="\n".join(texts))
     assert run.code == 0, run.err
     assert "Traceback" not in run.err
-
-
-def test_the_shell_sees_no_expansion_of_a_name(gradcli: Command) -> None:
-    """Names such as $HOME are not read from the environment."""
-    assert gradcli("eval", "$HOME").code == 2
-    assert os.environ.get("HOME", "") not in gradcli("eval", "$HOME").err or not os.environ.get("HOME")
 
 
 @pytest.mark.parametrize("text", ["tril(A, {})", "triu(A, -{})", "diagonal(A, {})", "diag(A, -{})", "roll(A, {}, 0)"])
