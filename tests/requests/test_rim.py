@@ -168,11 +168,8 @@ LARGE: list[tuple[str, str, dict[str, Any]]] = [
     ("hvp", "sum(mse_loss(ceil(x), ceil(x)))", {"at": {"x": "1e300"}, "u": {"x": "NaN"}}),
     ("hvp", "sum(x*1e308 // [x,y])", {"at": {"x": "10**30", "y": "1"}, "u": {"x": 1.79e308}, "dtype": "float32"}),
     # no row of no columns is computed: a constant of a million elements has an empty Jacobian
-    *(
-        (command, expression, {"v": "ones"} if command == "explain" else {})
-        for expression in ("eye(1000)", "linspace(0, 1, 10**6)", "zeros(1000, 1000)*0")
-        for command in ("jacobian", "improve", "explain")
-    ),
+    *((command, "eye(1000)", {}) for command in ("jacobian", "improve")),
+    ("explain", "linspace(0, 1, 10**6)", {"v": "ones"}),
     # no elements, of variables beside others; nothing is padded by nothing
     *(
         ("hessian", "sum(y**2)+sum(x)", {"at": dict(zip("xy", sizes, strict=True))})
