@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,27 +34,19 @@ for line in sys.argv[1:]:
 """
 
 
+Offered = Callable[..., list[str]]
+
+
 @pytest.fixture
-def offered(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> Offered:
-    """What is offered at the end of a line."""
-    return Offered(gradcli, monkeypatch)
+def offered(gradcli: Command) -> Offered:
+    """What is offered at the end of a line: the protocol of the scripts, in this process."""
 
+    def run(line: str, shell: Shell = Shell.fish, word: str | None = None) -> list[str]:
+        found = gradcli(**{ASKED: shell, LINE: line} | ({} if word is None else {WORD: word}))
+        assert (found.code, found.err) == (0, "")
+        return [candidate.partition("\t")[0] for candidate in found.out.splitlines()]
 
-class Offered:
-    """The protocol of the scripts, in this process."""
-
-    def __init__(self, gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._gradcli = gradcli
-        self._monkeypatch = monkeypatch
-
-    def __call__(self, line: str, shell: Shell = Shell.fish, word: str | None = None) -> list[str]:
-        self._monkeypatch.setenv(ASKED, shell)
-        self._monkeypatch.setenv(LINE, line)
-        if word is not None:
-            self._monkeypatch.setenv(WORD, word)
-        run = self._gradcli()
-        assert (run.code, run.err) == (0, "")
-        return [candidate.partition("\t")[0] for candidate in run.out.splitlines()]
+    return run
 
 
 @pytest.mark.parametrize(
@@ -120,12 +113,10 @@ def test_every_command_is_offered(offered: Offered, gradcli: Command) -> None:
     assert "--no-check" not in options
 
 
-def test_what_is_offered_is_explained(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_offered_is_explained(gradcli: Command) -> None:
     """Where the shell shows it; shortly, on one line."""
-    monkeypatch.setenv(LINE, "gradcli vjp x --")
     for shell in Shell:
-        monkeypatch.setenv(ASKED, shell)
-        lines = gradcli().out.splitlines()
+        lines = gradcli(**{ASKED: shell, LINE: "gradcli vjp x --"}).out.splitlines()
         assert all(line.startswith("--") and len(line) < 90 for line in lines)
         assert all(("\t" in line) == (shell is not Shell.bash) for line in lines)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gradcli import Function
 from tests.language.operation_count import REASONS, is_read, listed, reason
 
 
@@ -21,10 +18,3 @@ def test_no_reason_is_given_for_what_is_read() -> None:
     names = set(listed())
     for given in REASONS.values():
         assert all(name in names and not is_read(name) for name in given.split()), given
-
-
-def test_members_are_read() -> None:
-    """Those of a matrix, of whose real numbers the conjugates are themselves."""
-    x = np.array([[1.0, 2.0], [3.0, 4.0]])
-    for text, truth in (("x.H", x.T), ("x.mH", x.T), ("x.T", x.T), ("x.real*x.clone()", x * x)):
-        np.testing.assert_array_equal(Function(text).eval({"x": x}).value, truth)

@@ -37,6 +37,7 @@ CASES: Cases = {
         "z.transpose(0, 2)",
         "transpose(z, -1, 1)*a",
         "z.mT",
+        "x.H*x.real.mH",
         "torch.swapaxes(z, 0, 1)",
     ],
     "permute": ["z.permute(2, 0, 1)", "permute(z, (1, -1, 0))**2", "torch.permute(x, dims=(1, 0))"],
