@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from gradcli.results import Check
-from tests.language.ops.agreement import run_by_torch
+from tests.language.ops.agreement import value_by_torch
 
 Tensor = Any
 LARGEST = 1e4
@@ -52,7 +52,7 @@ class Random:
 
     def add(self, text: str) -> None:
         """One more statement, unless its value is out of hand."""
-        value = run_by_torch(text, {node.name: node.value for node in self.nodes})
+        value = value_by_torch(text, {node.name: node.value for node in self.nodes})
         value = torch.stack(value) if isinstance(value, list) else value
         if value.numel() and value.numel() <= 24 and bool(torch.all(value.abs() < LARGEST)):
             name = f"t{len(self.statements)}"

@@ -19,44 +19,25 @@ from gradcli.questions.question import Dtype
 from gradcli.requests import argument
 from gradcli.results import Drawing, Language, OnError
 
-ANNOTATIONS: Mapping[Kind, set[str]] = {
-    Kind.INPUTS: {"Inputs | None"},
-    Kind.VALUES: {"Mapping[str, Value] | None"},
-    Kind.DIRECTIONS: {"Directions"},
-    Kind.VECTOR: {"Value | None"},
-    Kind.VECTORS: {"Sequence[Value]"},
-    Kind.TEXT: {"str | None"},
-    Kind.TEXTS: {"Mapping[str, str] | None"},
-    Kind.SHAPES: {"Mapping[str, GivenShape] | None"},
-    Kind.RANGES: {"Mapping[str, str] | None"},
-    Kind.VARIABLES: {"Sequence[str] | None", "Sequence[str]"},
-    Kind.STATEMENTS: {"Sequence[str]"},
-    Kind.VERDICTS: {"Sequence[Allowed]"},
-    Kind.SWITCH: {"bool"},
-    Kind.NUMBER: {"float | None"},
-    Kind.WHOLE: {"int | None", "int"},
-    Kind.CHOICE: {"Dtype | None", "Language", "OnError"},
+KINDS: Mapping[Kind, tuple[set[str], Any]] = {
+    Kind.INPUTS: ({"Inputs | None"}, {"x": 1}),
+    Kind.VALUES: ({"Mapping[str, Value] | None"}, {"x": 1}),
+    Kind.DIRECTIONS: ({"Directions"}, 1),
+    Kind.VECTOR: ({"Value | None"}, [1, 2]),
+    Kind.VECTORS: ({"Sequence[Value]"}, ["e0", 1]),
+    Kind.TEXT: ({"str | None"}, "y"),
+    Kind.TEXTS: ({"Mapping[str, str] | None"}, "x"),
+    Kind.SHAPES: ({"Mapping[str, GivenShape] | None"}, {"x": "n"}),
+    Kind.RANGES: ({"Mapping[str, str] | None"}, {"x": "0..1"}),
+    Kind.VARIABLES: ({"Sequence[str] | None", "Sequence[str]"}, ["x"]),
+    Kind.STATEMENTS: ({"Sequence[str]"}, "y"),
+    Kind.VERDICTS: ({"Sequence[Allowed]"}, ["kink"]),
+    Kind.SWITCH: ({"bool"}, True),
+    Kind.NUMBER: ({"float | None"}, 0.5),
+    Kind.WHOLE: ({"int | None", "int"}, 7),
+    Kind.CHOICE: ({"Dtype | None", "Language", "OnError"}, None),
 }
-"""How Python types what an option takes."""
-
-JSON: Mapping[Kind, Any] = {
-    Kind.INPUTS: {"x": 1},
-    Kind.VALUES: {"x": 1},
-    Kind.DIRECTIONS: 1,
-    Kind.VECTOR: [1, 2],
-    Kind.VECTORS: ["e0", 1],
-    Kind.TEXT: "y",
-    Kind.TEXTS: "x",
-    Kind.SHAPES: {"x": "n"},
-    Kind.RANGES: {"x": "0..1"},
-    Kind.VARIABLES: ["x"],
-    Kind.STATEMENTS: "y",
-    Kind.VERDICTS: ["kink"],
-    Kind.SWITCH: True,
-    Kind.NUMBER: 0.5,
-    Kind.WHOLE: 7,
-}
-"""A value of each kind in a request."""
+"""How Python types what an option takes, and a value in a request."""
 
 
 def _parameters(*methods: str) -> dict[str, inspect.Parameter]:
@@ -70,7 +51,7 @@ def _require_same(options: Mapping[str, Option], parameters: Mapping[str, inspec
     assert options.keys() == parameters.keys()
     for name, parameter in parameters.items():
         option = options[name]
-        assert parameter.annotation in ANNOTATIONS[option.kind], name
+        assert parameter.annotation in KINDS[option.kind][0], name
         assert parameter.default == option.default or (option.default is None and not parameter.default), name
 
 
@@ -117,7 +98,7 @@ def test_a_command_has_no_two_options_of_one_name() -> None:
 def test_every_option_of_a_question_is_read_from_json() -> None:
     """Whatever its kind."""
     for option in {option for command in QUESTIONS for option in keys(command).values()}:
-        given = option.choices[0] if option.choices else JSON[option.kind]
+        given = option.choices[0] if option.choices else KINDS[option.kind][1]
         assert argument(option, given) is not None
 
 

@@ -100,9 +100,3 @@ def test_rows_can_all_be_required(gradcli: Command, tmp_path: Path) -> None:
         assert run.code == code
         assert ("entries sampled)" in run.err) == bool(code)
     assert "--require-all needs --check" in gradcli("map", "x", "--points", str(path), "--require-all").err
-
-
-def test_without_a_check_nothing_can_be_required(gradcli: Command) -> None:
-    """As for --strict."""
-    run = gradcli("grad", *SAMPLE, "--require-all", "--no-check")
-    assert (run.code, "--require-all and --no-check exclude each other" in run.err) == (2, True)

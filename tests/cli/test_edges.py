@@ -43,6 +43,7 @@ REFUSED = [
     (["check", "x", "--at", "1", "--v", "1", "--v", "2"], "--v is given twice"),
     (["vjp", "x", "--at", "1", "--format", "json", "--format=plain"], "--format is given twice"),
     (["vjp", "x", "--at", "1", "--json", "--format", "plain"], "exclude each other"),
+    (["grad", "x", "--at", "1", "--require-all", "--no-check"], "--require-all and --no-check exclude each other"),
     (["vjp", "sum(x, True)", "--at", "1,2"], "sum takes whole numbers for dim"),
     (["vjp", "transpose(x, 0)", "--at", "[[1,2]]"], "a dimension is a whole number"),
     (["vjp", "x.t()", "--at", "1,2"], "x[:, None]"),

@@ -25,7 +25,7 @@ from gradcli.options import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
-from tests.files.test_files import doubled, header
+from tests.files.test_files import doubled, header, npy, npz
 
 Array = npt.NDArray[Any]
 
@@ -85,18 +85,6 @@ def test_every_format_of_rows_has_a_suffix() -> None:
     assert tuple(dict.fromkeys(SUFFIXES.values())) == ROW_FORMATS
 
 
-def _npy(array: object) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-def _npz(**arrays: object) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
 TABLE = np.arange(1.0, 13.0).reshape(6, 2)
 KEPT = b'x,name\n1.50,"a, ""b""\nc"\n2,d\n3,\xff\n'
 A_FAULT = ["--on-error", "skip", "--check"]
@@ -115,7 +103,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
     ("x**2", "t.csv", b"5;1.5\n", ["--columns", "x, n"], "y,dy_dx\n25.0,10.0\n"),
     ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
-    ("out = x - y", "t.npy", _npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
+    ("out = x - y", "t.npy", npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
      "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"),
     # formats and quiet are those of other commands
     ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
@@ -125,7 +113,7 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x[0]**2*x[1]", "t.csv", b"x1,x0,n\n5,2,x\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
     ("sum(A)", "t.csv", b'"A[0,0]","A[0,1]"\n5,2\n', [], "y,dy_dA0_0,dy_dA0_1\n7.0,1.0,1.0\n"),
     ("x0*x1", "t.csv", b"x0,x1\n5,2\n", [], "y,dy_dx0,dy_dx1\n10.0,2.0,5.0\n"),
-    ("sum(x)*x1", "t.npz", _npz(x=[[1.0, 2.0]], x1=[3.0]), [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
+    ("sum(x)*x1", "t.npz", npz(x=[[1.0, 2.0]], x1=[3.0]), [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
     # texts of many kinds: a mark, carriage returns, blanks, quotes with newlines, semicolons, no last newline
     *(
         ("3*x", "t.csv", text, [], "y,dy_dx\n3.0,3.0\n6.0,3.0\n")
@@ -139,17 +127,17 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
         case
         for array in (TABLE, np.asfortranarray(TABLE), TABLE.astype(np.int32))
         for case in (
-            ("a*x - b", "t.npy", _npy(array[:2]), ["--at", "x=10"], "y,dy_da,dy_db\n8.0,10.0,-1.0\n26.0,10.0,-1.0\n"),
-            ("x[0]*x[1]", "t.npy", _npy(array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
-            ("x[0]*x[1]", "t.npz", _npz(x=array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+            ("a*x - b", "t.npy", npy(array[:2]), ["--at", "x=10"], "y,dy_da,dy_db\n8.0,10.0,-1.0\n26.0,10.0,-1.0\n"),
+            ("x[0]*x[1]", "t.npy", npy(array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
+            ("x[0]*x[1]", "t.npz", npz(x=array[1:2]), [], "y,dy_dx0,dy_dx1\n12.0,4.0,3.0\n"),
         )
     ),
     # what is no variable may have another number of rows
-    ("x", "t.npz", _npz(x=[1.0], z=np.ones(4), other=np.ones((9, 9))), [], "y,dy_dx\n1.0,1.0\n"),
+    ("x", "t.npz", npz(x=[1.0], z=np.ones(4), other=np.ones((9, 9))), [], "y,dy_dx\n1.0,1.0\n"),
     # standard input: CSV, and other formats when asked for
     ("x**2", "-", b"x\n1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
     ("x**2", "-", b'{"x": 3}\n', ["--points-format", "jsonl"], "y,dy_dx\n9.0,6.0\n"),
-    ("x*z", "-", _npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
+    ("x*z", "-", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), ["--points-format", "npy", "--wrt", "x"],
      "y,dy_dx\n2.0,2.0\n12.0,4.0\n"),
 ]  # fmt: skip
 
@@ -206,13 +194,13 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
     ("x**2", "t.csv", _header("1,2"), [], "'t.csv' has no row of names: its first row is '1,2'"),
     ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "is not a number"),
-    ("a*b*c", "t.npy", _npy(TABLE), [], "there are 3 variables"),
-    ("x", "t.npy", _npy(3.0), [], "is a single number and has no rows"),
-    ("x", "t.npy", _npy(np.array([1, "a"], dtype=object)), [], "pickled"),
-    ("x", "t.npy", _npy(np.ones(1000))[:-3], ["-o", "out.csv"], "cut short"),
+    ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
+    ("x", "t.npy", npy(3.0), [], "is a single number and has no rows"),
+    ("x", "t.npy", npy(np.array([1, "a"], dtype=object)), [], "pickled"),
+    ("x", "t.npy", npy(np.ones(1000))[:-3], ["-o", "out.csv"], "cut short"),
     ("x", "t.npy", header("(1,)", version=9) + bytes(8), [], "not (9, 0)"),
-    ("x*z", "t.npz", _npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
-    ("x", "t.npz", _npz(x=np.array(["a"])), [], "holds text"),
+    ("x*z", "t.npz", npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
+    ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
     ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
     ("x", "data.dat", b"1\n", [], "does not say what format"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),

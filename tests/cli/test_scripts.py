@@ -382,11 +382,8 @@ X = "import torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\n"
 IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
     # straight lines: the text is read as well
     (X + "y = x**2\ny.backward(torch.tensor([1., 1., 0.]))\nprint(x.grad)", True, [[2, 4, 0]]),
-    (X + "n, k = 3, x.shape[0]\ny = (x**n).sum()/k\ny.backward()", True, [[1, 4, 9]]),
-    (X + "def f(t, n=2):\n    return (t**n).sum()\nf(x).backward()", True, [[2, 4, 6]]),
     (X + "y = 2*x\ny.backward(x, retain_graph=True)\nx.grad.zero_()\ny.backward(x**2)", True, [[2, 4, 6], [2, 8, 18]]),
     (X + "g, = torch.autograd.grad((x**3).sum(), x)\nprint(g)", True, [[3, 12, 27]]),
-    (X + "w = x.detach()\n(w*x).sum().backward()", True, [[1, 2, 3]]),
     # code: the text is refused
     (X + "y = x*2\nwhile y.data.norm() < 1000:\n    y = y*2\ny.backward(torch.tensor([0.1, 1.0, 0.0001]))", False,
      [[51.2, 512, 0.0512]]),

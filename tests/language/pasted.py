@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 
-def run_by_torch(text: str, *, dtype: torch.dtype = torch.float32, **names: Any) -> dict[str, Any]:
-    """What the names of a snippet hold after Python has run it; where it writes no dtype, this one is taken."""
+def run_by_torch(text: str, **names: Any) -> dict[str, Any]:
+    """What the names of a snippet hold after Python has run it; where it writes no dtype, torch's own is taken."""
     space: dict[str, Any] = {"torch": torch, "nn": torch.nn, "np": np, "print": lambda *shown: None, **names}
     before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
+    torch.set_default_dtype(torch.float32)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own, of its forward mode

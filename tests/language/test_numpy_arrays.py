@@ -201,14 +201,9 @@ def test_a_value_has_the_methods_of_what_made_it(text: str) -> None:
 
 
 def test_a_text_that_could_mean_either_means_torch() -> None:
-    """Without a module, or with numbers of NumPy's alone."""
-    x = POINT["x"]
+    """Without a module, or with numbers of NumPy's alone; a sum is of all elements outside of code."""
     for text in ("x.std()", "x.std()*np.pi/np.pi", "y = 1*x\ny.std()"):
-        assert answered(text).value == pytest.approx(np.std(x, ddof=1))
-
-
-def test_the_sum_of_a_tensor_is_of_all_its_elements_outside_of_code() -> None:
-    """In the calculator's language, and in the definitions of mathematics."""
+        assert answered(text).value == pytest.approx(np.std(POINT["x"], ddof=1))
     for text in ("sum(A)", "f(A) = sum(A)", "y = A + 0; sum(y)", "torch.sum(A)"):
         assert answered(text).value == POINT["A"].sum()
 

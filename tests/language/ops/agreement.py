@@ -80,7 +80,7 @@ def value_at_point(text: str, **given: Any) -> np.ndarray:
     return f.eval({name: {**POINT, **given}[name] for name in f.variables}).value
 
 
-def run_by_torch(text: str, at: Mapping[str, Any]) -> Any:
+def value_by_torch(text: str, at: Mapping[str, Any]) -> Any:
     """The value of a text, where Python runs it."""
     *before, last = text.split("; ")
     space = {**NAMES, **at}
@@ -113,13 +113,13 @@ def require_same(
     assert answer.check.verdict == "agree", answer.check.findings
     truth = truth or text
     if "np." in truth:
-        np.testing.assert_allclose(answer.value, run_by_torch(truth, at), rtol=1e-13, atol=1e-15, strict=True)
+        np.testing.assert_allclose(answer.value, value_by_torch(truth, at), rtol=1e-13, atol=1e-15, strict=True)
         return answer
     tensors = {name: torch.tensor(array) for name, array in at.items()}
     names = [*answer.jacobian]
 
     def plain(*given: torch.Tensor) -> Any:
-        return run_by_torch(truth, {**tensors, **dict(zip(names, given, strict=True))})
+        return value_by_torch(truth, {**tensors, **dict(zip(names, given, strict=True))})
 
     leaves = tuple(tensors[name] for name in names)
     before = torch.get_default_dtype()
