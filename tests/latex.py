@@ -18,7 +18,7 @@ _GREEK = (
 MATH = {
     *_GREEK,
     *"exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(),
-    *"partial nabla infty ell cdot odot dots cdots vdots ddots times pm surd to sum prod le ge neq".split(),
+    *"partial nabla infty ell cdot odot dots cdots vdots ddots times wedge pm surd to sum prod le ge neq".split(),
     *"lfloor rfloor lceil rceil".split(),
     *"quad qquad".split(),
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli import keywords
-from gradcli.report.compose import compose, screens
+from gradcli.report.compose import compose
 from gradcli.report.document import Document, Line, Note, Screen, Script, Span
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import BackwardGraph, Pass, Result, Source
@@ -45,11 +45,7 @@ def pieces(
         digits: Significant digits that are shown; as many as it takes by default.
         one_document: Whether several objects of JSON make one value.
     """
-    if form == "table" and (found := screens.of(printable(answer), digits)) is not None:
-        from gradcli.report.render import terminal
-
-        return iter([terminal.render(found, screen)])
-    if digits is not None:
+    if digits is not None and form != "table":
         answer = rounded(answer, digits, whole=form in ("json", "jsonl", "csv", "tsv", "plain"))
     match form:  # a format is imported when it is asked for
         case "json" | "jsonl":  # which escapes by itself, and whose readers want what was typed
@@ -64,29 +60,32 @@ def pieces(
             from gradcli.report.data import plain
 
             return plain.pieces(printable(answer))
-    return iter([_page(printable(answer), form, screen)])
+    return iter([_page(printable(answer), form, screen, digits)])
 
 
-def _page(answer: Result, form: str, screen: Screen) -> str:
+def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
     """What people read."""
-    document = compose(answer)
-    if form == "latex":
-        from gradcli.report.render import latex
-
-        return latex.render(document)
     if isinstance(answer, BackwardGraph) and answer.drawing in ("dot", "mermaid"):
         from gradcli.report.render import graphs
 
         source = graphs.render(answer, answer.drawing)
-        document = (Script(source, source, answer.drawing),)
-    if form == "markdown":
-        from gradcli.report.render import markdown
+        document: Document = (Script(source, source, answer.drawing),)
+    else:
+        is_full = form != "table" or (isinstance(answer, BackwardGraph) and bool(answer.drawing))
+        document = compose(answer, digits, is_full=is_full)
+    match form:
+        case "latex":
+            from gradcli.report.render import latex
 
-        return markdown.render(document, screen)
-    if form == "html":
-        from gradcli.report.render import html
+            return latex.render(document)
+        case "markdown":
+            from gradcli.report.render import markdown
 
-        return html.render(document)
+            return markdown.render(document, screen)
+        case "html":
+            from gradcli.report.render import html
+
+            return html.render(document)
     from gradcli.report.render import terminal
 
     return terminal.render(document, screen)
@@ -129,9 +128,8 @@ def in_python(answer: Result, form: str) -> str:
 
 
 def _compact(answer: Result) -> Document:
-    """The compact screen, or all there is to say of what has none, its notes in the words of Python."""
-    found = screens.of(printable(answer), DIGITS)
-    document = compose(printable(rounded(answer, DIGITS))) if found is None else found
+    """The compact screen, its notes in the words of Python."""
+    document = compose(printable(answer), DIGITS, is_full=False)
     return tuple(Note(_reworded(node.words), node.indent) if isinstance(node, Note) else node for node in document)
 
 

@@ -13,8 +13,8 @@ from typing import Literal
 from gradcli.notation import Notation
 from gradcli.results import Array, GraphEdge, GraphNode, Verdict
 
-Role = Literal["plain", "strong", "aside", "code", "number", "good", "open", "lost", "bad"]
-"""What words are: ours, some of them strong or a remark; as typed; digits; a verdict: good, open, lost digits, bad."""
+Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
+"""What words are: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""
 
 TONES: Mapping[Verdict, Role] = {
     "agree": "good",
@@ -90,12 +90,10 @@ class Equation:
     Attributes:
         left: What it is, so that it can stand alone.
         right: An array, a formula, or the words in their place.
-        factors: What the right side is the product of, where there is room for it.
     """
 
     left: Notation
     right: Numbers | Expression | Span
-    factors: tuple[Numbers | Expression, ...] = ()
 
 
 Inline = Span | Symbol | Expression | Numbers | Names | Equation
@@ -149,7 +147,6 @@ class Table:
     Attributes:
         headers: Of the columns.
         rows: Cells; None for rows that are left out.
-        lead: What a format says that shows equations and no headers.
         is_numeric: Whether all but the first column are numbers.
         heads: Columns that begin the paragraph that a row becomes where the rows do not fit; none, where cells are
             rather broken.
@@ -164,7 +161,6 @@ class Table:
 
     headers: tuple[Line, ...]
     rows: tuple[tuple[Line, ...] | None, ...]
-    lead: str = ""
     is_numeric: bool = False
     heads: tuple[int, ...] = ()
     has_rules: bool = False
@@ -188,46 +184,23 @@ class Blocks:
     """A matrix of numbers in blocks, such as a Jacobian by its variables.
 
     Attributes:
+        name: Of the matrix.
         rows: What the rows are elements of.
         columns: What the columns are elements of.
         blocks: A matrix for each row axis and each column axis, as an equation.
+        marks: What stands in the place of a number that is not to be trusted, by its row axis, its row, its column
+            axis and its column.
+        weights: What the rows of the first axis are weighed by, whose sum is the row of the second; None for neither.
+        instead: What is shown where not all columns fit beside each other.
     """
 
+    name: Notation
     rows: tuple[Axis, ...]
     columns: tuple[Axis, ...]
     blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Formulas:
-    """Formulas, a line each.
-
-    Attributes:
-        rows: What each is of, and the formula or why there is none.
-        function: Both sides of the equation of the function, if that is short.
-    """
-
-    rows: tuple[Equation, ...]
-    function: tuple[Notation, Notation] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaMatrix:
-    """Formulas that are all entries of a matrix.
-
-    Attributes:
-        name: Of the matrix.
-        rows: Labels of the rows.
-        columns: Labels of the columns.
-        cells: What each is of and the formula, row by row.
-        function: Both sides of the equation of the function, if that is short.
-    """
-
-    name: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[tuple[Equation, ...], ...]
-    function: tuple[Notation, Notation] | None = None
+    marks: Mapping[tuple[int, int, int, int], Line]
+    weights: Array | None = None
+    instead: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,32 +262,6 @@ class BoardLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
-    """A vector-Jacobian product by one variable.
-
-    Attributes:
-        variable: By which.
-        partial: ∂y/∂x.
-        v: The gradient vector.
-        jacobian: As a matrix; None where that is large.
-        product: vᵀJ.
-    """
-
-    variable: str
-    partial: Notation
-    v: Array
-    jacobian: Array | None
-    product: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Products:
-    """Vector-Jacobian products, drawn as v, J and vᵀJ where they are small."""
-
-    products: tuple[Product, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and what leads from one to another, from the first on."""
 
@@ -338,8 +285,7 @@ class Script:
 
 
 Node = (
-    Title | Note | Abreast | Gap | Table | Blocks | Formulas | FormulaMatrix | Facts | Glossary
-    | Chain | BoardLine | Products | Graph | Script
+    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Chain | BoardLine | Graph | Script
 )  # fmt: skip
 Document = tuple[Node, ...]
 

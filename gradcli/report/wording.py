@@ -22,13 +22,11 @@ from gradcli.results import (
     ClosedForm,
     Differentiation,
     Entry,
-    Evaluation,
     FunctionPage,
     GraphEdge,
     GraphNode,
     Improvement,
     Jacobian,
-    Judged,
     Products,
     Sampling,
     StreamSummary,
@@ -234,15 +232,9 @@ def of_sample(check: Check | None) -> str:
     return f"{what}; with --require-all that exits with 1"
 
 
-def at_points(answer: Answer) -> str:
-    """How many points there are, and of which variables."""
-    count = answer.points or 0
-    return f"{count:,} point{'s' * (count > 1)} of {', '.join(answer.points_of)}"
-
-
-def readings(answer: Judged) -> str:
-    """Which readings were compared."""
-    return "torch and enclosure" if isinstance(answer, Evaluation) else "torch, formula and enclosure"
+def in_dtype(answer: Answer | Improvement) -> str:
+    """What it was computed in, where that is not the usual."""
+    return "" if answer.dtype == "float64" else f" in {answer.dtype}"
 
 
 def covered(check: Check) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from gradcli import Function
 from gradcli.questions import functions
 from gradcli.report import document, rendered
-from gradcli.report.compose import compose, screens
+from gradcli.report.compose import compose
 from gradcli.report.document import Screen
 from gradcli.results import Functions
 from gradcli.symbolic.printing.latex import LatexPrinter
@@ -59,5 +59,5 @@ def test_every_kind_of_node_is_in_some_document() -> None:
         Functions((functions.page("sin"),)),
         functions.listed("loss"),
     ]
-    found = {type(node) for answer in answers for node in (*compose(answer), *(screens.of(answer, None) or ()))}
+    found = {type(node) for answer in answers for node in (*compose(answer), *compose(answer, is_full=False))}
     assert found == set(typing.get_args(document.Node))

@@ -1,63 +1,44 @@
-"""Answers as documents, a module a family of answers.  Knows no format.
+"""Answers as documents: a compact one, or the same with everything unfolded.  Knows no format.
 
-screens, extents                 the compact screen of any answer; what fits into it
-glance                           explain and graph on one
-cross_check                      formulas beside their verdict, and formulas alone
-derivatives                      vjp, jacobian, grad, eval; for several v; at many points; jvp, hessian, hvp
-explain                          the chain rule step by step
+answers                          of a function at a point or at many: what is given, the numbers, what is wrong
+views                            the readings of a check, claims, the tensors of a graph
+closed_forms                     formulas and the verdict on them; formulas alone
+chain_rule, explain              the chain rule at a glance, and on a board
+functions                        the functions of the language
 improve                          the best form of a function, and what it loses
 passes                           a backward pass of a script in a line
-views                            check; the backward graph; the functions of the language
-parts                            what many of them have
-marks                            which numbers are not to be trusted
+writer, marks                    numbers as they are shown, and which of them are not to be trusted
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from gradcli.report.compose import cross_check, derivatives
-from gradcli.report.document import Document, Node, Script
-from gradcli.results import (
-    Answer,
-    BackwardGraph,
-    Checking,
-    ClosedForm,
-    Explanation,
-    Functions,
-    Improvement,
-    Result,
-    Source,
-)
+from gradcli.report.compose.answers import Composer
+from gradcli.report.compose.closed_forms import closed_form
+from gradcli.report.document import Document, Script
+from gradcli.results import ClosedForm, Functions, Improvement, Result, Source
 
 __all__ = ["compose"]
 
 
-def compose(answer: Result) -> Document:
-    """Titles, tables, formulas and remarks, from top to bottom."""
-    return tuple(_nodes(answer))
+def compose(answer: Result, digits: int | None = None, *, is_full: bool = True) -> Document:
+    """Compose tables, formulas and remarks, from top to bottom.
 
-
-def _nodes(answer: Result) -> Iterator[Node]:
+    Args:
+        answer: The object.
+        digits: Significant digits of its numbers; None for all.
+        is_full: Whether to unfold all there is to say, which no screen has room for.
+    """
     match answer:
         case Source():
-            return iter([Script(answer.source, answer.in_ascii, answer.language)])
+            return (Script(answer.source, answer.in_ascii, answer.language),)
         case ClosedForm():
-            return cross_check.closed_form(answer)
+            return tuple(closed_form(answer, is_full=is_full))
         case Improvement():
             from gradcli.report.compose.improve import improvement
 
-            return improvement(answer)
-        case Explanation():
-            from gradcli.report.compose.explain import explanation
+            return tuple(improvement(answer, is_full=is_full))
+        case Functions():
+            from gradcli.report.compose.functions import functions
 
-            return explanation(answer)
-        case Functions() | Checking() | BackwardGraph():
-            from gradcli.report.compose import views
-
-            if isinstance(answer, Functions):
-                return views.functions(answer)
-            return views.check(answer) if isinstance(answer, Checking) else views.graph(answer)
-        case Answer(points=int()):
-            return derivatives.many_points(answer)
-    return derivatives.one_point(answer)
+            return tuple(functions(answer, Composer(digits, is_full=False)))
+    return tuple(Composer(digits, is_full).nodes(answer))

@@ -1,4 +1,4 @@
-"""The chain rule step by step, from top to bottom as on a board: forward, v, backward, vᵀJ, the verdict."""
+"""The chain rule step by step, as on a board: forward, backward, vᵀJ."""
 
 from __future__ import annotations
 
@@ -7,60 +7,46 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradcli.notation import BRACKETED, PARTIAL, PLUS, TIMES, Element, Form, Name, Notation, Number, Typed, joined
+from gradcli.notation import BRACKETED, PARTIAL, PLUS, TIMES, Element, Form, Name, Notation, Number, joined
 from gradcli.report import document as doc
-from gradcli.report.compose.parts import findings, heading, judgement, note, title
-from gradcli.report.document import line, lines
+from gradcli.report.compose.closed_forms import note
+from gradcli.report.document import line
 from gradcli.report.numbers import digits
-from gradcli.report.wording import NO_VARIABLE, chosen, standing
-from gradcli.results import Adjoint, Array, Check, Explanation, Loss, Step, Term
+from gradcli.results import Adjoint, Array, Explanation, Step, Term
 
 SHOWN = 40
 """Lines of the forward pass and adjoints that are shown; of more, the ends."""
 
 SMALL = 6
-"""Elements of y, and of x, up to which v, J and vᵀJ are drawn as one product."""
-
-MOST_CELLS = 6
-"""Formulas of v that are written one by one."""
+"""Elements of y up to which vᵀJ is written as a sum of rows of J."""
 
 _VJP = Form("vT J", "vᵀJ", "v^{T} J")()
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_LOSS = Form("loss", "ℓ", r"\ell")()
-_OF_LOSS = Form("the gradient of the loss of the function", "∇(ℓ∘f), the gradient of the loss", r"\nabla \ell(f)")()
-_EQUALS = Form("= %s", "= %s", "= %s")
 _WEIGHTED = Form("sum(v*%s)", "sum(v·%s)", r"\operatorname{sum}(v \cdot %s)")
 
 
-def explanation(answer: Explanation) -> Iterator[doc.Node]:
-    """Titles, tables and equations."""
-    yield from heading(answer)
+def board(answer: Explanation) -> Iterator[doc.Node]:
+    """The lines forward, their adjoints backward, and what the last of them are the sum of."""
     yield from _titled("forward: each line from those before it")
-    yield _forward(answer)
-    if answer.loss is not None:
-        yield from _titled("the loss, which is where v comes from")
-        yield from _loss(answer, answer.loss)
-    yield from _titled("v at the output")
-    yield from _start(answer)
+    head, tail, more = _ends(answer.steps, answer.steps_count)
+    yield from map(_step, head)
+    if more:
+        yield note(f"… and {more:,} more lines")
+    yield from map(_step, tail)
     if not answer.wrt:
-        yield note(NO_VARIABLE)
         return
     yield from _titled("backward: the adjoint of a line, times the local derivative")
     yield from _backward(answer)
-    yield from _titled(f"vᵀJ: what {answer.output}.backward(gradient=v) leaves in .grad")
-    yield from _product(answer)
-    if answer.loss is not None:
-        yield from _in_one_go(answer, answer.loss)
-    if answer.check is not None:
-        yield doc.Gap()
-        yield _verdict(answer.check)
-        yield from findings(answer.check, answer.output)
+    for name in answer.wrt:
+        if (words := weighted_sum(answer, name)) is not None:
+            yield _chain(_VJP, words, answer.vjp[name])
+    yield doc.Gap()
 
 
-def _titled(*words: str | doc.Symbol) -> Iterator[doc.Node]:
+def _titled(words: str) -> Iterator[doc.Node]:
     """A title with a blank line above, as equations have no frame."""
     yield doc.Gap()
-    yield title(*words)
+    yield doc.Title(line(words))
 
 
 def _aside(words: str, indent: str = "") -> doc.Note:
@@ -78,47 +64,8 @@ def _chain(*sides: doc.Side | Notation | Array, before: str = "", after: str = "
     return doc.Chain(shown, before, after)
 
 
-# -- forward, and v
-
-
-def _forward(answer: Explanation) -> doc.Table:
-    """A row for each line, the values at the right."""
-    head, tail, more = _ends(answer.steps, answer.steps_count)
-    left_out = [lines("…", f"{more:,} more lines", ())] if more else []
-    return doc.Table(lines("", "", ""), (*map(_step, head), *left_out, *map(_step, tail)))
-
-
-def _step(step: Step) -> tuple[doc.Line, ...]:
-    value = doc.Equation(Name(step.name), doc.Numbers(step.value), (doc.Expression(step.operation),))
-    return lines(step.name, doc.Expression(_EQUALS(step.operation)), value)
-
-
-def _loss(answer: Explanation, loss: Loss) -> Iterator[doc.Node]:
-    yield _chain(_LOSS, Typed(loss.expression), loss.value)
-    for given, array in loss.inputs.items():
-        if given not in answer.inputs:
-            yield _chain(Name(given), array)
-    v, partial = Name("v"), PARTIAL(_LOSS, Name(answer.output))
-    cells = loss.formula.cells if loss.formula is not None else ()
-    if len(cells) == 1 and not cells[0].below.index:
-        yield _chain(v, partial, cells[0].expression, loss.v)
-    else:
-        for cell in cells[:MOST_CELLS]:
-            yield _chain(Element("v", cell.below.index), PARTIAL(_LOSS, cell.below), cell.expression)
-        if len(cells) > MOST_CELLS:
-            yield note(f"… and {len(cells) - MOST_CELLS} more")
-        yield _chain(v, partial, loss.v)
-    if loss.check is not None and loss.check.verdict != "agree":
-        yield _aside(f"the verdict on v itself is {loss.check.verdict}")
-
-
-def _start(answer: Explanation) -> Iterator[doc.Node]:
-    """The adjoint of the output is v."""
-    y = answer.output
-    yield note(f"v weights the elements of {y}; the adjoint of {y} is v")
-    if answer.adjoints:
-        yield _chain(answer.adjoints[0].notation, Name("v"), answer.v)
-    yield from (_aside(remark) for remark in answer.remarks)
+def _step(step: Step) -> doc.Chain:
+    return _chain(Name(step.name), step.operation, step.value)
 
 
 # -- backward
@@ -127,6 +74,8 @@ def _start(answer: Explanation) -> Iterator[doc.Node]:
 def _backward(answer: Explanation) -> Iterator[doc.Node]:
     """The adjoint of each line and variable, from the output down."""
     x = answer.wrt[0]
+    if answer.adjoints:
+        yield _chain(answer.adjoints[0].notation, Name("v"), answer.v)
     bar = next((adjoint.notation for adjoint in answer.adjoints if adjoint.name == x), None)
     if bar is not None:
         weighted = doc.Symbol(_WEIGHTED(Name(answer.output)))
@@ -196,27 +145,6 @@ def _term(
 # -- vᵀJ
 
 
-def _product(answer: Explanation) -> Iterator[doc.Node]:
-    y = Name(answer.output)
-    yield from _weighted_sums(answer)
-    products = [
-        doc.Product(name, PARTIAL(y, Name(name)), answer.v, _block(answer, name), answer.vjp[name])
-        for name in answer.wrt
-    ]
-    yield doc.Products(tuple(products))
-    drawn = [answer.inputs[product.variable] for product in products if product.jacobian is not None]
-    if any(max(answer.value.ndim, array.ndim) > 1 for array in drawn):
-        order = f"J has a row for each element of {answer.output} and a column for each element of the variable"
-        yield _aside(f"{order}, in row-major order")
-
-
-def _weighted_sums(answer: Explanation) -> Iterator[doc.Chain]:
-    for name in answer.wrt:
-        words = weighted_sum(answer, name)
-        if words is not None:
-            yield _chain(_VJP, words, answer.vjp[name])
-
-
 def weighted_sum(answer: Explanation, name: str) -> Notation | None:
     """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
     if not 1 < answer.v.size <= SMALL:
@@ -237,31 +165,6 @@ def _subscripted(name: str, index: tuple[int, ...]) -> Notation:
     """An element of y with its index below, as textbooks have the rows of J."""
     plain = Element(name, index)
     return Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
-
-
-def _block(answer: Explanation, name: str) -> Array | None:
-    found = (answer.jacobian or {}).get(name)
-    rows, columns = answer.value.size, answer.vjp[name].size
-    is_small = found is not None and 0 < rows <= SMALL and 0 < columns <= SMALL
-    return found.reshape(rows, columns) if found is not None and is_small else None
-
-
-def _in_one_go(answer: Explanation, loss: Loss) -> Iterator[doc.Node]:
-    """The gradient of the composite beside vᵀJ."""
-    yield from _titled(doc.Symbol(_OF_LOSS), ", by torch in one go")
-    for name in answer.wrt:
-        yield _chain(PARTIAL(_LOSS, Name(name)), loss.gradient[name])
-    is_same = answer.loss_agrees
-    yield doc.Note(
-        line(doc.Span("the same as vᵀJ" if is_same else "not the same as vᵀJ", "good" if is_same else "bad"))
-    )
-
-
-def _verdict(check: Check) -> doc.Note:
-    error = "" if check.max_relative_error is None else f", largest relative error {check.max_relative_error:.2g}"
-    how = f", {chosen(check)}" if chosen(check) else ""
-    rest = "".join([how + error, *(f"\n{words}" for words in check.notes)])
-    return doc.Note(judgement("cross-check: ", standing(check), check.verdict, rest))
 
 
 def _ends(items: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[Any], int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from gradcli.notation import Name
 from gradcli.report import document as doc
-from gradcli.report.compose.extents import in_dtype
-from gradcli.report.compose.parts import code, note, symbol
+from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
 from gradcli.report.numbers import digits, elements
-from gradcli.report.wording import statement
+from gradcli.report.wording import in_dtype, statement
 from gradcli.results import Improvement, Strip
 
 MOST_KEPT = 23 / 53
@@ -23,12 +23,12 @@ UNKNOWN = "–"
 """In the place of what is not known."""
 
 
-def improvement(answer: Improvement, *, is_compact: bool = False) -> Iterator[doc.Node]:
+def improvement(answer: Improvement, *, is_full: bool) -> Iterator[doc.Node]:
     """From top to bottom.
 
     Args:
         answer: The object.
-        is_compact: Whether reasons are left out.
+        is_full: Whether to give reasons.
     """
     yield doc.Note(line(code(statement(answer))))
     if given := tuple(_given(answer)):
@@ -42,15 +42,15 @@ def improvement(answer: Improvement, *, is_compact: bool = False) -> Iterator[do
         yield doc.Note(line("better: ", code(answer.form)))
         for condition in answer.switches:
             yield doc.Note(line("one form serves where ", code(condition), ", another elsewhere"))
-        yield from () if is_compact else (note(f"why: {reason}") for reason in answer.reasons)
+        yield from (note(f"why: {reason}") for reason in answer.reasons if is_full)
     yield _conclusion(answer)
 
 
 def _given(answer: Improvement) -> Iterator[doc.Line]:
     for name, array in answer.inputs.items():
-        yield line(symbol(name), " = ", doc.Numbers(array) if array.size > 1 else elements(array))
+        yield line(doc.Symbol(Name(name)), " = ", doc.Numbers(array) if array.size > 1 else elements(array))
     for name, bounds in answer.ranges.items():
-        yield line(symbol(name), f" = {bounds}")
+        yield line(doc.Symbol(Name(name)), f" = {bounds}")
     if words := in_dtype(answer):
         yield line(words.strip())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.report import document as doc
-from gradcli.report.compose.cross_check import standing
+from gradcli.report.compose.closed_forms import standing
 from gradcli.report.document import line
 from gradcli.report.numbers import in_a_line
 from gradcli.results import Pass

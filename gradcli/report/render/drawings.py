@@ -187,44 +187,6 @@ def _listed(array: Array) -> str:
     return f"[{', '.join('…' if n < 0 else _listed(array[n, ...]) for n in ends(array.shape[0]))}]"
 
 
-# -- vector-Jacobian products
-
-
-def products(node: doc.Products, screen: Screen) -> Iterator[list[str] | doc.Table]:
-    """v, J and vᵀJ as one product where they are small, J above vᵀJ where that is too wide; else vᵀJ alone."""
-    rest = []
-    for one in node.products:
-        found = None if one.jacobian is None else _product(one, one.jacobian, screen)
-        if found is not None:
-            yield found
-            continue
-        rest.append(one)
-        if one.jacobian is not None:
-            yield chain([[words(screen.written(one.partial))], [numbers(one.jacobian)]], screen)
-    if rest:
-        yield products_table(rest)
-
-
-def _product(one: doc.Product, jacobian: Array, screen: Screen) -> list[str] | None:
-    """A row, a matrix and a row, with what they are below; None if that is too wide."""
-    v, product = (array.reshape(1, -1) for array in (one.v, one.product))
-    labels = ("vᵀ", screen.written(one.partial), f"vᵀJ, for {one.variable}")
-    shown = []
-    for array, label in zip((v, jacobian, product), labels, strict=True):
-        lines = matrix([[digits(n) for n in row] for row in array])
-        shown.append(_labelled(lines, label, len(jacobian), is_last=array is product))
-    found = beside([shown[0], words(" · "), shown[1], words(" = "), shown[2]])
-    return found if screen.width is None or max(map(len, found)) <= screen.width else None
-
-
-def _labelled(lines: tuple[str, ...], label: str, height: int, *, is_last: bool) -> Block:
-    """A matrix in the middle of so many lines, with a label below that does not move the middle."""
-    above = (height - len(lines)) // 2
-    full = ["", *[""] * above, *lines, *[""] * (height - len(lines) - above), label]
-    width = max(map(len, full))
-    return Block(tuple(line.ljust(width) if is_last else line.center(width) for line in full), "")
-
-
 # -- backward graphs
 
 
@@ -284,17 +246,11 @@ def _branches(following: Sequence[GraphEdge], indent: str, level: int) -> list[t
 # -- nodes as tables
 
 
-def table(node: doc.Table | doc.Blocks | doc.Formulas | doc.FormulaMatrix | doc.Facts | doc.Glossary) -> doc.Table:
+def table(node: doc.Table | doc.Blocks | doc.Facts | doc.Glossary) -> doc.Table:
     """The node as rows below headers."""
     match node:
         case doc.Blocks():
             return _blocks(node)
-        case doc.Formulas():
-            return doc.Table(lines("", ""), tuple(lines(doc.Symbol(row.left), row.right) for row in node.rows))
-        case doc.FormulaMatrix():
-            rows = zip(node.rows, node.cells, strict=True)
-            cells = tuple(lines(label, *(cell.right for cell in row)) for label, row in rows)
-            return doc.Table(lines("", *node.columns), cells, is_numeric=True)
         case doc.Facts():
             return doc.Table(lines(*node.headers), tuple(lines(label, words) for label, words in node.rows))
         case doc.Glossary():
@@ -304,22 +260,41 @@ def table(node: doc.Table | doc.Blocks | doc.Formulas | doc.FormulaMatrix | doc.
 
 
 def _blocks(node: doc.Blocks) -> doc.Table:
-    """One matrix of all blocks, long axes by their ends."""
-    rows = [(a, i, label) for a, axis in enumerate(node.rows) for i, label in labels(axis).items()]
+    """One matrix of all blocks, long axes by their ends; with weights before the rows, and their sum below."""
     columns = [(b, j, label) for b, axis in enumerate(node.columns) for j, label in labels(axis).items()]
-    cells = (
-        [label, *(digits(node.blocks[a][b][1][i, j]) if i >= 0 <= j else "…" for b, j, _ in columns)]
-        for a, i, label in rows
+    is_weighted = node.weights is not None
+    rows = []
+    for a, axis in enumerate(node.rows):
+        for i, label in labels(axis).items():
+            weight = "" if node.weights is None or a else "…" if i < 0 else f"{digits(node.weights[i])} ×"
+            rows.append(lines(*[weight] * is_weighted, label, *(_entry(node, a, i, b, j) for b, j, _ in columns)))
+    footer = rows.pop() if is_weighted else ()
+    headers = lines(*["v"] * is_weighted, doc.Symbol(node.name), *(label for _, _, label in columns))
+    return doc.Table(
+        headers,
+        tuple(rows),
+        is_numeric=True,
+        is_pointed=True,
+        labels=1 + is_weighted,
+        footer=footer,
+        instead=node.instead,
     )
-    headers = lines("", *(label for _, _, label in columns))
-    return doc.Table(headers, tuple(lines(*row) for row in cells), is_numeric=True)
 
 
-def labels(axis: doc.Axis) -> dict[int, str]:
+def _entry(node: doc.Blocks, a: int, i: int, b: int, j: int) -> doc.Line:
+    """A number: of the answer bold, of what it is made of plain, a zero of a matrix faint."""
+    if min(i, j) < 0:
+        return doc.line("…")
+    number = node.blocks[a][b][1][i, j]
+    role: doc.Role = "strong" if node.weights is None or a else "plain"
+    return node.marks.get((a, i, b, j)) or doc.line(doc.Span(digits(number), role if number or a else "aside"))
+
+
+def labels(axis: doc.Axis) -> dict[int, doc.Span | doc.Symbol]:
     """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     name, shape = axis.name, axis.shape
     return {
-        n: "…" if n < 0 else Element(name, tuple(int(i) for i in np.unravel_index(n, shape))).text
+        n: doc.Span("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))
         for n in ends(math.prod(shape))
     }
 
@@ -331,9 +306,3 @@ def _glossary(node: doc.Glossary) -> doc.Table:
         rows.append(lines(doc.Span(group, "strong"), (), ()))
         rows += (lines(doc.Span(one.usage, "code"), ", ".join(one.aliases), one.words) for one in entries)
     return doc.Table(lines(*node.headers), tuple(rows))
-
-
-def products_table(products: Sequence[doc.Product]) -> doc.Table:
-    """Vector-Jacobian products that are not drawn."""
-    rows = (lines(one.variable, str(one.product.shape), doc.Numbers(one.product)) for one in products)
-    return doc.Table(lines("", "shape", "vᵀJ"), tuple(rows))

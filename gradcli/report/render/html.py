@@ -95,8 +95,6 @@ def _parts(node: doc.Node) -> Iterator[str | list[str]]:
             return
         case doc.Chain() | doc.BoardLine():
             yield drawings.drawn(node, _SCREEN)
-        case doc.Products():
-            yield from (part if isinstance(part, list) else _table(part) for part in drawings.products(node, _SCREEN))
         case doc.Graph():
             yield drawings.tree(node, _SCREEN)
         case doc.Script(source=source):

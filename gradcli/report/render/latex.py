@@ -6,6 +6,7 @@ whatever was typed is escaped.  Between parts is an empty line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -32,6 +33,7 @@ LONGEST_CELL = 40
 REASONS = "p{6cm}"
 """The last column, where it does."""
 
+_NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
 _SIGNS = {"·": r" \cdot ", "⊙": r" \odot ", "+": " + "}
 
 
@@ -58,23 +60,11 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield rf"\noindent {_sentence(node.words)}"
         case doc.Table():
             yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
-        case doc.Formulas(rows=rows, function=function):
-            yield from _cells(rows, function)
-        case doc.FormulaMatrix(name=name, cells=cells, function=function):
-            yield from _cells([cell for row in cells for cell in row], function)
-            yield _align([(name, _grid([[_right(cell) for cell in row] for row in cells]))])
         case doc.Blocks():
             yield _align(_blocks(node))
         case doc.Chain(sides=sides, after=after):
             left, right = _chain(sides)
             yield _align([(left, rf"{right} \qquad\text{{({text(after)})}}" if after else right)])
-        case doc.Products(products=products):
-            lines: list[_Sides] = []
-            for one in products:
-                factors = () if one.jacobian is None else (one.v.reshape(1, -1), one.jacobian)
-                product = one.product if one.jacobian is None else one.product.reshape(1, -1)
-                lines += _tensor(rf"v^{{T}} {one.partial.latex}", product, factors)
-            yield _align(lines)
         case doc.Facts(rows=rows):
             yield _description((text(label), _fact(words)) for label, words in rows)
         case doc.Glossary(groups=groups):
@@ -108,16 +98,16 @@ def _is_of_equations(table: doc.Table) -> bool:
 
 def _equations_of(table: doc.Table) -> Iterator[str]:
     """The equations in the cells, column by column; what else the rows have, their left sides say."""
-    if table.lead:
-        yield rf"\noindent {text(_capital(table.lead))}:"
     rows = [[part for cell in row for part in cell if isinstance(part, doc.Equation)] for row in table.rows if row]
     yield from _cells([part for column in zip_longest(*rows) for part in column])
+    if table.is_numeric:
+        yield _align([(_joined(table.headers[0]), _grid([list(map(_right, row)) for row in rows]))])
 
 
-def _cells(cells: Sequence[doc.Equation | None], function: tuple[Notation, Notation] | None = None) -> Iterator[str]:
+def _cells(cells: Sequence[doc.Equation | None]) -> Iterator[str]:
     """Equations below each other, dots for what is left out, then what has only words at its right."""
     known = [cell for cell in cells if cell is None or not isinstance(cell.right, doc.Span)]
-    lines = [] if function is None or not known else [(function[0].latex, function[1].latex)]
+    lines: list[_Sides] = []
     for cell in known:
         lines += [(r"\vdots\;", "")] if cell is None else _equation(cell)
     if lines:
@@ -130,7 +120,7 @@ def _cells(cells: Sequence[doc.Equation | None], function: tuple[Notation, Notat
 def _equation(cell: doc.Equation) -> Iterator[_Sides]:
     match cell.right:
         case doc.Numbers(array=array):
-            yield from _tensor(cell.left.latex, array, [_value(factor) for factor in cell.factors])
+            yield from _tensor(cell.left.latex, array)
         case _:
             yield cell.left.latex, _right(cell)
 
@@ -153,9 +143,12 @@ def _tensor(
 
 
 def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
-    for rows, blocks in zip(node.rows, node.blocks, strict=True):
-        for columns, (label, block) in zip(node.columns, blocks, strict=True):
-            yield label.latex, matrix(block if rows.shape or columns.shape else block.reshape(()))
+    for n, (rows, blocks) in enumerate(zip(node.rows, node.blocks, strict=True)):
+        weights = node.weights if n else None
+        for columns, (label, block), (_, first) in zip(node.columns, blocks, node.blocks[0], strict=True):
+            is_number = weights is None and not (rows.shape or columns.shape)
+            factors = () if weights is None else (weights.reshape(1, -1), first)
+            yield from _tensor(label.latex, block.reshape(()) if is_number else block, factors)
 
 
 def _chain(sides: Sequence[doc.Side]) -> _Sides:
@@ -173,10 +166,6 @@ def _side(side: doc.Side) -> str:
 
 def _piece(part: Notation | Array) -> str:
     return part.latex if isinstance(part, Notation) else matrix(np.asarray(part))
-
-
-def _value(part: doc.Numbers | doc.Expression) -> Array | Notation:
-    return part.array if isinstance(part, doc.Numbers) else part.notation
 
 
 def _right(cell: doc.Equation) -> str:
@@ -252,7 +241,7 @@ def _inline(part: doc.Inline) -> str:
     match part:
         case doc.Span(role="code", words=words):
             return typed(" ".join(words.split("\n")))
-        case doc.Span(role="number", words=words):
+        case doc.Span(words=words) if _NUMBER.fullmatch(words):
             return rf"\({number(words)}\)"
         case doc.Span(words=words):
             return text(words)
@@ -263,7 +252,7 @@ def _inline(part: doc.Inline) -> str:
         case doc.Names(words=names):
             return ", ".join(map(typed, names))
         case doc.Equation():
-            return rf"\({cell_right}\)" if (cell_right := _right(part)) else ""
+            return rf"\({_right(part)}\)"
 
 
 def _lines_of_code(words: str) -> str:

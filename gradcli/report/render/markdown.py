@@ -52,10 +52,6 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
             return
         case doc.Chain() | doc.BoardLine():
             yield drawings.drawn(node, screen)
-        case doc.Products():
-            yield from (
-                part if isinstance(part, list) else _table(part, screen) for part in drawings.products(node, screen)
-            )
         case doc.Graph():
             yield drawings.tree(node, screen)
         case doc.Script(source=source, in_ascii=in_ascii, language=language):
@@ -68,7 +64,10 @@ def _table(found: doc.Table, screen: Screen) -> str:
     """A row a line; the header is there even if it is empty, as it must be."""
     headers = [_cell(header, screen) for header in found.headers]
     rules = ["---:" if found.is_numeric and n else "---" for n in range(len(headers))]
-    rows = ([_cell(cell, screen) for cell in row] if row else [screen.shown("…")] * len(headers) for row in found.rows)
+    rows = (
+        [_cell(cell, screen) for cell in row] if row else [screen.shown("…")] * len(headers)
+        for row in (*found.rows, *([found.footer] if found.footer else []))
+    )
     return "".join(f"| {' | '.join(row)} |\n" for row in (headers, rules, *rows))
 
 

@@ -114,9 +114,6 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield Text()
         case doc.Chain() | doc.BoardLine():
             yield Text("\n".join(map(screen.shown, drawings.drawn(node, screen))))
-        case doc.Products():
-            for part in drawings.products(node, screen):
-                yield Text("\n".join(map(screen.shown, part))) if isinstance(part, list) else framed(part, screen)
         case doc.Graph():
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():

@@ -1,4 +1,4 @@
-"""explain and graph at a glance: a row an adjoint, a row a tensor; the ends of what is long."""
+"""The chain rule at a glance: a row an adjoint; the ends of what is long."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import TypeVar
 
 from gradcli.notation import PARTIAL, POINTWISE, TIMES, Form, Name, Notation
 from gradcli.report import document as doc
-from gradcli.report.compose.cross_check import standing
+from gradcli.report.compose.closed_forms import standing
 from gradcli.report.compose.explain import weighted_sum
-from gradcli.report.compose.parts import note
-from gradcli.report.compose.views import occasion
 from gradcli.report.document import line, lines
-from gradcli.report.wording import clipped
-from gradcli.results import Adjoint, Array, BackwardGraph, Explanation, GraphTensor, Term
+from gradcli.results import Adjoint, Array, Explanation, Term
 
 MOST_ROWS = 8
 """Lines, adjoints and tensors that are shown; of more, the ends."""
@@ -29,9 +26,6 @@ _SUMMED = Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
 _Item = TypeVar("_Item")
 
 
-# -- the chain rule
-
-
 def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
     """The lines forward, where there are several, and the adjoints backward."""
     if answer.steps_count > 1:
@@ -39,12 +33,14 @@ def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
             line(doc.Symbol(Name(step.name)), " = ", doc.Expression(step.operation), f" = {listed(step.value)}")
             for step in answer.steps
         ]
-        shown = (line("…") if step is None else step for step in _cut(steps, answer.steps_count))
-        yield doc.Abreast((line("forward:"), *shown))
+        ends = cut(steps, answer.steps_count, MOST_ROWS)
+        yield doc.Abreast((line("forward:"), *(line("…") if step is None else step for step in ends)))
     if answer.wrt:
         notations = {adjoint.name: adjoint.notation for adjoint in answer.adjoints}
         adjoints = [_adjoint(adjoint, answer, notations, listed) for adjoint in answer.adjoints]
-        yield doc.Table(lines("backward", "adjoint", "rule"), _cut(adjoints, answer.adjoints_count), is_folded=True)
+        yield doc.Table(
+            lines("backward", "adjoint", "rule"), cut(adjoints, answer.adjoints_count, MOST_ROWS), is_folded=True
+        )
 
 
 def product(answer: Explanation, name: str, numbers: doc.Line) -> doc.Line:
@@ -85,30 +81,9 @@ def _term(term: Term, adjoint: Adjoint, notations: Mapping[str, Notation]) -> do
     return doc.Expression(_SUMMED(found) if term.summed else found)
 
 
-# -- the backward graph
-
-
-def graph(answer: BackwardGraph, listed: Listed) -> Iterator[doc.Node]:
-    """The tree, and what each tensor holds."""
-    yield doc.Graph(answer.nodes, answer.edges)
-    yield note(occasion(answer))
-    rows = [_tensor(tensor, listed) for tensor in answer.tensors]
-    yield doc.Table(lines("", "data", ".grad", "grad_fn", "is_leaf"), _cut(rows, len(rows)), is_folded=True)
-    yield from map(note, answer.notes)
-
-
-def _tensor(tensor: GraphTensor, listed: Listed) -> tuple[doc.Line, ...]:
-    held = "None" if tensor.grad is None else doc.Span(listed(tensor.grad), "strong")
-    why = "" if tensor.requires_grad else ", requires_grad=False"
-    return lines(clipped(tensor.name), listed(tensor.data), line(held, why), str(tensor.grad_fn), str(tensor.is_leaf))
-
-
-# -- both
-
-
-def _cut(rows: Sequence[_Item], count: int) -> tuple[_Item | None, ...]:
-    """The rows; of more than are shown, those at the ends."""
-    if count <= MOST_ROWS and len(rows) == count:
+def cut(rows: Sequence[_Item], count: int, most: int) -> tuple[_Item | None, ...]:
+    """The rows; of more than `most`, those at the ends."""
+    if count <= most and len(rows) == count:
         return tuple(rows)
-    half = MOST_ROWS // 2
+    half = most // 2
     return (*rows[:half], None, *rows[-half:])

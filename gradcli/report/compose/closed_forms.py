@@ -1,0 +1,237 @@
+"""The formulas of an answer, what their names stand for, and the verdict on them and on the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations_with_replacement
+
+from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
+from gradcli.report import document as doc
+from gradcli.report.compose.marks import mark
+from gradcli.report.document import TONES, line, lines
+from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
+from gradcli.results import (
+    HVP,
+    JVP,
+    VJP,
+    Answer,
+    Cell,
+    ClosedForm,
+    Differentiation,
+    Explanation,
+    Formula,
+    Hessian,
+    Judged,
+    Loss,
+    Products,
+    Verdict,
+)
+
+MOST_FORMULAS = 6
+"""Formulas beside a verdict."""
+
+LONG = 160
+"""Characters of formulas from which on they stand above the numbers."""
+
+MOST_FINDINGS = 3
+"""What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
+
+GRADIENT = Form("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
+"""The gradient by a variable of a function."""
+
+LOSS = Form("loss", "loss", r"\mathit{loss}")()
+_EQUATION = Form("%s = %s", "%s = %s", "%s = %s")
+
+
+def note(words: str) -> doc.Note:
+    """A paragraph of our own words."""
+    return doc.Note(line(words))
+
+
+def code(words: str) -> doc.Span:
+    """Words as they were typed."""
+    return doc.Span(words, "code")
+
+
+def closed_form(answer: ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
+    """Formulas without numbers, and how to get these."""
+    yield doc.Note(line(code(statement(answer))))
+    sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
+    if sizes:
+        yield doc.Abreast(tuple(map(line, sizes)))
+    found = list(equations(answer))
+    if len(found) == 1 and not sizes:
+        yield doc.Note(line(*_sides(found[0]), "   ", standing(answer.check.verdict)))
+    elif found:
+        yield from long_formulas(answer, is_full=is_full)
+        yield cross_check(answer, is_full=is_full)
+    yield from definitions(all_formulas(answer))
+    for finding in answer.check.findings[:MOST_FINDINGS]:
+        yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
+    yield from map(note, answer.remarks)
+    names = [name for name in answer.shapes if name != answer.output]
+    values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)
+    yield note(f"for numbers, add {values}" if names else NO_VARIABLE)
+
+
+# -- beside the verdict
+
+
+def long_formulas(answer: Judged | ClosedForm, *, is_full: bool) -> Iterator[doc.Table]:
+    """All formulas; in short, where they are long: above the numbers, which are then seen with the verdict."""
+    found = list(equations(answer))
+    if is_full and found:
+        yield formulas(answer)
+    elif _is_long(found):
+        header, cells = _formulas(found)
+        yield doc.Table(lines(header), tuple(lines(cell) for cell in cells), is_folded=True)
+
+
+def cross_check(answer: Judged | ClosedForm, *, is_full: bool) -> doc.Table:
+    """The formulas unless they are above, the verdict, and how many entries it is of."""
+    check = answer.check
+    found = [] if is_full else list(equations(answer))
+    headers, extent = ["cross-check", "entries"], ""
+    verdict = line("not checked" if check is None else standing(check.verdict, proven=check.proven))
+    if check is not None:
+        extent = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
+    if isinstance(answer, ClosedForm):
+        extent = f"{answer.check.checked:,} at {answer.check.chosen}"
+    row: list[doc.Line] = [verdict, line(extent)]
+    if is_full and check is not None and not isinstance(answer, ClosedForm):
+        error = check.max_relative_error
+        if how := chosen(check):
+            row[1] = line(f"{extent.removesuffix(', sampled')} ({how})")
+        row.append(line("none" if error is None else f"{error:.2g}"))
+        headers.append("largest relative error")
+    if not found or _is_long(found):
+        return doc.Table(lines(*headers), (tuple(row),))
+    header, cells = _formulas(found)
+    rows = (lines(cell, *(row if n == 0 else [(), ()])) for n, cell in enumerate(cells))
+    return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
+
+
+def _sides(one: doc.Equation) -> tuple[str | doc.Inline, ...]:
+    return doc.Symbol(one.left), " = ", one.right
+
+
+def _is_long(found: Sequence[doc.Equation]) -> bool:
+    return sum(map(_length, found[:MOST_FORMULAS])) > LONG
+
+
+def _length(one: doc.Equation) -> int:
+    match one.right:
+        case doc.Expression(notation=notation):
+            return len(notation.pretty)
+        case doc.Span(words=words):
+            return len(words)
+    return 0
+
+
+def _formulas(found: Sequence[doc.Equation]) -> tuple[doc.Line, list[doc.Line]]:
+    """What stands above them, and the first of them; one alone has its name above it."""
+    if len(found) == 1:
+        return line(doc.Symbol(found[0].left)), [line(found[0].right)]
+    cells = [line(*_sides(one)) for one in found[:MOST_FORMULAS]]
+    if len(found) > MOST_FORMULAS:
+        cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
+    return line("formula"), cells
+
+
+def standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
+    """A verdict with its sign, in its colour."""
+    return doc.Span(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
+
+
+# -- all of them
+
+
+def formulas(answer: Judged | ClosedForm) -> doc.Table:
+    """The function, and a row for each formula or for the reason why there is none; or the formulas as a matrix."""
+    found = list(all_formulas(answer))
+    if isinstance(answer, Differentiation) and len(found) == len(answer.wrt) and (matrix := _formula_matrix(found)):
+        return matrix
+    functions = [one.function for one in found if one.function is not None]
+    rows = [doc.Equation(left, doc.Expression(right)) for left, right in functions[:1]]
+    if (loss := loss_of(answer)) is not None and loss.formula is not None:
+        rows += map(_equation, loss.formula.cells)
+    elif loss is not None:
+        rows.append(doc.Equation(PARTIAL(LOSS, Name(answer.output)), doc.Span(f"none: {loss.formula_omitted}")))
+    rows += equations(answer)
+    return doc.Table(lines("", "formula"), tuple(lines(doc.Symbol(row.left), row) for row in rows))
+
+
+def _formula_matrix(found: Sequence[Formula]) -> doc.Table | None:
+    """Formulas as a matrix, if they are written out as the entries of one."""
+    cells = {(cell.row, cell.column): cell for formula in found for cell in formula.brief}
+    rows, columns = (list(dict.fromkeys(key[n] for key in cells)) for n in (0, 1))
+    if len(rows) < 2 or len(cells) != len(rows) * len(columns):
+        return None
+    body = (lines(f"∂{row}", *(_equation(cells[row, column]) for column in columns)) for row in rows)
+    return doc.Table(lines("J", *(f"∂/∂{column}" for column in columns)), tuple(body), is_numeric=True)
+
+
+def loss_of(answer: Answer | ClosedForm) -> Loss | None:
+    """What v comes from, if it was given so."""
+    first = answer.answers[0] if isinstance(answer, Products) else answer
+    return first.loss if isinstance(first, VJP | Explanation) else None
+
+
+def formula_notes(answer: Answer) -> Iterator[doc.Note]:
+    """What names in formulas stand for, and where these were confirmed, each once."""
+    shown = list(all_formulas(answer))
+    yield from definitions(shown)
+    yield from map(note, sorted({formula.note for formula in shown if formula.note}))
+
+
+def definitions(found: Iterable[Formula]) -> Iterator[doc.Note]:
+    """What names in formulas stand for, each once: where s[i] = ..., and m = ..."""
+    known = {left.text: (left, right) for formula in found for left, right in formula.definitions}
+    for n, (left, right) in enumerate(known.values()):
+        yield doc.Note(line("and " if n else "where ", doc.Expression(_EQUATION(left, right))))
+
+
+def all_formulas(answer: Answer | ClosedForm) -> Iterator[Formula]:
+    """The formulas of an answer, whatever they are of."""
+    return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, Formula))
+
+
+def equations(answer: Answer | ClosedForm) -> Iterator[doc.Equation]:
+    """What each formula is of, and the formula or why there is none."""
+    for label, found, omitted in _blocks(answer):
+        match found:
+            case Formula():
+                yield from map(_equation, found.brief)
+            case Notation():
+                yield doc.Equation(label, doc.Expression(found))
+            case None:
+                yield doc.Equation(label, doc.Span(f"none: {omitted}"))
+
+
+def _equation(cell: Cell) -> doc.Equation:
+    return doc.Equation(cell.label, doc.Expression(cell.expression))
+
+
+def _blocks(answer: Answer | ClosedForm) -> Iterator[tuple[Notation, Formula | Notation | None, str]]:
+    """What each formula of an answer is of, the formula, and why there is none; a block of a Hessian once."""
+    y = Name(answer.output)
+    pairs = combinations_with_replacement(answer.wrt, 2)
+    match answer:
+        case ClosedForm(command=command, blocks=blocks, omitted=omissions):
+            yield from ((Name(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
+            single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
+            for row, column in pairs if command == "hessian" else single:
+                known = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
+                label = known.get(command) or PARTIAL(y, Name(column))
+                yield label, blocks.get((row, column)), omissions.get((row, column), "")
+                if column in answer.matrices:
+                    yield GRADIENT(Name(column), y), answer.matrices[column], ""
+        case JVP(symbolic=formula, symbolic_omitted=omitted):
+            yield JU(), formula, omitted
+        case Hessian(symbolic=found, symbolic_omitted=why):
+            for a, b in pairs:
+                yield second(y, Name(a), Name(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
+        case HVP() | Differentiation():
+            for name in answer.wrt:
+                label = HU(Name(name)) if isinstance(answer, HVP) else PARTIAL(y, Name(name))
+                yield label, answer.symbolic.get(name), answer.symbolic_omitted.get(name, "")

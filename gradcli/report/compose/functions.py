@@ -1,0 +1,56 @@
+"""The functions of the language: lists of them, and a page of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from gradcli.report import document as doc
+from gradcli.report.compose.answers import Composer
+from gradcli.report.compose.closed_forms import code, definitions, formulas, note
+from gradcli.report.document import line
+from gradcli.report.wording import facts
+from gradcli.results import FunctionPage, Functions, Listing
+
+
+def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
+    """Lists and pages, in the order asked for."""
+    for n, part in enumerate(answer.parts):
+        if n:
+            yield doc.Gap()
+        match part:
+            case FunctionPage():
+                yield from _page(part, composer)
+            case Listing(is_brief=True):
+                rows = tuple((group, line(doc.Names(tuple(names)))) for group, names in part.groups)
+                yield doc.Facts(rows, ("group", "functions"))
+            case _:
+                yield from _listing(part)
+
+
+def _listing(listing: Listing) -> Iterator[doc.Node]:
+    if listing.word:
+        yield _title(f"functions with '{listing.word}' in their name, group or description")
+    groups = groupby(listing.entries, key=lambda entry: entry.group)
+    yield doc.Glossary(
+        ("function", "other names", "what it computes"),
+        tuple((group, tuple(doc.Entry(row.usage, row.aliases, row.doc) for row in rows)) for group, rows in groups),
+    )
+
+
+def _page(page: FunctionPage, composer: Composer) -> Iterator[doc.Node]:
+    yield _title(code(page.entry.usage))
+    yield doc.Facts(tuple((label, line(words)) for label, words in facts(page) if words))
+    answer = page.derivative
+    yield _title(f"the derivative of {answer.output} = {answer.expression}")
+    yield formulas(answer)
+    yield from definitions(answer.symbolic.values())
+    if page.derivative_note:
+        yield note(page.derivative_note)
+    yield _title("an example")
+    yield doc.Note(line(code(page.example_command)))
+    yield from composer.nodes(page.example)
+
+
+def _title(words: str | doc.Span) -> doc.Title:
+    return doc.Title(line(words))

@@ -1,0 +1,102 @@
+"""Numbers as they are shown: with fewer digits, marked where they are not to be trusted, listed or as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.notation import Notation
+from gradcli.report import document as doc
+from gradcli.report.compose.marks import MARKS, Index, mark, tone
+from gradcli.report.document import line, lines
+from gradcli.report.numbers import LONG, digits, in_a_line, rounded
+from gradcli.results import SEVERITY, Array, Entry, Verdict
+
+Doubts = Mapping[Index, Verdict]
+"""Which elements of an array are not to be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What writes numbers.
+
+    Attributes:
+        digits: How many they have; None for all.
+        is_full: Whether arrays are unfolded, as tables.
+    """
+
+    digits: int | None
+    is_full: bool
+
+    def number(self, number: Any) -> str:
+        """A number in digits."""
+        return digits(self.rounded(number))
+
+    def rounded(self, found: Any) -> Any:
+        """An array, or a part of an answer, with as many digits."""
+        return found if self.digits is None else rounded(found, self.digits)
+
+    def listed(self, array: Array) -> str:
+        """An array as it can be typed; of a long one, its ends."""
+        return in_a_line(array, self.number)
+
+    def cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
+        """A number; one that is not the truth stands out, with the truth beside it."""
+        if found is None:
+            return line(doc.Span(self.number(number), role))
+        return line(doc.Span(self.beside(number, found), tone(found.verdict)))
+
+    def beside(self, number: Any, found: Entry) -> str:
+        """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
+        shown = self.number(number)
+        if found.one_sided is not None:
+            return f"{shown} {MARKS['kink']} {self.enclosed(found)}"
+        if found.reference is None or found.verdict == "unchecked":
+            return f"{shown} {mark(found.verdict)} {found.verdict}"
+        if shown == (truth := self.number(found.reference)):
+            shown, truth = digits(number), digits(found.reference)
+        return f"{shown} ✗ truth {truth}"
+
+    def marked(self, array: Array, doubts: Doubts, role: doc.Role = "strong") -> doc.Line:
+        """An array as it is listed, in which elements stand out that are not to be trusted, or how many do."""
+        if self.is_full:
+            return line(doc.Numbers(array))
+        shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
+        parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Span(self.listed(array), role)]
+        hidden = [verdict for place, verdict in doubts.items() if place not in shown]
+        if hidden:
+            worst = max(hidden, key=SEVERITY.index)
+            parts.append(doc.Span(f" {mark(worst)} {len(hidden)} {worst}", tone(worst)))
+        return line(*parts)
+
+    def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Span]:
+        if array.ndim == 0:
+            shown, verdict = self.number(array[()]), doubts.get(at)
+            yield doc.Span(shown, "strong") if verdict is None else doc.Span(f"{shown} {mark(verdict)}", tone(verdict))
+            return
+        for n, inner in enumerate(array):
+            yield doc.Span(", " if n else "[", "strong")
+            yield from self._parts(inner, doubts, (*at, n))
+        yield doc.Span("]", "strong")
+
+    def arrays(self, arrays: Iterable[tuple[Notation, Array, Doubts]], header: str = "") -> doc.Table:
+        """A row an array, with its shape."""
+        rows = []
+        for label, array, doubts in arrays:
+            cell = doc.Equation(label, doc.Numbers(array)) if self.is_full else self.marked(array, doubts)
+            rows.append(lines(doc.Symbol(label), str(array.shape), cell))
+        return doc.Table(lines("", "shape", header), tuple(rows))
+
+    def enclosed(self, one: Entry) -> str:
+        """The truth; where fewer digits of it are proven than a float has, with the radius."""
+        if one.one_sided is not None:
+            left, right = map(self.number, one.one_sided)
+            return f"left {left}, right {right}"
+        if one.reference is None:
+            return "none"
+        is_wide = self.is_full and (one.radius or 0.0) > math.ulp(one.reference)
+        return self.number(one.reference) + (f" ± {one.radius:.2g}" if is_wide else "")
