@@ -148,13 +148,11 @@ class Table:
         headers: Of the columns.
         rows: Cells; None for rows that are left out.
         is_numeric: Whether all but the first column are numbers.
-        heads: Columns that begin the paragraph that a row becomes where the rows do not fit; none, where cells are
-            rather broken.
         has_rules: Whether rows of several lines have a rule between them.
         labels: How many columns at the left say what the rows are.
         footer: A row below a rule; empty for none.
         is_pointed: Whether numbers stand below each other by their points.
-        is_folded: Whether it stays a table on the narrowest screen, its cells folded.
+        is_folded: Whether it stays a table on a narrow screen, the formulas in its first column folded.
         instead: What is shown where its columns do not fit beside each other, and the blocks below each other take
             the whole screen; none, where they do not matter.
     """
@@ -162,7 +160,6 @@ class Table:
     headers: tuple[Line, ...]
     rows: tuple[tuple[Line, ...] | None, ...]
     is_numeric: bool = False
-    heads: tuple[int, ...] = ()
     has_rules: bool = False
     labels: int = 1
     footer: tuple[Line, ...] = ()

@@ -194,7 +194,7 @@ def test_a_narrow_terminal_has_a_paragraph_a_point() -> None:
     shown = rendered(answer, "full", Screen(width=40, ascii=True))
     assert max(map(len, shown.splitlines())) <= 40
     assert all(repr(number) in shown for number in (*x[:3].ravel().tolist(), *x[-3:].ravel().tolist()))
-    assert "\n  dy/dx 1, 0\n...\npoint 17\n" in shown
+    assert "\n    1, 0\n...\npoint 17\n" in shown
     assert "│ 17    │" in rendered(answer, "full", Screen())
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from gradcli.report import rendered
 from gradcli.report.document import Screen, Span, Table
 from gradcli.report.document import lines as cells
-from gradcli.report.render.terminal import draw, framed, lines
+from gradcli.report.render.terminal import lines, render
 from tests.recorded import COMMANDS, answer
 
 DRAWN = [c for c in COMMANDS if not re.search("--format|--json| code |--to (dot|mermaid)|functions softmax", c)]
@@ -37,8 +37,8 @@ def test_every_answer_fits_and_keeps_its_numbers_whole(command: str) -> None:
 def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
     """And becomes blocks when there is not."""
     rows = (cells("a", "because of a long reason that goes on for a while"),)
-    table = framed(Table(cells("name", "why"), rows), Screen())
-    assert draw([table], Screen(40)) == (
+    table = Table(cells("name", "why"), rows)
+    assert render((table,), Screen(40)) == (
         "╭──────┬───────────────────────────────╮\n"
         "│ name │ why                           │\n"
         "├──────┼───────────────────────────────┤\n"
@@ -46,19 +46,19 @@ def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
         "│      │ goes on for a while           │\n"
         "╰──────┴───────────────────────────────╯\n"
     )
-    assert draw([table], Screen(24)) == "name a\n  why because of a long\n  reason that goes on\n  for a while\n"
+    assert render((table,), Screen(24)) == "name a\n  why because of a long\n  reason that goes on\n  for a while\n"
 
 
 def test_rows_without_headers_become_blocks_too() -> None:
     """The first cell, then the others below it; lines of a cell stay lines; styles stay."""
     numbers = cells("x", "1.0000000000000002, 2.0000000000000004\n3.0000000000000004, 4")
     verdict = cells(Span("verdict", "strong"), Span("inaccurate, to say the least", "bad"))
-    table = framed(Table(cells("", ""), (numbers, verdict)), Screen())
-    assert draw([table], Screen(30)) == (
+    table = Table(cells("", ""), (numbers, verdict))
+    assert render((table,), Screen(30)) == (
         "x\n  1.0000000000000002,\n  2.0000000000000004\n  3.0000000000000004, 4\n"
         "verdict\n  inaccurate, to say the least\n"
     )
-    assert "\x1b[1;31minaccurate" in draw([table], Screen(30, color=True))
+    assert "\x1b[1;31minaccurate" in render((table,), Screen(30, color=True))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

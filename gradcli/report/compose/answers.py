@@ -388,7 +388,7 @@ class Composer(Writer):
             else None
             for n in ends(count)
         )
-        return doc.Table(lines("point", *columns), tuple(rows), heads=(0,), has_rules=self.is_full)
+        return doc.Table(lines("point", *columns), tuple(rows), has_rules=self.is_full)
 
     def _point(self, array: Array, is_answer: bool) -> doc.Line:
         return self.marked(array, {}, "strong" if is_answer else "plain")

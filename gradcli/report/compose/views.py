@@ -78,8 +78,7 @@ def graph(answer: BackwardGraph, write: Writer) -> Iterator[doc.Node]:
         yield note(f"the tensors{'' if answer.v is None else passed}")
         table = _known_columns([_tensor(tensor, write) for tensor in answer.tensors])
         rows = cut(table.rows, len(table.rows), MAX_TENSORS if write.is_full else MOST_TENSORS)
-        heads = (0,) if write.is_full else ()
-        yield doc.Table(table.headers, rows, heads=heads, is_folded=not write.is_full)
+        yield doc.Table(table.headers, rows, is_folded=not write.is_full)
     if answer.drawing != "tree" or not answer.nodes:
         yield from map(note, answer.notes)
 
@@ -100,10 +99,10 @@ def _tensor(tensor: GraphTensor, write: Writer) -> dict[str, doc.Line]:
 
 
 def _known_columns(rows: Sequence[Mapping[str, doc.Line]]) -> doc.Table:
-    """A table of the columns in which any row says something; its rows become paragraphs where they do not fit."""
+    """A table of the columns in which any row says something."""
     headers = [header for header in rows[0] if any(row[header] for row in rows)] if rows else []
     cells = tuple(tuple(row[header] for header in headers) for row in rows)
-    return doc.Table(lines(*headers), cells, heads=(0, len(headers) - 1))
+    return doc.Table(lines(*headers), cells)
 
 
 def _difference(opinion: Entry) -> str:

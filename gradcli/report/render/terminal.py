@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rich import box
@@ -70,21 +70,18 @@ def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, none of it wider than the screen but a script."""
     if isinstance(document[0], doc.Script):  # without a frame, so that it can go into a file
         return document[0].in_ascii if screen.ascii else document[0].source
-    return draw((part for node in document for part in _parts(node, screen)), screen)
-
-
-def draw(parts: Iterable[Part], screen: Screen) -> str:
-    """The parts from top to bottom as text, none wider than the screen."""
-    shown = list(parts)
-    if screen.width is not None:
-        shown = [piece for part in shown for piece in fitted(part, screen.width)]
+    parts = [piece for node in document for part in _parts(node, screen) for piece in _pieces(part, screen.width)]
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
-    needed = max(Measurement.get(console, console.options, part).maximum for part in shown)
+    needed = max(Measurement.get(console, console.options, part).maximum for part in parts)
     console = _console(screen, out, min(needed, screen.width or WIDEST))
-    for part in shown:
+    for part in parts:
         console.print(part)
     return "".join(line.rstrip(" ") + "\n" for line in out.getvalue().splitlines())
+
+
+def _pieces(part: Part, width: int | None) -> list[Part]:
+    return [*lines(part, width)] if isinstance(part, Text) and width is not None else [part]
 
 
 def _console(screen: Screen, out: io.StringIO, width: int) -> Console:
@@ -127,16 +124,71 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
 # -- tables
 
 
-def framed(table: doc.Table, screen: Screen) -> RichTable:
-    """A table in a frame; without a header where all are empty."""
-    headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
+def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
+    """A table in a frame; a wide matrix in blocks of columns, or what stands for it."""
+    blocks = list(_abreast(table, screen))
+    if table.instead is not None and len(blocks) > 1 and len(blocks) * (len(table.rows) + _AROUND) > BLOCKS:
+        yield from _fitting(table.instead, screen)
+    else:
+        for block in blocks:
+            yield from _framed(block, screen)
+
+
+def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
+    """A table whose cells are broken at blanks while there is room to read; then each row as a block of lines."""
+    given = [table.headers, *table.rows, *([table.footer] if table.footer else [])]
+    rows = [
+        [text(cell, screen, is_cell=True) for cell in row or [(doc.Span("…"),)] * len(table.headers)] for row in given
+    ]
     if table.is_pointed:
-        headers, *rows = _pointed([headers, *rows], table.labels)
-    found = _frame(headers, screen, labels=table.labels if table.is_numeric and not table.is_pointed else len(headers))
-    has_rules = table.has_rules and any("\n" in cell.plain for row in rows for cell in row)
-    for n, row in enumerate(rows):
-        found.add_row(*row, end_section=has_rules or (bool(table.footer) and n == len(rows) - 2))
-    return found
+        rows = _pointed(rows, table.labels)
+    widths = _widths(table, rows, screen.width)
+    if widths is None:
+        for is_there, row in zip(map(bool, given[1:]), rows[1:], strict=True):
+            yield from _block(rows[0], row, screen.width or WIDEST) if is_there else row[:1]
+        return
+    headers, *body = ([_joined(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    left = table.labels if table.is_numeric and not table.is_pointed else len(headers)
+    found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
+    for n, header in enumerate(headers):
+        found.add_column(header, justify="left" if n < left else "right", overflow="fold")
+    has_rules = table.has_rules and any("\n" in cell.plain for row in body for cell in row)
+    for n, row in enumerate(body):
+        found.add_row(*row, end_section=has_rules or (bool(table.footer) and n == len(body) - 2))
+    yield found
+
+
+def _widths(table: doc.Table, rows: Sequence[Sequence[Text]], width: int | None) -> list[int] | None:
+    """How wide the columns are: the widest give way, no word but of a formula is broken; None if they do not fit."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+    words = [max((cell_len(word) for cell in column for word in cell.plain.split()), default=0) for column in columns]
+    least = [min(FORMULA, words[0]), *words[1:]] if table.is_folded else [max(word, COMFORTABLE) for word in words]
+    room = (width or WIDEST) - 3 * len(widths) - 1
+    while sum(widths) > room and (spare := [n for n, wide in enumerate(widths) if wide > least[n]]):
+        widths[max(spare, key=widths.__getitem__)] -= 1
+    return widths if width is None or sum(widths) <= room else None
+
+
+def _joined(cell: Text, width: int) -> Text:
+    return Text("\n").join(lines(cell, width))
+
+
+def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator[Text]:
+    """A row as lines: the first cell, and below it the others behind their headers."""
+    for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
+        if not cell.plain:
+            continue
+        indent = _STEP if n else ""
+        label = Text(f"{indent}{header.plain.replace(chr(10), ' ')} " if header.plain else indent)
+        if "\n" not in cell.plain:
+            yield from lines(label + cell, width)
+            continue
+        if header.plain:
+            yield from lines(label, width)
+            indent += _STEP
+        for line in cell.split("\n"):
+            yield from lines(Text(indent) + line, width)
 
 
 def _pointed(rows: list[list[Text]], labels: int) -> list[list[Text]]:
@@ -157,54 +209,6 @@ def point(number: str) -> int:
     """Where the part of a number behind its point begins, or its exponent."""
     found = _BEHIND.search(number)
     return found.start() if found else len(number)
-
-
-def _rows(table: doc.Table, screen: Screen) -> list[list[Text]]:
-    return [
-        [text(cell, screen, is_cell=True) for cell in row or [(doc.Span("…"),)] * len(table.headers)]
-        for row in (*table.rows, *([table.footer] if table.footer else []))
-    ]
-
-
-def _frame(headers: Sequence[Text], screen: Screen, *, labels: int) -> RichTable:
-    """A table without rows, the numbers of whose columns behind the labels end below each other."""
-    found = RichTable(box=box.ASCII if screen.ascii else box.ROUNDED, show_header=any(headers))
-    for n, header in enumerate(headers):
-        found.add_column(header, justify="left" if n < labels else "right", overflow="fold")
-    return found
-
-
-def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
-    """A table in a frame; where it does not fit, a paragraph a row, or a matrix in blocks of columns."""
-    if table.heads and screen.width is not None:
-        headers, rows = [text(header, screen) for header in table.headers], _rows(table, screen)
-        columns = zip(headers, *rows, strict=True)
-        widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
-        if sum(widths) + 3 * len(widths) + 1 > screen.width:
-            shown = zip(table.rows, rows, strict=True)
-            yield Text("\n").join(
-                line
-                for given, row in shown
-                for line in (_paragraph(headers, row, table.heads) if given else [text(doc.line("…"), screen)])
-            )
-            return
-    if table.is_folded and screen.width is not None:
-        yield _folded(framed(table, screen), screen.width)
-        return
-    blocks = list(_abreast(table, screen))
-    if table.instead is not None and len(blocks) > 1 and len(blocks) * (len(table.rows) + _AROUND) > BLOCKS:
-        yield from _fitting(table.instead, screen)
-    else:
-        yield from (framed(block, screen) for block in blocks)
-
-
-def _paragraph(headers: Sequence[Text], row: Sequence[Text], heads: Sequence[int]) -> Iterator[Text]:
-    """The heads of a row on one line, then a line for each line of the other cells behind its header."""
-    label = headers[heads[0]].plain if len(heads) == 1 else ""
-    yield Text(f"{label} " if label else "") + Text(": ").join(row[n] for n in heads)
-    for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
-        if n not in heads and cell.plain:
-            yield from (Text("  ") + header + " " + line for line in cell.split("\n"))
 
 
 def _abreast(table: doc.Table, screen: Screen) -> Iterator[doc.Table]:
@@ -294,18 +298,6 @@ def words(part: doc.Inline, screen: Screen) -> str:
 # -- on a narrow terminal: broken at blanks, never inside a number that fits
 
 
-def fitted(part: Part, width: int) -> Iterator[Part]:
-    """The part in pieces that are no wider than so many columns."""
-    match part:
-        case RichTable():
-            yield from _table(part, width)
-        case Text():
-            yield from lines(part, width)
-
-
-# -- lines
-
-
 def lines(text: Text, room: int) -> list[Text]:
     """The lines of a text, long ones broken; what follows is indented as the line is.
 
@@ -351,86 +343,3 @@ def _units(line: str, room: int) -> Iterator[tuple[int, int]]:
                 yield token.span()
             else:
                 yield from ((n, n + 1) for n in range(*token.span()))
-
-
-# -- tables
-
-
-def _table(table: RichTable, width: int) -> Iterator[RichTable | Text]:
-    headers, rows, natural, words = _measured(table)
-    room = width - 3 * len(headers) - 1
-    if sum(natural) <= room:
-        yield table
-        return
-    widths = [min(wide, max(word, COMFORTABLE)) for wide, word in zip(natural, words, strict=True)]
-    if sum(widths) <= room:
-        yield _narrowed(table, headers, rows, _shared(widths, natural, room))
-    else:
-        for row in rows:
-            yield from _block(headers, row, width)
-
-
-def _folded(table: RichTable, width: int) -> RichTable:
-    """The same no wider than so many columns: its first column gives way, and words are not broken."""
-    headers, rows, natural, words = _measured(table)
-    widths, room = list(natural), width - 3 * len(headers) - 1
-    least = [min(FORMULA, words[0]), *words[1:]]
-    while sum(widths) > room and (spare := [n for n, wide in enumerate(widths) if wide > least[n]]):
-        widths[max(spare, key=widths.__getitem__)] -= 1
-    return table if widths == natural else _narrowed(table, headers, rows, widths)
-
-
-def _measured(table: RichTable) -> tuple[list[Text], list[tuple[Text, ...]], list[int], list[int]]:
-    """The headers and the rows, and the width of the longest line and of the longest word of each column."""
-    headers = [_text(column.header) for column in table.columns]
-    rows = list(zip(*([_text(cell) for cell in column.cells] for column in table.columns), strict=True))
-    columns = list(zip(headers, *rows, strict=True))
-    natural = [max(cell_len(line) for text in column for line in text.plain.split("\n")) for column in columns]
-    words = [max((cell_len(word) for text in column for word in text.plain.split()), default=0) for column in columns]
-    return headers, rows, natural, words
-
-
-def _text(cell: object) -> Text:
-    return cell if isinstance(cell, Text) else Text(str(cell))
-
-
-def _shared(widths: Sequence[int], natural: Sequence[int], room: int) -> list[int]:
-    """The room that is left given to the columns that want it, from the left."""
-    found = list(widths)
-    for n, wide in enumerate(natural):
-        found[n] += min(wide - found[n], room - sum(found))
-    return found
-
-
-def _narrowed(
-    table: RichTable, headers: Sequence[Text], rows: Sequence[Sequence[Text]], widths: Sequence[int]
-) -> RichTable:
-    found = RichTable(box=table.box, show_header=table.show_header)
-    for column, header, width in zip(table.columns, headers, widths, strict=True):
-        found.add_column(_joined(header, width), justify=column.justify, overflow="fold")
-    for row, options in zip(rows, table.rows, strict=True):
-        found.add_row(
-            *(_joined(cell, width) for cell, width in zip(row, widths, strict=True)), end_section=options.end_section
-        )
-    return found
-
-
-def _joined(cell: Text, width: int) -> Text:
-    return Text("\n").join(lines(cell, width))
-
-
-def _block(headers: Sequence[Text], row: Sequence[Text], width: int) -> Iterator[Text]:
-    """A row as lines: the first cell, and below it the others behind their headers."""
-    for n, (header, cell) in enumerate(zip(headers, row, strict=True)):
-        if not cell.plain:
-            continue
-        indent = _STEP if n else ""
-        label = Text(f"{indent}{header.plain.replace(chr(10), ' ')} " if header.plain else indent)
-        if "\n" not in cell.plain:
-            yield from lines(label + cell, width)
-            continue
-        if header.plain:
-            yield from lines(label, width)
-            indent += _STEP
-        for line in cell.split("\n"):
-            yield from lines(Text(indent) + line, width)
