@@ -252,13 +252,6 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardLine:
-    """A line of words among equations."""
-
-    words: tuple[Span | Symbol, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and what leads from one to another, from the first on."""
 
@@ -282,7 +275,7 @@ class Script:
 
 
 Node = (
-    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Chain | BoardLine | Graph | Script
+    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Chain | Graph | Script
 )  # fmt: skip
 Document = tuple[Node, ...]
 

@@ -31,7 +31,7 @@ def test_arrays_are_lists_and_matrices() -> None:
     assert numbers(np.array([[1.0, 2]])).lines == ("[1  2]",)
     assert numbers(np.array([True, False])).lines == ("[True, False]",)
     assert numbers(np.zeros((0, 2))).lines == ("empty",)
-    assert numbers(np.arange(100.0)).lines == ("[0, 1, 2, …, 97, 98, 99]",)
+    assert numbers(np.arange(100.0)).lines == ("[0, 1, 2, …, 99]",)
 
 
 def test_pieces_are_centred_beside_one_another() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
 
 from gradcli.notation import PARTIAL, POINTWISE, TIMES, Form, Name, Notation
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import standing
 from gradcli.report.compose.explain import weighted_sum
+from gradcli.report.compose.writer import cut
 from gradcli.report.document import line, lines
 from gradcli.results import Adjoint, Array, Explanation, Term
 
@@ -22,8 +22,6 @@ Listed = Callable[[Array], str]
 """What writes an array in a line."""
 
 _SUMMED = Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
-
-_Item = TypeVar("_Item")
 
 
 def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
@@ -79,11 +77,3 @@ def _term(term: Term, adjoint: Adjoint, notations: Mapping[str, Notation]) -> do
     if found is None:
         return doc.Span(f"what {term.source} gives", "aside")
     return doc.Expression(_SUMMED(found) if term.summed else found)
-
-
-def cut(rows: Sequence[_Item], count: int, most: int) -> tuple[_Item | None, ...]:
-    """The rows; of more than `most`, those at the ends."""
-    if count <= most and len(rows) == count:
-        return tuple(rows)
-    half = most // 2
-    return (*rows[:half], None, *rows[-half:])

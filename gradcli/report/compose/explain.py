@@ -10,9 +10,10 @@ import numpy as np
 from gradcli.notation import BRACKETED, PARTIAL, PLUS, TIMES, Element, Form, Name, Notation, Number, joined
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import note
+from gradcli.report.compose.writer import cut
 from gradcli.report.document import line
 from gradcli.report.numbers import digits
-from gradcli.results import Adjoint, Array, Explanation, Step, Term
+from gradcli.results import Adjoint, Array, Explanation, Term
 
 SHOWN = 40
 """Lines of the forward pass and adjoints that are shown; of more, the ends."""
@@ -28,11 +29,8 @@ _WEIGHTED = Form("sum(v*%s)", "sum(v·%s)", r"\operatorname{sum}(v \cdot %s)")
 def board(answer: Explanation) -> Iterator[doc.Node]:
     """The lines forward, their adjoints backward, and what the last of them are the sum of."""
     yield from _titled("forward: each line from those before it")
-    head, tail, more = _ends(answer.steps, answer.steps_count)
-    yield from map(_step, head)
-    if more:
-        yield note(f"… and {more:,} more lines")
-    yield from map(_step, tail)
+    for step in cut(answer.steps, answer.steps_count, SHOWN):
+        yield note("…") if step is None else _chain(Name(step.name), step.operation, step.value)
     if not answer.wrt:
         return
     yield from _titled("backward: the adjoint of a line, times the local derivative")
@@ -64,10 +62,6 @@ def _chain(*sides: doc.Side | Notation | Array, before: str = "", after: str = "
     return doc.Chain(shown, before, after)
 
 
-def _step(step: Step) -> doc.Chain:
-    return _chain(Name(step.name), step.operation, step.value)
-
-
 # -- backward
 
 
@@ -80,14 +74,9 @@ def _backward(answer: Explanation) -> Iterator[doc.Node]:
     if bar is not None:
         weighted = doc.Symbol(_WEIGHTED(Name(answer.output)))
         yield _remark("(", doc.Symbol(bar), f", the adjoint of {x}, is the derivative of ", weighted, f" by {x})")
-    head, tail, more = _ends(answer.adjoints[1:], answer.adjoints_count - 1)
     notations = {adjoint.name: adjoint.notation for adjoint in answer.adjoints}
-    for adjoint in head:
-        yield from _adjoint(adjoint, answer.output, notations)
-    if more:
-        yield note(f"… and {more:,} more lines")
-    for adjoint in tail:
-        yield from _adjoint(adjoint, answer.output, notations)
+    for adjoint in cut(answer.adjoints[1:], answer.adjoints_count - 1, SHOWN):
+        yield from [note("…")] if adjoint is None else _adjoint(adjoint, answer.output, notations)
 
 
 def _adjoint(adjoint: Adjoint, y: str, notations: Mapping[str, Notation]) -> Iterator[doc.Node]:
@@ -99,9 +88,8 @@ def _adjoint(adjoint: Adjoint, y: str, notations: Mapping[str, Notation]) -> Ite
     if adjoint.terms_count == 1:
         yield from _term(adjoint.terms[0], adjoint, notations, [bar])
         return
-    yield doc.BoardLine(
-        (doc.Symbol(bar), doc.Span(f" is a {adjoint.rule}, as {adjoint.name} is used {adjoint.terms_count:,} times:"))
-    )
+    uses = f" is a {adjoint.rule}, as {adjoint.name} is used {adjoint.terms_count:,} times:"
+    yield doc.Note(line(doc.Symbol(bar), uses))
     for term in adjoint.terms:
         yield from _term(term, adjoint, notations, [], f"  from {term.source}: ")
     more = adjoint.terms_count - len(adjoint.terms)
@@ -165,11 +153,3 @@ def _subscripted(name: str, index: tuple[int, ...]) -> Notation:
     """An element of y with its index below, as textbooks have the rows of J."""
     plain = Element(name, index)
     return Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
-
-
-def _ends(items: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[Any], int]:
-    """The first and the last of many items, and how many there are between."""
-    if count <= SHOWN and len(items) == count:
-        return items, [], 0
-    half = SHOWN // 2
-    return items[:half], items[-half:], count - 2 * half

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from gradcli.results import SEVERITY, Array, Entry, Verdict
 
 Doubts = Mapping[Index, Verdict]
 """Which elements of an array are not to be trusted."""
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +102,11 @@ class Writer:
             return "none"
         is_wide = self.is_full and (one.radius or 0.0) > math.ulp(one.reference)
         return self.number(one.reference) + (f" ± {one.radius:.2g}" if is_wide else "")
+
+
+def cut(rows: Sequence[_Item], count: int, most: int) -> tuple[_Item | None, ...]:
+    """The rows; of more than `most`, those at the ends."""
+    if count <= most and len(rows) == count:
+        return tuple(rows)
+    half = most // 2
+    return (*rows[:half], None, *rows[-half:])

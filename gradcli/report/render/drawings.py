@@ -24,7 +24,7 @@ from rich.cells import cell_len
 from gradcli.notation import Element, Notation
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen, lines
-from gradcli.report.numbers import digits, ends
+from gradcli.report.numbers import digits, ends, in_a_line
 from gradcli.report.wording import node_text
 from gradcli.results import Array, GraphEdge
 
@@ -76,10 +76,10 @@ def numbers(array: Array) -> Block:
     if array.size == 0:
         return words("empty")
     if array.ndim == 1:
-        return words(_listed(array))
+        return words(in_a_line(array))
     rows = array.reshape(-1, array.shape[-1])
     cells = [["…" if i < 0 or j < 0 else digits(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
-    return Block(matrix(cells), _listed(array))
+    return Block(matrix(cells), in_a_line(array))
 
 
 def matrix(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -98,11 +98,8 @@ def matrix(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(left + row + right for (left, right), row in zip(sides, rows, strict=True))
 
 
-def drawn(node: doc.Chain | doc.BoardLine, screen: Screen) -> list[str]:
-    """The lines of equal things, or of words among them."""
-    if isinstance(node, doc.BoardLine):
-        shown = (screen.written(part.notation) if isinstance(part, doc.Symbol) else part.words for part in node.words)
-        return ["".join(shown)]
+def drawn(node: doc.Chain, screen: Screen) -> list[str]:
+    """The lines of equal things."""
     return chain([_side(side, screen) for side in node.sides], screen, before=node.before, after=node.after)
 
 
@@ -178,13 +175,6 @@ def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
     line = "".join(block.inline for block in blocks)
     indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
     return textwrap.wrap(line, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
-def _listed(array: Array) -> str:
-    """Nested lists of the elements, long axes by their ends."""
-    if array.ndim == 0:
-        return digits(array[()])
-    return f"[{', '.join('…' if n < 0 else _listed(array[n, ...]) for n in ends(array.shape[0]))}]"
 
 
 # -- backward graphs

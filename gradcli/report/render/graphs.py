@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gradcli.report.numbers import elements
+from gradcli.report.numbers import in_a_line
 from gradcli.report.wording import node_text, numbered, require_few_nodes
-from gradcli.results import Array, BackwardGraph, GraphNode
+from gradcli.results import BackwardGraph, GraphNode
 
 _PLAIN = frozenset(" ,()/:")
 """Characters beside letters and digits that mean nothing in a quoted label of Mermaid's."""
@@ -62,14 +62,11 @@ def _numbers(node: GraphNode) -> str:
     """What went forward and what came back; a variable has no `.grad` before the backward pass."""
     if node.value is None:
         return ""
-    value, adjoint = _inline(node.value), _inline(node.adjoint)
+    value = in_a_line(node.value)
+    adjoint = None if node.adjoint is None else in_a_line(node.adjoint)
     if node.variable:
         return f"value {value} | .grad None" + ("" if adjoint is None else f", then {adjoint}")
     return f"value {value}" + ("" if adjoint is None else f" | adjoint {adjoint}")
-
-
-def _inline(array: Array | None) -> str | None:
-    return None if array is None else elements(array).replace("\n", "; ")
 
 
 def _quoted(words: str) -> str:

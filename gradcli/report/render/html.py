@@ -93,7 +93,7 @@ def _parts(node: doc.Node) -> Iterator[str | list[str]]:
             yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
         case doc.Gap():
             return
-        case doc.Chain() | doc.BoardLine():
+        case doc.Chain():
             yield drawings.drawn(node, _SCREEN)
         case doc.Graph():
             yield drawings.tree(node, _SCREEN)

@@ -56,7 +56,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield _lines_of_code(code.words)
         case doc.Title(words=words):
             yield rf"\noindent\textbf{{{_sentence(words)}}}"
-        case doc.Note() | doc.BoardLine():
+        case doc.Note():
             yield rf"\noindent {_sentence(node.words)}"
         case doc.Table():
             yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]

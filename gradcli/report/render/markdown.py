@@ -50,7 +50,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
             yield from (_paragraph(part, screen) for part in parts)
         case doc.Gap():
             return
-        case doc.Chain() | doc.BoardLine():
+        case doc.Chain():
             yield drawings.drawn(node, screen)
         case doc.Graph():
             yield drawings.tree(node, screen)

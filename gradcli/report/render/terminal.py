@@ -109,7 +109,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Gap():
             yield Text()
-        case doc.Chain() | doc.BoardLine():
+        case doc.Chain():
             yield Text("\n".join(map(screen.shown, drawings.drawn(node, screen))))
         case doc.Graph():
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
