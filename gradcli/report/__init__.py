@@ -46,7 +46,7 @@ def pieces(
         one_document: Whether several objects of JSON make one value.
     """
     if digits is not None and form != "table":
-        answer = rounded(answer, digits, whole=form in ("json", "jsonl", "csv", "tsv", "plain"))
+        answer = rounded(answer, digits)
     match form:  # a format is imported when it is asked for
         case "json" | "jsonl":  # which escapes by itself, and whose readers want what was typed
             from gradcli.report.data import json

@@ -26,12 +26,6 @@ LONG = 12
 MANY = 2**16
 """Elements that are turned into text at a time: as Python's numbers they take several times their own memory."""
 
-MOST_ROUNDED = 2**16
-"""Elements beyond which only those near the ends of the axes are rounded, where no others are shown."""
-
-NEAR = 12
-"""How near that is."""
-
 Anything = TypeVar("Anything")
 
 
@@ -168,13 +162,12 @@ def printable(answer: Anything) -> Anything:
     return changed(answer, lambda one: displayable(one) if isinstance(one, str) else one)
 
 
-def rounded(answer: Anything, digits: int, *, whole: bool = False) -> Anything:
+def rounded(answer: Anything, digits: int) -> Anything:
     """The same answer, every float in it rounded; text and whole numbers stay.
 
     Args:
         answer: An object of `gradcli.results`, or what is in one.
         digits: How many are left.
-        whole: Whether to round the middle of large arrays too.
 
     >>> rounded((1 / 3, 2, {"x": 123456.0}), 3)
     (0.333, 2, {'x': 123000.0})
@@ -183,9 +176,9 @@ def rounded(answer: Anything, digits: int, *, whole: bool = False) -> Anything:
     def leaf(one: Any) -> Any:
         match one:
             case np.ndarray():
-                return _array(one, digits, whole=whole)
+                return _array(one, digits)
             case np.floating():
-                return _array(np.asarray(one), digits, whole=whole)[()]
+                return _array(np.asarray(one), digits)[()]
             case float():
                 return _number(one, digits)
         return one
@@ -198,22 +191,14 @@ def _number(number: Any, digits: int) -> float:
     return float(number) if np.isinf(found) else found  # the largest floats have no neighbour above
 
 
-def _array(array: Array, digits: int, *, whole: bool) -> Array:
+def _array(array: Array, digits: int) -> Array:
     if array.dtype.kind != "f":
         return array
     found = array.copy()
-    if whole or array.size <= MOST_ROUNDED:
-        flat = found.reshape(-1)
-        for first in range(0, flat.size, MANY):  # as Python's numbers they take several times their own memory
-            part = flat[first : first + MANY]
-            with np.errstate(over="ignore"):
-                fewer = np.array([_number(number, digits) for number in part]).astype(array.dtype)
-            part[:] = np.where(np.isinf(fewer), part, fewer)
-        return found
-    place = np.ix_(*(_near(size) for size in array.shape))
-    found[place] = _array(found[place], digits, whole=False) if found[place].size <= MOST_ROUNDED else found[place]
+    flat = found.reshape(-1)
+    for first in range(0, flat.size, MANY):  # as Python's numbers they take several times their own memory
+        part = flat[first : first + MANY]
+        with np.errstate(over="ignore"):
+            fewer = np.array([_number(number, digits) for number in part]).astype(array.dtype)
+        part[:] = np.where(np.isinf(fewer), part, fewer)
     return found
-
-
-def _near(size: int) -> list[int]:
-    return sorted({*range(min(NEAR, size)), *range(max(0, size - NEAR), size)})

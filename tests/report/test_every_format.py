@@ -231,16 +231,6 @@ def test_rounding_does_not_reach_infinity() -> None:
     assert rounded(np.float64("inf"), 3) == np.inf
 
 
-def test_a_large_array_is_rounded_where_it_is_shown() -> None:
-    """The ends of its axes, unless all of it is."""
-    array = np.linspace(0, 1, 3 * 10**5).reshape(3, -1)
-    found = rounded(array, 2)
-    assert found[1, 0] == 0.33
-    assert found[2, -1] == 1
-    assert found[1, 50_000] == array[1, 50_000]
-    assert rounded(array, 2, whole=True)[1, 50_000] == 0.5
-
-
 def test_json_is_a_line_for_each_product() -> None:
     """As before there were more formats."""
     lines = rendered(ANSWERS["Products"](), "json", Screen()).splitlines()

@@ -422,7 +422,7 @@ class Composer(Writer):
         wrong = wrong_of(answer)
         for name in answer.wrt:
             numbers = self.marked(answer.vjp[name], of_product(wrong, name, answer.v))
-            yield doc.Note(product(self.rounded(answer), name, numbers))
+            yield doc.Note(product(answer, name, numbers, self.number))
 
 
 def points_columns(answer: Answer) -> Mapping[str, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from gradcli.notation import PARTIAL, POINTWISE, TIMES, Form, Name, Notation
 from gradcli.report import document as doc
@@ -41,9 +42,9 @@ def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
         )
 
 
-def product(answer: Explanation, name: str, numbers: doc.Line) -> doc.Line:
+def product(answer: Explanation, name: str, numbers: doc.Line, number: Callable[[Any], str]) -> doc.Line:
     """What the backward pass leaves in the `.grad` of a variable, as a sum of rows of J and in numbers."""
-    words = weighted_sum(answer, name)
+    words = weighted_sum(answer, name, number)
     between: list[str | doc.Inline] = [] if words is None else [doc.Symbol(words), " = "]
     return line(f"{name}.grad = vᵀJ = ", *between, *numbers)
 

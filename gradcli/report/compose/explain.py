@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +36,7 @@ def board(answer: Explanation) -> Iterator[doc.Node]:
     yield from _titled("backward: the adjoint of a line, times the local derivative")
     yield from _backward(answer)
     for name in answer.wrt:
-        if (words := weighted_sum(answer, name)) is not None:
+        if (words := weighted_sum(answer, name, digits)) is not None:
             yield _chain(_VJP, words, answer.vjp[name])
     yield doc.Gap()
 
@@ -133,19 +133,19 @@ def _term(
 # -- vᵀJ
 
 
-def weighted_sum(answer: Explanation, name: str) -> Notation | None:
+def weighted_sum(answer: Explanation, name: str, number: Callable[[Any], str]) -> Notation | None:
     """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
     if not 1 < answer.v.size <= SMALL:
         return None
     rows = [
-        TIMES(_weight(answer.v[at]), PARTIAL(_subscripted(answer.output, at), Name(name)))
+        TIMES(_weight(number(answer.v[at])), PARTIAL(_subscripted(answer.output, at), Name(name)))
         for at in np.ndindex(*answer.v.shape)
     ]
     return joined(rows, PLUS)
 
 
-def _weight(number: Any) -> Notation:
-    shown = Number(digits(number))
+def _weight(digits: str) -> Notation:
+    shown = Number(digits)
     return BRACKETED(shown) if shown.text.startswith("-") else shown
 
 
