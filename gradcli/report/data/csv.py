@@ -79,7 +79,8 @@ def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
         case Checking():
             return OPINION, _checking(answer)
         case Products():
-            return _products(answer)
+            accumulates = answer.answers[0].accumulated is not None
+            return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer)
         case Explanation():
             return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
         case BackwardGraph():
@@ -90,12 +91,15 @@ def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
         case Jacobian():
             return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
         case VJP(accumulated=held) if held is not None:
-            return ["variable", "index", "value", "grad"], _pairs(answer.wrt, answer.vjp, held)
+            return ["variable", "index", "value", "grad"], _by_variable(answer, answer.vjp, held)
     _, asked = quantity(answer)
-    if not isinstance(asked, Mapping):
-        return _moved(answer, ["index", "value"], 0, map(list, _entries(asked)))
-    rows = ([name, index, value] for name in answer.wrt for index, value in _entries(asked[name]))
-    return _moved(answer, ["variable", "index", "value"], 1, rows)
+    is_named = isinstance(asked, Mapping)
+    parts = [([name], asked[name]) for name in answer.wrt] if isinstance(asked, Mapping) else [([], asked)]
+    header = [*["variable"] * is_named, "index", "value"]
+    if (points := answer.points) is None:
+        return header, (row for head, array in parts for row in _entries(head, array))
+    places = ((head, array, n) for head, array in parts for n in range(points))
+    return ["point", *header], (row for head, array, n in places for row in _entries([str(n), *head], array[n, ...]))
 
 
 # -- entries
@@ -110,59 +114,38 @@ def _index(position: Sequence[int]) -> str:
     return " ".join(map(str, position))
 
 
-def _entries(array: Array) -> Iterator[tuple[str, str]]:
-    """Every element behind its index, in row-major order."""
-    return ((_index(position), digits(array[position])) for position in np.ndindex(array.shape))
+def _entries(head: list[str], *arrays: Array) -> Iterator[list[str]]:
+    """A row an element, in row-major order: what it is of, its index, and the numbers of all arrays there."""
+    for position in np.ndindex(arrays[0].shape):
+        yield [*head, _index(position), *(digits(array[position]) for array in arrays)]
 
 
-def _moved(answer: Answer, header: list[str], at: int, rows: Iterator[list[str]]) -> tuple[Row, Iterable[Row]]:
-    """The number of the point in a column of its own, where the index begins with it."""
-    if answer.points is None:
-        return header, rows
-    return ["point", *header], (_split(row, at) for row in rows)
-
-
-def _split(row: list[str], at: int) -> list[str]:
-    point, _, rest = row[at].partition(" ")
-    return [point, *row[:at], rest, *row[at + 1 :]]
-
-
-def _pairs(wrt: Sequence[str], one: Mapping[str, Array], other: Mapping[str, Array]) -> Iterator[list[str]]:
-    for name in wrt:
-        for (index, value), held in zip(_entries(one[name]), other[name].reshape(-1), strict=True):
-            yield [name, index, value, digits(held)]
+def _by_variable(answer: Answer, *quantities: Mapping[str, Array]) -> Iterator[list[str]]:
+    return (row for name in answer.wrt for row in _entries([name], *(held[name] for held in quantities)))
 
 
 # -- answers
 
 
-def _products(answer: Products) -> tuple[Row, Iterable[Row]]:
-    accumulates = answer.answers[0].accumulated is not None
-    header = ["v", "variable", "index", "value", *["grad"] * accumulates]
-    return header, (
-        [str(number), *(row if accumulates else row[:3])]
-        for number, one in enumerate(answer.answers, 1)
-        for row in _pairs(answer.wrt, one.vjp, one.accumulated or one.vjp)
-    )
+def _products(answer: Products) -> Iterator[list[str]]:
+    for number, one in enumerate(answer.answers, 1):
+        held = [one.vjp] if one.accumulated is None else [one.vjp, one.accumulated]
+        yield from ([str(number), *row] for row in _by_variable(answer, *held))
 
 
 def _jacobian(answer: Jacobian) -> Iterator[list[str]]:
     """A row of J after the other; of many points, the first number of a row's index is that of the point."""
-    blocks = answer.jacobian or {}
-    depth = answer.value.ndim
     for row in np.ndindex(answer.value.shape):
         at = [_index(row)] if answer.points is None else [str(row[0]), _index(row[1:])]
         for name in answer.wrt:
-            for column in np.ndindex(blocks[name].shape[depth:]):
-                yield [*at, name, _index(column), digits(blocks[name][row + column])]
+            yield from _entries([*at, name], np.asarray((answer.jacobian or {})[name][row]))
 
 
 def _hessian(answer: Hessian) -> Iterator[list[str]]:
     for a in answer.wrt:
         for row in np.ndindex(answer.grad[a].shape):
             for b in answer.wrt:
-                for column, value in _entries(answer.hessian[a][b][row]):
-                    yield [a, _index(row), b, column, value]
+                yield from _entries([a, _index(row), b], np.asarray(answer.hessian[a][b][row]))
 
 
 def _checking(answer: Checking) -> Iterator[list[str]]:
@@ -196,27 +179,27 @@ def _strips(answer: Improvement) -> Iterator[list[str]]:
 
 def _explanation(answer: Explanation) -> Iterator[list[str]]:
     for step in answer.steps:
-        yield from _rows("step", step.name, "", step.operation.text, step.value)
-    yield from _rows("v", "v", "", "", answer.v)
+        yield from _entries(["step", step.name, "", _typed(step.operation.text)], step.value)
+    yield from _entries(["v", "v", "", ""], answer.v)
     for adjoint in answer.adjoints:
         for term in adjoint.terms:
             rule = term.equation.text if term.equation is not None else term.formula or term.words
-            yield from _rows("term", adjoint.name, term.source, rule, term.value)
-        yield from _rows("adjoint", adjoint.name, "", adjoint.notation.text, adjoint.value)
+            yield from _entries(["term", adjoint.name, term.source, _typed(rule)], term.value)
+        yield from _entries(["adjoint", adjoint.name, "", _typed(adjoint.notation.text)], adjoint.value)
     for name in answer.wrt:
-        yield from _rows("vjp", name, "", "", answer.vjp[name])
+        yield from _entries(["vjp", name, "", ""], answer.vjp[name])
 
 
-def _rows(kind: str, name: str, source: str, operation: str, array: Array) -> Iterator[list[str]]:
-    return ([kind, name, source, operation.replace("…", "..."), *entry] for entry in _entries(array))
+def _typed(words: str) -> str:
+    return words.replace("…", "...")
 
 
 def _tensors(answer: BackwardGraph) -> Iterator[list[str]]:
     for tensor in answer.tensors:
         facts = [str(tensor.requires_grad), tensor.grad_fn or "", str(tensor.is_leaf), str(tensor.retains_grad)]
-        for position in np.ndindex(tensor.data.shape):
-            grad = "" if tensor.grad is None else digits(tensor.grad[position])
-            yield [tensor.name, _index(position), digits(tensor.data[position]), grad, *facts]
+        grad = [] if tensor.grad is None else [tensor.grad]
+        none = [""] * (tensor.grad is None)
+        yield from ([*row, *none, *facts] for row in _entries([tensor.name], tensor.data, *grad))
 
 
 def _functions(answer: Functions) -> tuple[Row, Iterable[Row]]:
