@@ -106,6 +106,7 @@ def _modules_imported(module: Path) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            inside |= {f"{name}.__init__" for name in inside}
             found |= inside & set(NAMES) or {node.module, f"{node.module}.__init__"} & set(NAMES)
     return found
 

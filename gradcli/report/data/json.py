@@ -18,46 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from gradcli import results
 from gradcli.errors import GradcliError
 from gradcli.notation import Notation
 from gradcli.report.numbers import as_json, json_number, json_pieces
 from gradcli.report.wording import require_few_nodes
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Adjoint,
-    BackwardGraph,
-    BitsLost,
-    Check,
-    Checking,
-    Claim,
-    ClosedForm,
-    Evaluation,
-    Explanation,
-    Formula,
-    FunctionEntry,
-    FunctionPage,
-    Functions,
-    Gradient,
-    GraphNode,
-    GraphTensor,
-    Hessian,
-    Improvement,
-    Intermediate,
-    Jacobian,
-    Loss,
-    Meaning,
-    Parameter,
-    Products,
-    Result,
-    Rewrite,
-    Sampling,
-    Source,
-    Step,
-    Strip,
-    Term,
-)
 
 SCHEMA = 1
 
@@ -126,7 +91,7 @@ OPINION = (
 )
 
 
-def _opinions(answer: Checking) -> tuple[Record, ...]:
+def _opinions(answer: results.Checking) -> tuple[Record, ...]:
     """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
     kind = np.dtype(answer.dtype).type
     return tuple(Record(replace(one, torch=kind(one.torch)), OPINION) for one in answer.opinions)
@@ -145,7 +110,7 @@ _ANSWER = (
 def _shortened(symbolic: Any) -> Any:
     """The formulas with names for what they repeat, held as the formulas are; empty where there is nothing to name."""
     match symbolic:
-        case Formula():
+        case results.Formula():
             return symbolic.brief_text if symbolic.definitions else ""
         case Mapping():
             return {key: short for key, one in symbolic.items() if (short := _shortened(one))}
@@ -155,7 +120,7 @@ def _shortened(symbolic: Any) -> Any:
 def _names(symbolic: Any) -> dict[str, Notation]:
     """What the names in these stand for."""
     match symbolic:
-        case Formula(definitions=definitions):
+        case results.Formula(definitions=definitions):
             return {name.text: meaning for name, meaning in definitions}
         case Mapping():
             return {name: meaning for one in symbolic.values() for name, meaning in _names(one).items()}
@@ -195,20 +160,20 @@ _PAGE_DERIVATIVE = (
 )
 
 
-def _nodes(graph: BackwardGraph) -> tuple[GraphNode, ...]:
+def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
     require_few_nodes(graph, "json")
     return graph.nodes
 
 
 KEYS: Mapping[type, tuple[Key, ...]] = {
-    Evaluation: (*(key for key in _ANSWER if key.name != "wrt"), *_END),
-    VJP: (*_ANSWER, always("v"), always("vjp"), known("accumulated"), known("loss"), *_DERIVATIVE, *_END),
-    Gradient: (*_ANSWER, always("grad"), *_DERIVATIVE, *_END),
-    Jacobian: (*_ANSWER, *_DERIVATIVE, *_END),
-    JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), *_BRIEF, some("symbolic_omitted"), *_END),
-    Hessian: (*_ANSWER, always("grad"), always("hessian"), *_FORMULAS, *_END),
-    HVP: (*_ANSWER, always("u"), always("grad"), always("hvp"), *_FORMULAS, *_END),
-    Explanation: (
+    results.Evaluation: (*(key for key in _ANSWER if key.name != "wrt"), *_END),
+    results.VJP: (*_ANSWER, always("v"), always("vjp"), known("accumulated"), known("loss"), *_DERIVATIVE, *_END),
+    results.Gradient: (*_ANSWER, always("grad"), *_DERIVATIVE, *_END),
+    results.Jacobian: (*_ANSWER, *_DERIVATIVE, *_END),
+    results.JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), *_BRIEF, some("symbolic_omitted"), *_END),
+    results.Hessian: (*_ANSWER, always("grad"), always("hessian"), *_FORMULAS, *_END),
+    results.HVP: (*_ANSWER, always("u"), always("grad"), always("hvp"), *_FORMULAS, *_END),
+    results.Explanation: (
         *_ANSWER,
         *(always("output"), always("v"), always("vjp")),
         *(always("steps"), _count("steps_count", "steps")),
@@ -217,7 +182,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         *_DERIVATIVE,
         *_END,
     ),
-    Checking: (
+    results.Checking: (
         *_ANSWER,
         *(known("v"), known("vjp")),
         *_DERIVATIVE,
@@ -229,7 +194,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         *(always("allowed"), always("passed"), some("elsewhere")),
         *_REMARKS,
     ),
-    BackwardGraph: (
+    results.BackwardGraph: (
         *_ANSWER,
         known("v"),
         always("tensors"),
@@ -238,15 +203,15 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("notes"),
         *_REMARKS,
     ),
-    Improvement: (
+    results.Improvement: (
         *(*_HEAD, some("inputs"), some("in", "ranges"), always("wrt")),
         *(always("outcome"), always("form"), some("reasons"), some("same"), some("domain"), some("switches")),
         *(always("bits"), always("points"), known("before"), known("after"), some("strips")),
         *(some("notes"), always("passed"), some("warnings")),
     ),
-    BitsLost: tuple(map(always, ("worst", "mean"))),
-    Strip: (some("variable"), always("places"), always("before"), some("after")),
-    ClosedForm: (
+    results.BitsLost: tuple(map(always, ("worst", "mean"))),
+    results.Strip: (some("variable"), always("places"), always("before"), some("after")),
+    results.ClosedForm: (
         *(key for key in _HEAD if key.name != "dtype"),
         *(always("wrt"), always("shapes")),
         some("vjp", "products"),
@@ -258,9 +223,9 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("symbolic_omitted", lambda one: one.nested(one.omitted)),
         *_END,
     ),
-    Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),
+    results.Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),
     # parts of answers
-    Check: (
+    results.Check: (
         *map(always, ("verdict", "entries", "checked", "max_relative_error")),
         _each("findings", FINDING),
         *(always("proven"), always("sampled")),
@@ -271,21 +236,21 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         some("notes"),
         known("rewrite"),
     ),
-    Rewrite: tuple(map(always, ("expression", "reason", "verdict"))),
-    Claim: (
+    results.Rewrite: tuple(map(always, ("expression", "reason", "verdict"))),
+    results.Claim: (
         *(always("variable"), always("claim", "text"), always("of"), always("status"), always("points")),
         *map(known, ("entry", "claimed", "truth", "at", "v")),
         *(some("mistake"), some("note")),
     ),
-    Sampling: tuple(map(always, ("points", "seed", "boxes", "verdicts", "worst"))),
-    Loss: _LOSS,
-    Intermediate: (always("value"), always("grad")),
-    Step: (always("name"), always("operation"), always("value")),
-    Adjoint: (
+    results.Sampling: tuple(map(always, ("points", "seed", "boxes", "verdicts", "worst"))),
+    results.Loss: _LOSS,
+    results.Intermediate: (always("value"), always("grad")),
+    results.Step: (always("name"), always("operation"), always("value")),
+    results.Adjoint: (
         *(always("name"), always("value"), some("rule_name", "rule"), known("verdict")),
         *(always("terms"), _count("terms_count", "terms")),
     ),
-    Term: (
+    results.Term: (
         always("from", "source"),
         some("rule_name", "rule"),
         some("entry", lambda one: one.entry if all(one.entry) else ()),
@@ -293,22 +258,22 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
         known("local", lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None),
         always("value"),
     ),
-    GraphTensor: (
+    results.GraphTensor: (
         *(always("name"), always("shape", lambda one: one.data.shape), always("data")),
         *map(always, ("requires_grad", "grad", "grad_fn", "is_leaf", "retains_grad")),
     ),
-    GraphNode: (always("id"), always("name"), some("tensors"), some("line"), some("variable")),
+    results.GraphNode: (always("id"), always("name"), some("tensors"), some("line"), some("variable")),
     # the list of functions
-    FunctionEntry: (
+    results.FunctionEntry: (
         *map(always, ("name", "group", "usage", "parameters", "aliases", "spellings", "doc", "domain", "kinks")),
         *(always("step", "is_step"), always("caveat")),
     ),
-    Parameter: (
+    results.Parameter: (
         *(always("name"), always("constant", "is_constant"), always("required", "is_required")),
         Key("default", lambda one: one.default, lambda one, default: not one.is_required),
     ),
-    Meaning: (some("case"), always("text")),
-    FunctionPage: (
+    results.Meaning: (some("case"), always("text")),
+    results.FunctionPage: (
         *(always("meaning", "meanings"), always("meaning_note"), always("inner_kinks")),
         always("derivative", lambda one: Record(one, _PAGE_DERIVATIVE)),
         always("example", lambda one: {"command": one.example_command, "answer": one.example}),
@@ -317,7 +282,7 @@ KEYS: Mapping[type, tuple[Key, ...]] = {
 """The keys of each class, in order."""
 
 
-def pieces(answer: Result, *, one_document: bool = False) -> Iterator[str]:
+def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[str]:
     """The answer, a line an object.
 
     Args:
@@ -333,21 +298,21 @@ def pieces(answer: Result, *, one_document: bool = False) -> Iterator[str]:
     yield "]\n" * has_brackets
 
 
-def _objects(answer: Result) -> Iterator[Callable[[], Any]]:
+def _objects(answer: results.Result) -> Iterator[Callable[[], Any]]:
     match answer:
-        case Functions():
+        case results.Functions():
             yield from (partial(dict, one) for one in _functions(answer))
-        case Products():
+        case results.Products():
             yield from (partial(value, one) for one in answer.answers)
         case _:
             yield partial(value, answer)
 
 
-def _functions(answer: Functions) -> Iterator[dict[str, Any]]:
+def _functions(answer: results.Functions) -> Iterator[dict[str, Any]]:
     """An object a function, or a group of a brief list."""
     head = {"schema": SCHEMA, "command": "functions"}
     for part in answer.parts:
-        if isinstance(part, FunctionPage):
+        if isinstance(part, results.FunctionPage):
             yield head | value(part.entry) | value(part)
         elif part.is_brief:
             yield from (head | {"group": group, "functions": names} for group, names in part.groups)
@@ -355,14 +320,14 @@ def _functions(answer: Functions) -> Iterator[dict[str, Any]]:
             yield from (head | value(entry) for entry in part.entries)
 
 
-def reply(answer: Result, head: Mapping[str, Any]) -> Iterator[str]:
+def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
     """The answer to one request of a stream, always one line: that of `pieces`, or several products in a list.
 
     Args:
         answer: The object.
         head: What to repeat of the request, behind the schema.
     """
-    if isinstance(answer, Products):
+    if isinstance(answer, results.Products):
         found = {"command": answer.command, "answers": value(answer.answers)}
     else:
         found = value(answer)
@@ -400,7 +365,7 @@ def value(one: Any) -> Any:
             return as_json(one)
         case float() | np.generic():
             return json_number(one)
-        case Notation() | Formula():
+        case Notation() | results.Formula():
             return one.text
         case Mapping():
             return {key: value(held) for key, held in one.items()}
