@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -200,25 +199,6 @@ def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
         rendered(graph, "json" if form == "json" else "table", Screen())
     assert "--to tree" in (caught.value.in_shell.hint or "")
     assert rendered(_chain(MAX_NODES), "json", Screen())
-
-
-def test_json_says_what_torch_holds() -> None:
-    """Absent keys do not apply; an edge is from, to, input."""
-    answer = json.loads(rendered(Function("z = x*y").graph({"x": 1, "y": 2}, wrt=["x"]), "json", Screen()))
-    assert answer["tensors"] == [
-        {"name": "x", "shape": [], "data": 1, "requires_grad": True, "grad": 2, "grad_fn": None, "is_leaf": True,
-         "retains_grad": False},
-        {"name": "y", "shape": [], "data": 2, "requires_grad": False, "grad": None, "grad_fn": None, "is_leaf": True,
-         "retains_grad": False},
-        {"name": "z", "shape": [], "data": 2, "requires_grad": True, "grad": None, "grad_fn": "MulBackward0",
-         "is_leaf": False, "retains_grad": False},
-    ]  # fmt: skip
-    assert answer["nodes"] == [
-        {"id": 0, "name": "MulBackward0", "tensors": ["z"], "line": "x*y"},
-        {"id": 1, "name": "AccumulateGrad", "variable": "x"},
-    ]
-    assert answer["edges"] == [[0, 1, 0]]
-    assert answer["v"] == 1
 
 
 def test_comments_in_the_text_reach_no_terminal() -> None:

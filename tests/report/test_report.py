@@ -48,35 +48,6 @@ def test_json_of_arrays_keeps_their_shape() -> None:
     assert as_json(np.zeros((0, 2))) == []
 
 
-def test_markup_is_text() -> None:
-    """Rich would eat x[0] and fail on [/b]."""
-    answer = Function("[x[0], x[1]]").vjp({"x": [1, 2]}, "e0")
-    shown = shown_as_table(answer, Screen())
-    assert "y = [x[0], x[1]]" in shown
-    assert "x[1]" in shown
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_tables_fit_the_width(width: int) -> None:
-    """Of a terminal, and keep every number, in blocks of columns; in a pipe they are as wide as they need."""
-    answer = Function("exp(x)*sum(x)").jacobian({"x": np.linspace(0, 1, 9)})
-    lines = shown_as_table(answer, Screen(width)).splitlines()
-    assert max(map(len, lines)) <= width
-    assert answer.jacobian is not None
-    if width >= 80:
-        assert all(digits(number) in "\n".join(lines) for number in answer.jacobian["x"].ravel())
-    assert max(map(len, shown_as_table(answer, Screen()).splitlines())) > 200 - 40
-
-
-def test_long_axes_show_their_corners_with_the_count() -> None:
-    """Rows and columns of a matrix alike."""
-    answer = Function("A*2").eval({"A": np.arange(400.0).reshape(20, 20)})
-    shown = shown_as_table(answer, Screen())
-    assert "0, 1, 2, …, 17, 18, 19" in shown
-    assert "(400 elements)" in shown
-    assert "150" not in shown
-
-
 def test_plain_is_rows_of_numbers() -> None:
     """The command's own quantity, variables in the order of wrt, J as one matrix."""
     f = Function("[x*y, x + y]")
@@ -91,28 +62,6 @@ def test_json_is_one_line() -> None:
     line = "".join(json_report.pieces(Function("y = x\ny**2").eval({"x": 3})))
     assert line.count("\n") == 1
     assert json.loads(line)["expression"] == "y = x\ny**2"
-
-
-@pytest.mark.parametrize("width", [44, 80, None])
-def test_findings_keep_their_digits_on_a_narrow_terminal(width: int | None) -> None:
-    """As paragraphs where the table would fold numbers."""
-    answer = Function("sum((1-cos(x))/x**2)").grad({"x": [1e-8, 2e-8]})
-    shown = shown_as_table(answer, Screen(width))
-    assert "-8.333333333333334e-10" in shown
-    assert "99999999.99999999" in shown
-    assert "0 of 16 digits survive" in " ".join(shown.split())
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 200, None])
-def test_opinions_keep_their_digits_at_any_width(width: int | None) -> None:
-    """As a table, or as paragraphs where that would fold numbers."""
-    answer = Function("(1-cos(x))/x**2").check({"x": [1e-8, 0.1]})
-    shown = shown_as_table(answer, Screen(width))
-    assert width is None or max(map(len, shown.splitlines())) <= width
-    for opinion in answer.opinions:
-        for number in (opinion.torch, opinion.formula, opinion.reference):
-            assert number is None or digits(number) in shown
-    assert "did not pass: inaccurate" in shown
 
 
 CURVATURE = [
@@ -240,12 +189,3 @@ def test_a_check_as_json_has_the_keys_that_apply() -> None:
         "kink dy[0]/dx[1] 0 none\ninaccurate x[0] 1.5 1.25\nagree y[0] 1 1\n"
         "proved x 2*x\nno-counterexample x 3*x\nagrees x 4, 5\nrefuted x -x\n"
     )
-
-
-def test_other_answers_show_proofs_kinks_and_rewrites_too() -> None:
-    """The table of `grad` has them as `check` has."""
-    made = _checking()
-    answer = replace(Function("sum(abs(x))").grad({"x": [1, 2]}), check=made.check)
-    shown = shown_as_table(answer, Screen())
-    for words in ("kink (proven)", "left -1, right 1", "better: 2*sin(x/2)**2"):
-        assert words in shown

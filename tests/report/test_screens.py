@@ -92,11 +92,6 @@ def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None) -> 
         assert verdict in shown.replace("\n", " ").replace("✓ proven", "agree"), command
 
 
-def test_the_main_job_takes_sixteen_lines() -> None:
-    """The function, the picture of the product, the formula beside its verdict."""
-    assert len(rendered(asked(SHOWN["vjp"]), "table", Screen(80)).splitlines()) <= 16
-
-
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_end(name: str) -> None:
     """In the last ten lines, which are seen above the prompt."""
