@@ -226,32 +226,6 @@ class Glossary:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of several things that are equal: notation and numbers with signs between.
-
-    Attributes:
-        parts: What is multiplied or added.
-        sign: What stands between; ⊙ multiplies element by element.
-        is_summed: Whether all of it is summed over.
-        has_more: Whether more is added than is shown.
-    """
-
-    parts: tuple[Notation | Array, ...]
-    sign: Literal["·", "⊙", "+"] = "·"
-    is_summed: bool = False
-    has_more: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Equal things, as on a board: `ȳ = z̄ ⊙ 3·y² = [3, 48]`, with a word before them and one behind."""
-
-    sides: tuple[Side, ...]
-    before: str = ""
-    after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and what leads from one to another, from the first on."""
 
@@ -275,7 +249,7 @@ class Script:
 
 
 Node = (
-    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Chain | Graph | Script
+    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Graph | Script
 )  # fmt: skip
 Document = tuple[Node, ...]
 

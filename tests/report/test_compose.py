@@ -56,7 +56,7 @@ def test_every_kind_of_node_is_in_some_document() -> None:
         Function("y = x**2; z = x*y").explain(at, "ones"),
         Function("x*2").graph(at, "ones"),
         Function("x*2").code(at, "ones"),
-        Functions((functions.page("sin"),)),
+        Functions((functions.page("sin"), functions.page("cos"))),
         functions.listed("loss"),
     ]
     found = {type(node) for answer in answers for node in (*compose(answer), *compose(answer, is_full=False))}

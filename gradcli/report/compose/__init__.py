@@ -3,7 +3,7 @@
 answers                          of a function at a point or at many: what is given, the numbers, what is wrong
 views                            the readings of a check, claims, the tensors of a graph
 closed_forms                     formulas and the verdict on them; formulas alone
-chain_rule, explain              the chain rule at a glance, and on a board
+chain_rule                       the chain rule, a row an adjoint
 functions                        the functions of the language
 improve                          the best form of a function, and what it loses
 passes                           a backward pass of a script in a line

@@ -410,19 +410,14 @@ class Composer(Writer):
     # -- the chain rule
 
     def _explanation(self, answer: Explanation) -> Iterator[doc.Node]:
-        if self.is_full:
-            from gradcli.report.compose.explain import board
-
-            yield from board(answer)
-            if answer.wrt:
-                yield self._vjp(answer)
-                yield from self._jacobian(answer)
-            return
-        yield from chain_rule(answer, self.listed)
+        yield from chain_rule(answer, self)
         wrong = wrong_of(answer)
         for name in answer.wrt:
             numbers = self.marked(answer.vjp[name], of_product(wrong, name, answer.v))
-            yield doc.Note(product(answer, name, numbers, self.number))
+            yield doc.Note(product(answer, name, numbers, self))
+        if self.is_full and answer.wrt:
+            yield from [] if answer.loss is None else [self._vjp(answer)]
+            yield from self._jacobian(answer)
 
 
 def points_columns(answer: Answer) -> Mapping[str, Array]:

@@ -1,80 +1,162 @@
-"""The chain rule at a glance: a row an adjoint; the ends of what is long."""
+"""The chain rule step by step: the lines forward, a row an adjoint backward, and what their end is the sum of.
+
+Unfolded, an adjoint has the numbers of its product, and its rule in words; the ends of what is long are shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from gradcli.notation import PARTIAL, POINTWISE, TIMES, Form, Name, Notation
+import numpy as np
+
+from gradcli.notation import (
+    BRACKETED,
+    PARTIAL,
+    PLUS,
+    POINTWISE,
+    TIMES,
+    Element,
+    Form,
+    Name,
+    Notation,
+    Number,
+    joined,
+)
 from gradcli.report import document as doc
-from gradcli.report.compose.closed_forms import standing
-from gradcli.report.compose.explain import weighted_sum
-from gradcli.report.compose.writer import cut
+from gradcli.report.compose.closed_forms import note, standing
+from gradcli.report.compose.writer import Writer, cut
 from gradcli.report.document import line, lines
-from gradcli.results import Adjoint, Array, Explanation, Term
+from gradcli.results import Adjoint, Explanation, Term
 
-MOST_ROWS = 8
-"""Lines, adjoints and tensors that are shown; of more, the ends."""
+MOST_ROWS, MAX_ROWS = 8, 40
+"""Lines and adjoints that are shown, folded and unfolded; of more, the ends."""
 
 MOST_TERMS = 3
-"""Terms of a sum over uses."""
+"""Terms of a sum over uses, folded."""
 
-Listed = Callable[[Array], str]
-"""What writes an array in a line."""
+SMALL = 6
+"""Elements of y up to which vᵀJ is written as a sum of rows of J."""
 
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SUMMED = Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
+_TIMES = Form("*", "·", r"\cdot")()
+_BY_ELEMENT = Form("*", "⊙", r"\odot")()
 
 
-def chain_rule(answer: Explanation, listed: Listed) -> Iterator[doc.Node]:
+def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
     """The lines forward, where there are several, and the adjoints backward."""
+    most = MAX_ROWS if write.is_full else MOST_ROWS
     if answer.steps_count > 1:
         steps = [
-            line(doc.Symbol(Name(step.name)), " = ", doc.Expression(step.operation), f" = {listed(step.value)}")
+            line(doc.Symbol(Name(step.name)), " = ", doc.Expression(step.operation), " = ")
+            + write.marked(step.value, {}, "plain")
             for step in answer.steps
         ]
-        ends = cut(steps, answer.steps_count, MOST_ROWS)
+        ends = cut(steps, answer.steps_count, most)
         yield doc.Abreast((line("forward:"), *(line("…") if step is None else step for step in ends)))
     if answer.wrt:
         notations = {adjoint.name: adjoint.notation for adjoint in answer.adjoints}
-        adjoints = [_adjoint(adjoint, answer, notations, listed) for adjoint in answer.adjoints]
-        yield doc.Table(
-            lines("backward", "adjoint", "rule"), cut(adjoints, answer.adjoints_count, MOST_ROWS), is_folded=True
-        )
+        rows = cut([_adjoint(one, answer, notations, write) for one in answer.adjoints], answer.adjoints_count, most)
+        headers = ["backward", *["in numbers"] * write.is_full, "adjoint", "rule"]
+        if write.is_full:
+            yield note(f"the adjoint of a line is the derivative of sum(v·{answer.output}) by it")
+        yield doc.Table(lines(*headers), rows, is_folded=not write.is_full, has_rules=write.is_full)
 
 
-def product(answer: Explanation, name: str, numbers: doc.Line, number: Callable[[Any], str]) -> doc.Line:
+def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) -> doc.Line:
     """What the backward pass leaves in the `.grad` of a variable, as a sum of rows of J and in numbers."""
-    words = weighted_sum(answer, name, number)
+    words = _weighted_sum(answer, name, write)
     between: list[str | doc.Inline] = [] if words is None else [doc.Symbol(words), " = "]
     return line(f"{name}.grad = vᵀJ = ", *between, *numbers)
 
 
+# -- an adjoint
+
+
 def _adjoint(
-    adjoint: Adjoint, answer: Explanation, notations: Mapping[str, Notation], listed: Listed
+    adjoint: Adjoint, answer: Explanation, notations: Mapping[str, Notation], write: Writer
 ) -> tuple[doc.Line, ...]:
-    """What it is the sum of, its numbers, and the rule."""
+    """What it is the sum of, in names and in numbers, its value, and the rule."""
     parts: list[str | doc.Inline] = [doc.Symbol(adjoint.notation)]
     rule: list[str | doc.Inline] = [adjoint.rule]
     if adjoint.name == answer.output and not adjoint.terms:
         parts.append(" = v")
     elif not adjoint.terms:
         rule = [f"{answer.output} does not depend on it"]
-    for n, term in enumerate(adjoint.terms[:MOST_TERMS]):
-        parts += [" + " if n else " = ", _term(term, adjoint, notations)]
-    if adjoint.terms_count > MOST_TERMS:
+    terms = adjoint.terms if write.is_full else adjoint.terms[:MOST_TERMS]
+    for n, term in enumerate(terms):
+        parts += [" + " if n else " = ", *_term(term, adjoint, notations, write)]
+    if adjoint.terms_count > len(terms):
         parts.append(" + …")
     if adjoint.verdict not in (None, "agree"):
         rule += [" " if adjoint.rule else "", standing(adjoint.verdict)]
     role: doc.Role = "strong" if adjoint.name in answer.wrt else "plain"
-    return lines(line(*parts), doc.Span(listed(adjoint.value), role), line(*rule))
+    if not write.is_full:
+        return lines(line(*parts), write.marked(adjoint.value, {}, role), line(*rule))
+    factors = [part for n, term in enumerate(terms) for part in (" + " * bool(n), *_factors(term))]
+    rule += [part for term in terms for part in _words(term)]
+    return lines(line(*parts), line(*factors), doc.Numbers(adjoint.value), line(*rule))
 
 
-def _term(term: Term, adjoint: Adjoint, notations: Mapping[str, Notation]) -> doc.Expression | doc.Span:
-    """The adjoint of the line that uses it, times the local derivative."""
-    found = term.equation
-    if found is None and term.source in notations:
-        sign = POINTWISE if term.is_elementwise and term.local is not None and term.local.ndim else TIMES
-        found = sign(notations[term.source], PARTIAL(Name(term.source), Name(adjoint.name)))
-    if found is None:
-        return doc.Span(f"what {term.source} gives", "aside")
-    return doc.Expression(_SUMMED(found) if term.summed else found)
+def _term(
+    term: Term, adjoint: Adjoint, notations: Mapping[str, Notation], write: Writer
+) -> Iterator[doc.Expression | doc.Span]:
+    """The adjoint of the line that uses it, times the local derivative, by its name or as a formula."""
+    above = notations.get(term.source)
+    sign = POINTWISE if _is_by_element(term) else TIMES
+    named = above and sign(above, PARTIAL(Name(term.source), Name(adjoint.name)))
+    is_chain = bool(term.factors) and term.is_elementwise and adjoint.terms_count == 1 and write.is_full
+    shown = [one for one in ([named, term.equation] if is_chain else [term.equation or named]) if one is not None]
+    for n, found in enumerate(shown):
+        yield from [doc.Span(" = ")] * bool(n)
+        yield doc.Expression(_SUMMED(found) if term.summed else found)
+    if not shown:
+        yield doc.Span(f"what {term.source} gives", "aside")
+
+
+def _factors(term: Term) -> Iterator[str | doc.Inline]:
+    """The numbers of the product."""
+    yield "sum(" * term.summed
+    for n, factor in enumerate(term.factors):
+        if n:
+            yield from (" ", doc.Symbol(_BY_ELEMENT if _is_by_element(term) else _TIMES), " ")
+        yield doc.Numbers(np.asarray(factor))
+    yield ")" * term.summed
+
+
+def _words(term: Term) -> Iterator[str | doc.Inline]:
+    """The rule in words, and the local derivative where the formula has it by a name."""
+    if term.words:
+        yield f" ({term.words})"
+    if all(term.entry) and term.derivative is not None:
+        y, x = term.entry
+        yield from ("; ", doc.Symbol(PARTIAL(Name(y), Name(x))), " = ", doc.Expression(term.derivative))
+
+
+def _is_by_element(term: Term) -> bool:
+    return term.is_elementwise and term.local is not None and term.local.ndim > 0
+
+
+# -- vᵀJ
+
+
+def _weighted_sum(answer: Explanation, name: str, write: Writer) -> Notation | None:
+    """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
+    if not 1 < answer.v.size <= SMALL:
+        return None
+    rows = [
+        TIMES(_weight(write.number(answer.v[at])), PARTIAL(_subscripted(answer.output, at), Name(name)))
+        for at in np.ndindex(*answer.v.shape)
+    ]
+    return joined(rows, PLUS)
+
+
+def _weight(digits: str) -> Notation:
+    shown = Number(digits)
+    return BRACKETED(shown) if shown.text.startswith("-") else shown
+
+
+def _subscripted(name: str, index: tuple[int, ...]) -> Notation:
+    """An element of y with its index below, as textbooks have the rows of J."""
+    plain = Element(name, index)
+    return Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()

@@ -1,8 +1,4 @@
-"""Nodes drawn with characters, or laid out as tables, for the terminal and for Markdown.
-
-Equations have their numbers in place, as on a board: matrices in tall brackets beside one another.  A chain of equal
-things stands on one line where it fits, else with one `=` a line; a matrix that fits no line is written as a list,
-which wraps.  Nothing is cut off.
+"""Graphs drawn with characters, and nodes laid out as tables.
 
 In the tree of a graph, a chain of single operations goes straight down, so that a long function does not indent off the
 screen; where branches nest too deeply, a branch is cut off and drawn below, from the left again.  A node that several
@@ -12,31 +8,18 @@ lead to is drawn once.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
-from rich.cells import cell_len
 
-from gradcli.notation import Element, Notation
+from gradcli.notation import Element
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen, lines
-from gradcli.report.numbers import digits, ends, in_a_line
+from gradcli.report.numbers import digits, ends
 from gradcli.report.wording import node_text
-from gradcli.results import Array, GraphEdge
-
-WIDE = 100
-"""Columns of a line in a pipe before a chain goes on in the next."""
-
-WIDEST_ROW = 160
-"""Columns of one `= ...` in a pipe, where its matrices may need more."""
-
-INDENT = 4
-"""Columns by which the next lines of a chain are indented."""
-
+from gradcli.results import GraphEdge
 
 MAX_LINES = 400
 """Lines of a tree."""
@@ -49,132 +32,6 @@ _BRANCH = 4
 
 _LABEL = 40
 """Columns that a tree leaves for what a line says, at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A piece of an equation: lines of one width, and the same on one line."""
-
-    lines: tuple[str, ...]
-    inline: str
-
-    @property
-    def width(self) -> int:
-        """In columns of the terminal."""
-        return max(map(cell_len, self.lines))
-
-
-def words(text: str) -> Block:
-    """A piece of one line."""
-    return Block((text,), text)
-
-
-def numbers(array: Array) -> Block:
-    """An array: a number, a list, or a matrix in brackets; of more dimensions, its rows; long axes by their ends."""
-    if array.ndim == 0:
-        return words(digits(array[()]))
-    if array.size == 0:
-        return words("empty")
-    if array.ndim == 1:
-        return words(in_a_line(array))
-    rows = array.reshape(-1, array.shape[-1])
-    cells = [["…" if i < 0 or j < 0 else digits(rows[i, j]) for j in ends(rows.shape[1])] for i in ends(rows.shape[0])]
-    return Block(matrix(cells), in_a_line(array))
-
-
-def matrix(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Cells in columns, aligned to the right, in tall brackets.
-
-    >>> print("\\n".join(matrix([["1", "20"], ["300", "4"]])))
-    ⎡  1  20⎤
-    ⎣300   4⎦
-    """
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    rows = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    if len(rows) == 1:
-        return tuple(f"[{row}]" for row in rows)
-    sides = [("⎢", "⎥")] * len(rows)
-    sides[0], sides[-1] = ("⎡", "⎤"), ("⎣", "⎦")
-    return tuple(left + row + right for (left, right), row in zip(sides, rows, strict=True))
-
-
-def drawn(node: doc.Chain, screen: Screen) -> list[str]:
-    """The lines of equal things."""
-    return chain([_side(side, screen) for side in node.sides], screen, before=node.before, after=node.after)
-
-
-def _side(side: doc.Side, screen: Screen) -> list[Block]:
-    """Parts with signs between."""
-    found: list[Block] = []
-    for n, part in enumerate(side.parts):
-        found += [words(f" {side.sign} ")] * bool(n) + [_piece(part, screen, is_factor=bool(n) and side.sign != "+")]
-    found += [words(f" {side.sign} …")] * side.has_more
-    return [words("sum("), *found, words(")")] if side.is_summed else found
-
-
-def _piece(part: Notation | Array, screen: Screen, *, is_factor: bool) -> Block:
-    """Notation or numbers; a negative number behind a sign in brackets."""
-    if isinstance(part, Notation):
-        return words(screen.written(part))
-    array = np.asarray(part)
-    shown = numbers(array)
-    return words(f"({shown.inline})") if is_factor and array.ndim == 0 and array < 0 else shown
-
-
-def chain(groups: Sequence[Sequence[Block]], screen: Screen, *, before: str = "", after: str = "") -> list[str]:
-    """The lines of `a = b = c`, each of them pieces side by side.
-
-    Args:
-        groups: What is equal; each one a sequence of pieces.
-        screen: For the width.
-        before: Words before the first one, such as `from t2: `, below whose end the next lines begin; or an indent.
-        after: Words behind the last one, in brackets.
-    """
-    room = screen.width or WIDE
-    pieces = [words(before), *_with_signs(groups)]
-    whole, said = beside(pieces), f"({after})" if after else ""
-    if max(map(cell_len, whole)) <= room:
-        full = beside([*pieces, words(f"   {said}" if said else "")])
-        beneath = " " * (len(before) - len(before.lstrip()) + 2) + said
-        return full if max(map(cell_len, full)) <= room else [*whole, beneath]
-    room = screen.width or WIDEST_ROW
-    first, *rest = groups
-    head = [words(" = "), *rest[0]] if rest else []
-    lines = _fitting([words(before), *first, *head], room)
-    indent = " " * min(INDENT + cell_len(before.rstrip() and before), max(2, room // 5))
-    for group in rest[1:]:
-        lines += _fitting([words(f"{indent}= "), *group], room)
-    return [*lines, f"{indent}{said}"] if said else lines
-
-
-def beside(blocks: Iterable[Block]) -> list[str]:
-    """Pieces side by side, centred on one line."""
-    held = [block for block in blocks if block.width]
-    height = max(len(block.lines) for block in held)
-    lines = [""] * height
-    for block in held:
-        top = (height - len(block.lines)) // 2
-        for n in range(height):
-            inside = block.lines[n - top] if 0 <= n - top < len(block.lines) else ""
-            lines[n] += inside + " " * (block.width - cell_len(inside))
-    return [line.rstrip() for line in lines]
-
-
-def _with_signs(groups: Sequence[Sequence[Block]]) -> Iterator[Block]:
-    for n, group in enumerate(groups):
-        if n:
-            yield words(" = ")
-        yield from group
-
-
-def _fitting(blocks: Sequence[Block], room: int) -> list[str]:
-    """Side by side if that fits; else on one line, which wraps."""
-    found = beside(blocks)
-    if max(map(cell_len, found)) <= room:
-        return found
-    line = "".join(block.inline for block in blocks)
-    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
-    return textwrap.wrap(line, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 # -- backward graphs

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from itertools import groupby
 
 from gradcli.report import document as doc
 from gradcli.report.document import Screen
@@ -69,21 +68,12 @@ def fragment(document: doc.Document) -> str:
     >>> "<td>a &lt; b</td>" in fragment((doc.Table(doc.lines("", ""), (doc.lines("x", "a < b"),)),))
     True
     """
-    return f'<div class="gradcli">\n<style>{_STYLE}</style>\n{"".join(_blocks(document))}</div>\n'
+    body = "".join(part for node in document for part in _parts(node))
+    return f'<div class="gradcli">\n<style>{_STYLE}</style>\n{body}</div>\n'
 
 
-def _blocks(document: doc.Document) -> Iterator[str]:
-    """Elements that end with a newline each; drawings that follow one another are one."""
-    parts = (part for node in document for part in _parts(node))
-    for is_drawn, run in groupby(parts, key=lambda part: isinstance(part, list)):
-        if is_drawn:
-            yield _drawn("\n".join(row for drawn in run for row in drawn))
-        else:
-            yield from (part for part in run if isinstance(part, str))
-
-
-def _parts(node: doc.Node) -> Iterator[str | list[str]]:
-    """An element each, drawings as their lines."""
+def _parts(node: doc.Node) -> Iterator[str]:
+    """Elements that end with a newline each."""
     match node:
         case doc.Title(words=words):
             yield f"<h3>{_line(words)}</h3>\n"
@@ -93,10 +83,8 @@ def _parts(node: doc.Node) -> Iterator[str | list[str]]:
             yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
         case doc.Gap():
             return
-        case doc.Chain():
-            yield drawings.drawn(node, _SCREEN)
         case doc.Graph():
-            yield drawings.tree(node, _SCREEN)
+            yield _drawn("\n".join(drawings.tree(node, _SCREEN)))
         case doc.Script(source=source):
             yield _drawn(source)
         case _:
@@ -154,18 +142,16 @@ def _tail(cell: doc.Line) -> int:
 
 def _plain(line: doc.Line) -> str:
     """The words alone, on one line."""
-    return " ".join("".join(terminal.words(part, _SCREEN) for part in line).split())
+    return " ".join("".join(terminal.words(part, _SCREEN, is_alone=True) for part in line).split())
 
 
 def _line(line: doc.Line, *, is_cell: bool = False) -> str:
-    return "".join(_inline(part, is_cell=is_cell) for part in line)
+    return "".join(_inline(part, is_alone=is_cell and len(line) == 1) for part in line)
 
 
-def _inline(part: doc.Inline, *, is_cell: bool) -> str:
-    """Words with their role; arrays in a line stand on one, those of a cell on a line a row."""
-    words = terminal.words(part, _SCREEN)
-    if isinstance(part, doc.Numbers) and not is_cell:
-        words = " ".join(words.split())
+def _inline(part: doc.Inline, *, is_alone: bool) -> str:
+    """Words with their role; arrays in a line stand on one, one that is a cell on a line a row."""
+    words = terminal.words(part, _SCREEN, is_alone=is_alone)
     shown = escape(words).replace("\n", "<br>")
     match part:
         case doc.Span(role="plain") | doc.Equation(right=doc.Span()):

@@ -34,7 +34,6 @@ REASONS = "p{6cm}"
 """The last column, where it does."""
 
 _NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
-_SIGNS = {"·": r" \cdot ", "⊙": r" \odot ", "+": " + "}
 
 
 def render(document: doc.Document) -> str:
@@ -62,9 +61,6 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
         case doc.Blocks():
             yield _align(_blocks(node))
-        case doc.Chain(sides=sides, after=after):
-            left, right = _chain(sides)
-            yield _align([(left, rf"{right} \qquad\text{{({text(after)})}}" if after else right)])
         case doc.Facts(rows=rows):
             yield _description((text(label), _fact(words)) for label, words in rows)
         case doc.Glossary(groups=groups):
@@ -149,19 +145,6 @@ def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
             is_number = weights is None and not (rows.shape or columns.shape)
             factors = () if weights is None else (weights.reshape(1, -1), first)
             yield from _tensor(label.latex, block.reshape(()) if is_number else block, factors)
-
-
-def _chain(sides: Sequence[doc.Side]) -> _Sides:
-    first, *rest = map(_side, sides)
-    return first, " = ".join(rest)
-
-
-def _side(side: doc.Side) -> str:
-    pieces = [_piece(part) for part in side.parts]
-    if side.sign != "+":
-        pieces[1:] = [rf"({piece})" if piece.startswith("-") else piece for piece in pieces[1:]]
-    shown = _SIGNS[side.sign].join(pieces) + r" + \dots" * side.has_more
-    return rf"\operatorname{{sum}}\left({shown}\right)" if side.is_summed else shown
 
 
 def _piece(part: Notation | Array) -> str:

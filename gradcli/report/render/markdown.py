@@ -26,21 +26,11 @@ _FENCES = {"torch": "python", "numpy": "python"}
 def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, of any width."""
     page = Screen(ascii=screen.ascii, encoding=screen.encoding)
-    return "\n".join(_blocks(document, page))
+    return "\n".join(part for node in document for part in _parts(node, page))
 
 
-def _blocks(document: doc.Document, screen: Screen) -> Iterator[str]:
-    """Blocks that end with a newline each; drawings that follow one another are one."""
-    parts = (part for node in document for part in _parts(node, screen))
-    for is_drawn, run in groupby(parts, key=lambda part: isinstance(part, list)):
-        if is_drawn:
-            yield fenced("\n".join(screen.shown(row) for drawn in run for row in drawn))
-        else:
-            yield from (part for part in run if isinstance(part, str))
-
-
-def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
-    """A block each, drawings as their lines."""
+def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
+    """Blocks that end with a newline each."""
     match node:
         case doc.Title(words=words):
             yield _paragraph(words, screen, "### ")
@@ -50,10 +40,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str | list[str]]:
             yield from (_paragraph(part, screen) for part in parts)
         case doc.Gap():
             return
-        case doc.Chain():
-            yield drawings.drawn(node, screen)
         case doc.Graph():
-            yield drawings.tree(node, screen)
+            yield fenced("\n".join(map(screen.shown, drawings.tree(node, screen))))
         case doc.Script(source=source, in_ascii=in_ascii, language=language):
             yield fenced(in_ascii if screen.ascii else source, _FENCES.get(language, language))
         case _:
@@ -98,7 +86,7 @@ def _paragraph(line: doc.Line, screen: Screen, heading: str = "") -> str:
 def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
     """Words and code in turn; words are escaped together, as what means something may go from one to the next."""
     for is_code, run in groupby(line, key=_is_code):
-        yield is_code, "".join(terminal.words(part, screen) for part in run)
+        yield is_code, "".join(terminal.words(part, screen, is_alone=len(line) == 1) for part in run)
 
 
 def _is_code(part: doc.Inline) -> bool:

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from gradcli.report import document as doc
 from gradcli.report.document import WIDEST, Screen
-from gradcli.report.numbers import elements
+from gradcli.report.numbers import elements, in_a_line
 from gradcli.report.render import drawings
 
 STYLES: Mapping[doc.Role, str] = {
@@ -109,8 +109,6 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Gap():
             yield Text()
-        case doc.Chain():
-            yield Text("\n".join(map(screen.shown, drawings.drawn(node, screen))))
         case doc.Graph():
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():
@@ -271,28 +269,27 @@ def _beside(parts: Sequence[Text], width: int) -> Iterator[Text]:
 
 
 def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = False) -> Text:
-    """A line in characters that the screen has; arrays in it stand on one line, those of a cell on a line a row."""
+    """A line in characters that the screen has; arrays in it stand on one line, one that is a cell on a line a row."""
     found = Text(style=style)
     for part in line:
-        shown = words(part, screen)
-        shown = " ".join(shown.split()) if isinstance(part, doc.Numbers) and not is_cell else shown
+        shown = words(part, screen, is_alone=is_cell and len(line) == 1)
         found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
     return found
 
 
-def words(part: doc.Inline, screen: Screen) -> str:
-    """A part of a line in characters that the screen has."""
+def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
+    """A part of a line in characters that the screen has; an array that is alone has a line a row."""
     match part:
         case doc.Span(words=plain):
             return screen.shown(plain)
         case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
             return screen.written(notation)
         case doc.Numbers(array=array):
-            return screen.shown(elements(array))
+            return screen.shown(elements(array) if is_alone else in_a_line(array))
         case doc.Names(words=names):
             return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
         case doc.Equation(right=right):
-            return words(right, screen)
+            return words(right, screen, is_alone=is_alone)
 
 
 # -- on a narrow terminal: broken at blanks, never inside a number that fits
