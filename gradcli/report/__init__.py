@@ -130,7 +130,7 @@ def in_python(answer: Result, form: str) -> str:
 def _compact(answer: Result) -> Document:
     """The compact screen, its notes in the words of Python."""
     document = compose(printable(answer), DIGITS, is_full=False)
-    return tuple(Note(_reworded(node.words), node.indent) if isinstance(node, Note) else node for node in document)
+    return tuple(Note(_reworded(node.words)) if isinstance(node, Note) else node for node in document)
 
 
 def _reworded(words: Line) -> Line:

@@ -125,7 +125,6 @@ class Note:
     """A paragraph."""
 
     words: Line
-    indent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

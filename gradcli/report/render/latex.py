@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.notation import Notation
 from gradcli.notation.typesetting import number, text, typed
 from gradcli.report import document as doc
 from gradcli.report.document import Screen, in_ascii
@@ -121,13 +120,11 @@ def _equation(cell: doc.Equation) -> Iterator[_Sides]:
             yield cell.left.latex, _right(cell)
 
 
-def _tensor(
-    label: str, array: Array, factors: Sequence[Array | Notation] = (), at: tuple[int, ...] = ()
-) -> Iterator[_Sides]:
+def _tensor(label: str, array: Array, factors: Sequence[Array] = (), at: tuple[int, ...] = ()) -> Iterator[_Sides]:
     """An equation for an array, its factors before it where they fit, or one for each matrix in it."""
     if array.ndim <= 2 or array.size == 0:
         rest = (*at, *(":",) * array.ndim) if at else ()
-        shown, before = matrix(array), " ".join(map(_piece, factors))
+        shown, before = matrix(array), " ".join(map(matrix, factors))
         fits = before and len(before) + len(shown) <= MOST_IN_A_LINE
         yield label + (f"_{{{','.join(map(str, rest))}}}" if rest else ""), f"{before} = {shown}" if fits else shown
         return
@@ -145,10 +142,6 @@ def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
             is_number = weights is None and not (rows.shape or columns.shape)
             factors = () if weights is None else (weights.reshape(1, -1), first)
             yield from _tensor(label.latex, block.reshape(()) if is_number else block, factors)
-
-
-def _piece(part: Notation | Array) -> str:
-    return part.latex if isinstance(part, Notation) else matrix(np.asarray(part))
 
 
 def _right(cell: doc.Equation) -> str:

@@ -1,4 +1,4 @@
-"""A document on a terminal or in a pipe: titles, tables in frames, equations as on a board.
+"""A document on a terminal or in a pipe: titles, tables in frames, graphs.
 
 In a pipe, tables are as wide as they need.  On a terminal they fit, and no number is broken: a table that does not fit
 is drawn with its cells broken at blanks where that leaves room to read; else each row becomes a block, its first cell
@@ -104,7 +104,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Title():
             yield text(node.words, screen, "bold")
         case doc.Note():
-            yield Text(node.indent) + text(node.words, screen)
+            yield text(node.words, screen)
         case doc.Abreast(lines=parts):
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Gap():
