@@ -75,7 +75,7 @@ def _is_same(subject: Subject, reading: Reading, gradient: Derivative) -> bool:
     from gradcli.symbolic.element import Entries
     from gradcli.symbolic.linear import assemble, linear
     from gradcli.symbolic.origins import NoFormulaError, aligned
-    from gradcli.symbolic.printing.restoring import is_same
+    from gradcli.symbolic.printing.abbreviating import is_same
 
     if reading.program is None:
         return False

@@ -8,8 +8,7 @@ that torch computed in.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -65,18 +64,8 @@ Definition = tuple[Notation, Notation]
 """A name in a formula, and what it stands for."""
 
 
-class Abbreviation(ABC):
-    """A formula with names for what it, or another of its answer, repeats; found when it is read."""
-
-    @property
-    @abstractmethod
-    def cells(self) -> tuple[Notation, ...]:
-        """The formula, cell by cell."""
-
-    @property
-    @abstractmethod
-    def definitions(self) -> tuple[Definition, ...]:
-        """What the names stand for; empty where nothing is worth a name."""
+Abbreviation = tuple[tuple[Notation, ...], tuple[Definition, ...]]
+"""A formula with names for what it, or another of its answer, repeats, cell by cell; and what the names stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +78,7 @@ class Formula:
         note: Where it was confirmed, if not at the entries of this answer.
         structure: What it shows of the whole block, whatever the values and the sizes.
         function: Both sides of the equation of the element of y that it is the derivative of, if that is short.
-        abbreviation: The same with names for what is repeated.
+        abbreviation: What finds the same with names for what is repeated, when it is read.
     """
 
     cells: tuple[Cell, ...]
@@ -97,19 +86,19 @@ class Formula:
     note: str = ""
     structure: Literal["", "diagonal", "zero"] = ""
     function: tuple[Notation, Notation] | None = None
-    abbreviation: Abbreviation | None = field(default=None, compare=False, repr=False)
+    abbreviation: Callable[[], Abbreviation] | None = field(default=None, compare=False, repr=False)
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
         """What the names in `brief` stand for, in the order in which they are explained."""
-        return self.abbreviation.definitions if self.abbreviation is not None else ()
+        return self.abbreviation()[1] if self.abbreviation is not None else ()
 
     @property
     def brief(self) -> tuple[Cell, ...]:
         """The cells with a name for each expression that is repeated in the formulas of the answer."""
         if self.abbreviation is None or not self.definitions:
             return self.cells
-        shown = zip(self.cells, self.abbreviation.cells, strict=True)
+        shown = zip(self.cells, self.abbreviation()[0], strict=True)
         return tuple(replace(cell, expression=expression) for cell, expression in shown)
 
     @property

@@ -6,7 +6,6 @@ arranging  factors, terms and branches in order, as people write them
 abbreviating  names for what formulas repeat
 textbook   what has a name in every textbook
 templates  which parts are the same but for their indices
-restoring  definitions put back into abbreviated formulas
 
 A derivative is printed entry by entry, its indices with letters that no variable has: they are Dummies until a formula
 is printed, which is when somebody reads it.
@@ -18,7 +17,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import sympy
@@ -31,10 +30,9 @@ from gradcli.language.program.wengert import Program
 from gradcli.notation import HU, PARTIAL, Element, Name, Notation, directional, second
 from gradcli.results import Abbreviation, Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
-from gradcli.symbolic.printing.abbreviating import abbreviated
+from gradcli.symbolic.printing.abbreviating import Abbreviated, abbreviated
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
-from gradcli.symbolic.printing.restoring import Abbreviated, Definition
 
 MOST_CORNERS = 4
 """Indices of a condition up to which it is looked at whether it always holds."""
@@ -146,66 +144,34 @@ def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key,
         formulas: All that are shown together: a name means the same in each.
         program: What its variables are called, nothing else is.
     """
-    shared = _Shared(tuple(formulas.values()), frozenset((*program.names, *program.assigned, program.output_name)))
-    return {
-        key: replace(formula, abbreviation=_WithNames(shared, n)) for n, (key, formula) in enumerate(formulas.items())
-    }
+    taken = frozenset((*program.names, *program.assigned, program.output_name))
+    cells = tuple(
+        tuple(cell.expression for cell in one.cells if isinstance(cell.expression, Printed))
+        for one in formulas.values()
+    )
+    names = (partial(_with_names, cells, taken, n) for n in range(len(cells)))
+    return {key: replace(one, abbreviation=name) for (key, one), name in zip(formulas.items(), names, strict=True)}
 
 
-class _Shared:
-    """The formulas of an answer, abbreviated together and once."""
-
-    def __init__(self, formulas: tuple[Formula, ...], taken: frozenset[str]) -> None:
-        self._formulas, self._taken = formulas, taken
-
-    @cached_property
-    def found(self) -> tuple[tuple[tuple[Expr, ...], ...], tuple[Definition, ...]]:
-        """The cells of each formula, and what the names stand for."""
-        cells = [
-            [c.expression.expression for c in f.cells if isinstance(c.expression, Printed)] for f in self._formulas
-        ]
-        shown, definitions = _abbreviated(tuple(itertools.chain(*cells)), self._taken)
-        rest = iter(shown)
-        return tuple(tuple(itertools.islice(rest, len(one))) for one in cells), definitions
+@functools.lru_cache(maxsize=64)  # the points of a stream have the same formulas
+def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], place: int) -> Abbreviation:
+    """One of several formulas that are abbreviated together, and what the names in it stand for."""
+    every = tuple(cell.expression for cell in itertools.chain(*cells))
+    shown, definitions = _abbreviated(every, taken)
+    first = sum(map(len, cells[:place]))
+    mine = shown[first : first + len(cells[place])]
+    used = set[Expr]().union(*(one.atoms(sympy.Symbol) for one in mine))
+    kept = []
+    for one in definitions:  # a name may be explained by those behind it
+        if not used.isdisjoint(one.name.atoms(sympy.Symbol) - {*one.name.args[1:]}):
+            used |= one.meaning.atoms(sympy.Symbol)
+            kept.append((alone(one.name), alone(one.meaning)))
+    return tuple(map(alone, mine)), tuple(kept)
 
 
 @functools.lru_cache(maxsize=64)
 def _abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    """The points of a stream have the same formulas."""
     return abbreviated(formulas, taken, lambda expression: len(_PRETTY.doprint(expression)))
-
-
-class _WithNames(Abbreviation):
-    """One of several formulas that are abbreviated together."""
-
-    def __init__(self, shared: _Shared, place: int) -> None:
-        self._shared, self._place = shared, place
-
-    @cached_property
-    def _found(self) -> tuple[tuple[Notation, ...], tuple[tuple[Notation, Notation], ...]]:
-        cells, definitions = self._shared.found
-        mine = cells[self._place]
-        used = set[Expr]().union(*(one.atoms(sympy.Symbol) for one in mine))
-        kept = []
-        for one in definitions:  # a name may be explained by those behind it
-            if not used.isdisjoint(one.name.atoms(sympy.Symbol) - {*one.name.args[1:]}):
-                used |= one.meaning.atoms(sympy.Symbol)
-                kept.append((alone(one.name), alone(one.meaning)))
-        return tuple(map(alone, mine)), tuple(kept)
-
-    @property
-    def cells(self) -> tuple[Notation, ...]:
-        """The formula, cell by cell."""
-        return self._found[0]
-
-    @property
-    def definitions(self) -> tuple[tuple[Notation, Notation], ...]:
-        """What the names stand for."""
-        return self._found[1]
-
-    def __getstate__(self) -> dict[str, object]:
-        """What a copy is made of, and what a pickle holds: what was found, and not what it comes from."""
-        return {"_found": self._found}
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
+from sympy.core.traversal import bottom_up
 
 from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
-from gradcli.symbolic.printing.restoring import Abbreviated, Definition, is_same, put_back
+from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.templates import (
     Whole,
     bound_in,
@@ -42,6 +43,18 @@ SHORTEST, SHORTEST_OF_SCALARS = 10, 24
 
 Length = Callable[[Expr], int]
 """Of an expression as it is shown."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a name stands for, with the indices of its elements."""
+
+    name: Expr
+    meaning: Expr
+
+
+Abbreviated = tuple[tuple[Expr, ...], tuple[Definition, ...]]
+"""Formulas, and what the names in them stand for."""
 
 _LETTERS = "rsabcghduvwzRSABCGHUVWZ"
 _INDICES = "ijklmnpqtuvw"
@@ -69,6 +82,59 @@ def abbreviated(formulas: Sequence[Expr], taken: Iterable[str], length: Length) 
     if not found[1] or not all(map(is_same, formulas, put_back(found))):
         return tuple(formulas), ()
     return found
+
+
+def put_back(found: Abbreviated) -> list[Expr]:
+    """The formulas with the definitions in the place of the names."""
+    formulas, definitions = found
+    whole = list(formulas)
+    for one in definitions:
+        whole = [_defined(formula, one) for formula in whole]
+    return whole
+
+
+def _defined(expression: Expr, definition: Definition) -> Expr:
+    name, meaning = definition.name, definition.meaning
+    fresh = {k: sympy.Dummy(str(k), integer=True, nonnegative=True) for k in bound_in(meaning)}
+    meaning = meaning.xreplace(fresh)
+    if not isinstance(name, sympy.Indexed):
+        return expression.xreplace({name: meaning})
+    places = {x for x in expression.atoms(sympy.Indexed) if x.base == name.base}
+    return expression.xreplace({x: meaning.xreplace(dict(zip(name.indices, x.indices, strict=True))) for x in places})
+
+
+def is_same(one: Expr, other: Expr) -> bool:
+    """Whether two formulas are equal by the rules of arithmetic, what is summed being one fraction or its terms."""
+    for terms in (_terms_of_one_fraction, _terms):
+        difference = _expanded(tidied(one), terms) - _expanded(tidied(other), terms)
+        if sympy.cancel(tidied(difference)) == 0:
+            return True
+    return False
+
+
+def _expanded(expression: Expr, terms: Callable[[Expr], Iterable[Expr]]) -> Expr:
+    """Sums as sums of terms, arguments as fractions, and exp(-u) as 1/exp(u), of which SymPy makes no exp(-u) again."""
+
+    def expanded(part: Expr) -> Expr:
+        if isinstance(part, sympy.Sum):
+            apart = (term.as_independent(*part.variables, as_Add=False) for term in terms(part.function))
+            return sympy.Add(*(outside * Total(inside, *part.limits) for outside, inside in apart))
+        if isinstance(part, sympy.exp):
+            exponent, exp = sympy.cancel(part.args[0]), sympy.Function("exp of", real=True)
+            return 1 / exp(-exponent) if exponent.could_extract_minus_sign() else exp(exponent)
+        is_function = isinstance(part, sympy.Function) and not isinstance(part, sympy.Piecewise)
+        return part.func(*map(sympy.cancel, part.args)) if is_function else part
+
+    return bottom_up(expression, expanded)
+
+
+def _terms(body: Expr) -> Iterator[Expr]:
+    return map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))
+
+
+def _terms_of_one_fraction(body: Expr) -> Iterator[Expr]:
+    above, below = sympy.fraction(sympy.cancel(body))
+    return (term / below for term in sympy.Add.make_args(sympy.expand(above)))
 
 
 # -- whatever is repeated
