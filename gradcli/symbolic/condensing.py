@@ -14,9 +14,6 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.language.program.meaning import ge, le, maximum, minimum, where
 
-LARGEST_POWER = 4
-"""Of a denominator that fractions are brought to."""
-
 LONGEST_SUM = 100
 """Nodes of a sum that is tried: what a page of fractions has in common is found in minutes, and read by nobody."""
 
@@ -31,7 +28,7 @@ def joined(expression: Expr) -> Expr:
     where(where(ge(x, 0), le(x, 1), 0), 1, 0)
     """
     has_choices = sum(1 for one in expression.atoms(where) if one.args[2] == 0) > 1
-    has_fractions = any(isinstance(one, sympy.Add) and _denominators(one) for one in expression.atoms(sympy.Add))
+    has_fractions = any(one.exp.is_negative and one.has(sympy.Symbol) for one in expression.atoms(sympy.Pow))
     if not (has_choices or has_fractions):
         return expression
     return bottom_up(expression, _joined)
@@ -76,29 +73,11 @@ def _is_all_of(condition: Expr) -> bool:
     return isinstance(condition, ge | le)
 
 
-def _denominators(total: Expr) -> dict[Expr, int]:
-    """What terms are divided by, with the highest power of each."""
-    found: dict[Expr, int] = {}
-    for term in total.args:
-        for factor in sympy.Mul.make_args(term):
-            base, power = factor.args if isinstance(factor, sympy.Pow) else (factor, sympy.S.One)
-            if power.is_Integer and power < 0 and isinstance(base, sympy.Add | sympy.Symbol | sympy.Indexed):
-                found[base] = max(found.get(base, 0), -int(power))
-    return found
-
-
 def _of_fractions(total: Expr) -> Expr:
     """Over their common denominator, if that leaves fewer terms above it."""
-    below = _denominators(total)
-    if not below or max(below.values()) > LARGEST_POWER or total.has(KroneckerDelta):
+    if total.has(KroneckerDelta) or sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
         return total
-    if sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
-        return total
-    common = sympy.Mul(*(base**power for base, power in below.items()))
-    above = sympy.expand(sympy.Add(*(term * common for term in total.args)))
-    is_shorter = len(sympy.Add.make_args(above)) < len(total.args)
-    return above / common if is_shorter and _is_free_of(above, below) else total
-
-
-def _is_free_of(above: Expr, below: dict[Expr, int]) -> bool:
-    return all(base not in sympy.Mul.make_args(above) for base in below)
+    above, below = sympy.fraction(sympy.together(total))
+    above = sympy.expand(above)
+    is_shorter = below.has(sympy.Symbol) and len(sympy.Add.make_args(above)) < len(total.args)
+    return above / below if is_shorter else total
