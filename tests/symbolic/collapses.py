@@ -44,7 +44,7 @@ TEXTS: list[tuple[str, dict[str, str]]] = [
     ("sum(maximum(x, w)**2)", {"x": "n", "w": "n"}),
     ("mean(relu6(A))", {"A": "mn"}),
     ("sum(sum(relu(A - x), dim=1)**2)", {"A": "mn", "x": "n"}),
-    ("sum(mean(sinc(A), dim=0)*x)", {"A": "mn", "x": "n"}),
+    ("sum(mean(sin(A), dim=0)*x)", {"A": "mn", "x": "n"}),
     ("[sum(x), sum(x**2), x[0]*x[1]]", {"x": "n"}),
     ("amax([a, b, a*b])*x", {"a": "", "b": "", "x": "n"}),
     ("amin([x, w], dim=0)", {"x": "n", "w": "n"}),
