@@ -21,7 +21,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("pi*x**3", {"x": 1}, "3·π·x²"),
     ("x**y", {"x": 2, "y": 3}, "y·x^(y - 1)"),
     ("sum(exp(x))*x", {"x": [1, 2]}, "x[i]·exp(x[j]) + (Σ[k=0..1] exp(x[k]))·δ[i,j]"),
-    ("(x + 1)**4", {"x": 1}, "4·(x + 1)³"),
     (
         "softmax(x)",
         {"x": [1, 2, 3]},
@@ -35,7 +34,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("relu(1-relu(x))", {"x": [0.5, 2.0]}, "-{1 if x[i] ≥ 0 and 1 - x[i] ≥ 0; 0 otherwise}·δ[i,j]"),
     ("logit(x)", {"x": [0.5, 0.25]}, "1/(x[i]·(1 - x[i]))·δ[i,j]"),
     ("x/(1-x)", {"x": [0.5, 0.25]}, "1/(1 - x[i])²·δ[i,j]"),
-    ("1/x + 1/x**2", {"x": [0.5, 0.25]}, "(-1/x[i]² - 2/x[i]³)·δ[i,j]"),
     ("A@x", {"A": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, "x[k]·δ[i,j]"),
     ("det(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, "inv(A)[k,j]·det(A)"),
     ("inv(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, "-inv(A)[i,k]·inv(A)[l,j]"),
@@ -43,15 +41,10 @@ PRETTY: list[tuple[str, At, str]] = [
     ("x[1:]*w[0]+x[:-1]*w[1]", {"x": [1.0, 2.0, 4.0, 8.0], "w": [1, 2]}, "w[1]·δ[i,j] + w[0]·δ[j,i+1]"),
     ("gelu(x)", {"x": [1, 2]}, "(erf(x[i]/√2)/2 + 1/2 + x[i]·exp(-x[i]²/2)/√(2·π))·δ[i,j]"),
     ("lgamma(x)", {"x": [1.5, 2.0]}, "digamma(x[i])·δ[i,j]"),
-    ("1/sqrt(x)", {"x": [1, 2]}, "-1/(2·x[i]^(3/2))·δ[i,j]"),
     ("x**(1/3)", {"x": [1, 2]}, "1/(3·x[i]^(2/3))·δ[i,j]"),
-    ("x**1.5", {"x": [1, 2]}, "1.5·x[i]^0.5·δ[i,j]"),
-    ("x**y", {"x": [1, 2], "y": [2, 3]}, "y[i]·x[i]^(y[i] - 1)·δ[i,j]"),
     ("sigmoid(x)", {"x": [1, 2]}, "exp(-x[i])/(1 + exp(-x[i]))²·δ[i,j]"),
-    ("relu(x)", {"x": [1, 2]}, "{1 if x[i] ≥ 0; 0 otherwise}·δ[i,j]"),
     ("amax(x)", {"x": [1, 2]}, "{1 if x[j] = max[k=0..1] x[k]; 0 otherwise}"),
     ("prod(x)", {"x": [1, 2]}, "Π[k=0..1, k≠j] x[k]"),
-    ("prod(exp(x))", {"x": [1, 2]}, "Π[k=0..1] exp(x[k])"),
     ("prod(x)", {"x": [[1, 2], [0, 4]]}, "Π[l=0..1, m=0..1, l≠j or m≠k] x[l,m]"),
     ("var(x)", {"x": [1, 2, 3]}, "x[j] - (Σ[k=0..2] x[k])/3"),
     ("std(x)", {"x": [1, 2, 3]}, "(x[j] - (Σ[k=0..2] x[k])/3)/(√2·√(Σ[l=0..2] (x[l] - (Σ[k=0..2] x[k])/3)²))"),
@@ -59,7 +52,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("cumprod(x)", {"x": [1, 0, 3]}, "{(Π[k=0..j-1] x[k])·Π[k=j+1..i] x[k] if i ≥ j; 0 otherwise}"),
     ("x/norm(x)", {"x": [3, 4]}, "1/√(Σ[k=0..1] x[k]²)·δ[i,j] - x[i]·x[j]/(Σ[k=0..1] x[k]²)^(3/2)"),
     ("log_softmax(x)", {"x": [1, 2, 3]}, "δ[i,j] - exp(x[j])/Σ[k=0..2] exp(x[k])"),
-    ("erf(x)", {"x": [1, 2]}, "2·exp(-x[i]²)/√π·δ[i,j]"),
     ("atan2(y,x)", {"x": [1, 2], "y": [0, 5]}, "x[i]/(x[i]² + y[i]²)·δ[i,j]"),
     ("x@A@x", {"A": [[1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, "Σ[k=0..1] A[j,k]·x[k] + Σ[k=0..1] A[k,j]·x[k]"),
     ("roll(x,1)", {"x": [1, 2, 3]}, "{0 if i ≥ 1; 1 otherwise}·δ[j,i+2] + {1 if i ≥ 1; 0 otherwise}·δ[j,i-1]"),
@@ -76,7 +68,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("2**x", {"x": [3, 4]}, "log(2)·2^x[i]·δ[i,j]"),
     ("i0(x)", {"x": 1}, "i1(x)"),
     ("sin(x)**2*cos(x)", {"x": [1, 2]}, "(2·sin(x[i])·cos(x[i])² - sin(x[i])³)·δ[i,j]"),
-    ("asin(x)", {"x": [0.1, 0.2]}, "1/√(1 - x[i]²)·δ[i,j]"),
     ("1/(1+x**2)**2", {"x": [0.1, 0.2]}, "-4·x[i]/(x[i]² + 1)³·δ[i,j]"),
     ("exp(-sum(x**2)/(2*s**2))/s", {"x": [0.1, 0.2], "s": 2}, "-x[j]·exp(-(Σ[k=0..1] x[k]²)/(2·s²))/s³"),
     ("floor(x)*x", {"x": [1.5, 2.0]}, "⌊x[i]⌋·δ[i,j]"),
@@ -93,18 +84,6 @@ LATEX: list[tuple[str, At, str]] = [
         r"\frac{e^{x_{i}}}{\sum_{k=0}^{2} e^{x_{k}}} \, \delta_{ij} - \frac{e^{x_{i}} \, "
         r"e^{x_{j}}}{\left(\sum_{k=0}^{2} e^{x_{k}}\right)^{2}}",
     ),
-    (
-        "where(x>0, sqrt(x), 0)",
-        {"x": [1, 2]},
-        r"\delta_{ij} \, \begin{cases} \frac{1}{2 \sqrt{x_{i}}} & \text{if } x_{i} > 0 \\ 0 & "
-        r"\text{otherwise} \end{cases}",
-    ),
-    (
-        "clamp(x,0,1)",
-        {"x": [0.5, 2.0]},
-        r"\delta_{ij} \, \begin{cases} 1 & \text{if } 0 \le x_{i} \le 1 \\ 0 & \text{otherwise} \end{cases}",
-    ),
-    ("A@x", {"A": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, r"x_{k} \, \delta_{ij}"),
     ("inv(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, r"-(A^{-1})_{i,k} \, (A^{-1})_{l,j}"),
     (
         "x[1:]*w[0]+x[:-1]*w[1]",
@@ -118,9 +97,7 @@ LATEX: list[tuple[str, At, str]] = [
         r"\frac{x_{i} \, e^{-\frac{x_{i}^{2}}{2}}}{\sqrt{2 \pi}}\right) \, \delta_{ij}",
     ),
     ("lgamma(x)", {"x": [1.5, 2.0]}, r"\psi(x_{i}) \, \delta_{ij}"),
-    ("x**-2", {"x": [1, 2]}, r"-\frac{2}{x_{i}^{3}} \, \delta_{ij}"),
     ("x**(1/3)", {"x": [1, 2]}, r"\frac{1}{3 x_{i}^{2/3}} \, \delta_{ij}"),
-    ("x**1.5", {"x": [1, 2]}, r"1.5 \, x_{i}^{0.5} \, \delta_{ij}"),
     ("x**y", {"x": [1, 2], "y": [2, 3]}, r"y_{i} \, x_{i}^{y_{i} - 1} \, \delta_{ij}"),
     ("abs(x)", {"x": [1, 2]}, r"\operatorname{sign}(x_{i}) \, \delta_{ij}"),
     (
@@ -130,30 +107,10 @@ LATEX: list[tuple[str, At, str]] = [
     ),
     ("prod(x)", {"x": [1, 2]}, r"\prod_{k=0,\ k \neq j}^{1} x_{k}"),
     (
-        "std(x)",
-        {"x": [1, 2, 3]},
-        r"\frac{x_{j} - \frac{1}{3} \, \sum_{k=0}^{2} x_{k}}{\sqrt{2} \, \sqrt{\sum_{l=0}^{2} "
-        r"\left(x_{l} - \frac{1}{3} \, \sum_{k=0}^{2} x_{k}\right)^{2}}}",
-    ),
-    (
-        "x/norm(x)",
-        {"x": [3, 4]},
-        r"\frac{1}{\sqrt{\sum_{k=0}^{1} x_{k}^{2}}} \, \delta_{ij} - \frac{x_{i} \, "
-        r"x_{j}}{\left(\sum_{k=0}^{1} x_{k}^{2}\right)^{3/2}}",
-    ),
-    ("erf(x)", {"x": [1, 2]}, r"\frac{2 e^{-x_{i}^{2}}}{\sqrt{\pi}} \, \delta_{ij}"),
-    (
-        "sinc(x)",
-        {"x": [1, 2]},
-        r"\delta_{ij} \, \begin{cases} 0 & \text{if } x_{i} = 0 \\ \frac{\cos(\pi \, x_{i}) - "
-        r"\operatorname{sinc}(x_{i})}{x_{i}} & \text{otherwise} \end{cases}",
-    ),
-    (
         "solve(A,b)",
         {"A": [[1.0, 0.0], [0.0, 1.0]], "b": [1, 2]},
         r"-(A^{-1})_{i,j} \, \sum_{n=0}^{1} b_{n} \, (A^{-1})_{k,n}",
     ),
-    ("x.view(2,3).T", {"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]}, r"\delta_{k,i+3 j}"),
     ("1e-8*x**2*3.7", {"x": [1, 2]}, r"7.4 \cdot 10^{-8} \, x_{i} \, \delta_{ij}"),
     ("2**x", {"x": [3, 4]}, r"\log(2) \cdot 2^{x_{i}} \, \delta_{ij}"),
     ("i0(x)", {"x": 1}, r"I_{1}(x)"),
@@ -171,11 +128,6 @@ LATEX: list[tuple[str, At, str]] = [
         r"\text{otherwise} \end{cases}",
     ),
     ("polygamma(2,x)", {"x": [1.5, 2.0]}, r"\psi^{(3)}(x_{i}) \, \delta_{ij}"),
-    (
-        "binary_cross_entropy(x,t)",
-        {"x": [0.1, 0.2], "t": [1, 0]},
-        r"-\frac{t_{j}}{2 x_{j}} - \frac{t_{j} - 1}{2 (1 - x_{j})}",
-    ),
 ]
 
 
