@@ -20,7 +20,6 @@ from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
-from sympy.logic.boolalg import Boolean
 
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Total
@@ -139,37 +138,19 @@ def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
 
 
 def length_of_slope(element: Expr, target: Expr) -> int:
-    """About how many terms and factors a derivative has as the chain rule and the product rule write it.
+    """About how many terms and factors the products of a derivative have as the product rule writes them.
 
     Args:
         element: What is differentiated.
         target: An element of a variable; the element may have others of that.
 
     >>> x = sympy.Symbol("x")
-    >>> length_of_slope(sympy.exp(x**2), x), len(list(sympy.preorder_traversal(sympy.exp(x**2).diff(x))))
-    (8, 7)
+    >>> length_of_slope(x**2*sympy.exp(x), x), length_of_slope(x + 1, x)
+    (12, 0)
     """
     x = target.base if isinstance(target, sympy.Indexed) else target
-    known: dict[sympy.Basic, tuple[int, int]] = {}
-
-    def visit(part: sympy.Basic) -> tuple[int, int]:
-        """The length of a part, and of its derivative."""
-        if part not in known:
-            inside = [visit(a) for a in part.args]
-            length, slopes = 1 + sum(n for n, _ in inside), [pair for pair in inside if pair[1]]
-            if part == x or (isinstance(part, sympy.Indexed) and part.base == x):
-                known[part] = length, length
-            elif isinstance(part, sympy.Add):
-                known[part] = length, sum(slope for _, slope in slopes)
-            elif isinstance(part, meaning.Step | Boolean | KroneckerDelta):
-                known[part] = length, 0
-            elif isinstance(part, sympy.Tuple | sympy.Sum | sympy.Piecewise | meaning.where):
-                known[part] = length, bool(slopes) * length + sum(slope - n for n, slope in slopes)
-            else:
-                known[part] = length, sum(length + slope for _, slope in slopes)
-        return known[part]
-
-    return visit(element)[1]
+    products = (part for part in sympy.preorder_traversal(element) if isinstance(part, sympy.Mul) and part.has(x))
+    return sum(len(list(sympy.preorder_traversal(one))) * sum(f.has(x) for f in one.args) for one in products)
 
 
 def element_of(entries: Entries, index: Sequence[Expr]) -> Expr:
