@@ -282,27 +282,12 @@ def _branch(call: Call, branches: Branches, names: Mapping[Atom, str], operand: 
 MOST_SLICES = 3
 """Places in a list of one operand up to which each is written."""
 
-_MOVED: Mapping[str, str] = {
-    "index": "the adjoint goes to the elements it was taken from, 0 elsewhere",
-    "expand": "summed over the dimensions that were stretched",
-    "pad": "the adjoint without the padding",
-    "windows": "summed over the windows that an element is in",
-    "flip": "the adjoint, turned back",
-    "roll": "the adjoint, shifted back",
-    "tril": "the adjoint, 0 above the diagonal that was cut off",
-    "triu": "the adjoint, 0 below the diagonal that was cut off",
-    "permute": "the adjoint with its dimensions back in their order",
-    "transpose": "the adjoint with its dimensions back in their order",
-    "trace": "the adjoint goes to every element of the diagonal, 0 elsewhere",
-}
-
 _REDUCED: Mapping[str, str] = {
     "sum": "sum hands its adjoint to every element",
     "mean": "mean hands its adjoint, divided by the count, to every element",
-    "amax": "0 but for the largest element, which takes the adjoint",
-    "max": "0 but for the largest element, which takes the adjoint",
-    "amin": "0 but for the smallest element, which takes the adjoint",
-    "min": "0 but for the smallest element, which takes the adjoint",
+    **dict.fromkeys(("amax", "max"), "0 but for the largest element, which takes the adjoint"),
+    **dict.fromkeys(("amin", "min"), "0 but for the smallest element, which takes the adjoint"),
+    "trace": "the adjoint goes to every element of the diagonal, 0 elsewhere",
     "cumsum": "every element gets the sum of the adjoint from its own place on",
     "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
@@ -356,10 +341,8 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
         return Rule(OVER(z, Number(str(math.prod(shapes[0])))), "mean hands its share to every element")
     if op.name in _REDUCED:
         return Rule(words=_REDUCED[op.name] + _along(made, shapes[0]))
-    if op.name in _MOVED:
-        return Rule(words=_MOVED[op.name])
     if op.kind is Kind.MOVEMENT:
-        return Rule(words=f"the elements of the adjoint go back to their places in {labels[0]}")
+        return Rule(words=f"the elements of the adjoint go back to their places in {labels[0]}, and add up there")
     return Rule()
 
 
@@ -405,7 +388,7 @@ def _inverse_transposed(a: Notation) -> Notation:
 
 
 def _along(made: Call, shape: Shape) -> str:
-    dim = made.statics[0]
+    dim = made.statics[0] if made.statics else None
     if made.op.is_sum and dim is None:
         return ", as v = ones would"
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"

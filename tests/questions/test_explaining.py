@@ -182,6 +182,61 @@ def test_an_adjoint_is_the_sum_of_its_terms(
                 assert (fact.text if key == "equation" else fact) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "plain", "pretty"),
+    [
+        ("x**-12", "x**(-12)", "x⁻¹²"),
+        ("x**0.5", "x**0.5", "x^0.5"),
+        ("x**(1/3)", "x**(1/3)", "x^(1/3)"),
+        ("x**z", "x**z", "x^z"),
+        ("(-2)**x", "(-2)**x", "(-2)^x"),
+        ("x/(1/3)", "x/(1/3)", "x/(1/3)"),
+        ("x.T", "x.T", "xᵀ"),
+        ("x[0, 1:, None, ...]", "x[0, 1:, None, ...]", "x[0, 1:, None, ...]"),
+        ("sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)"),
+        ("stack([x, z], dim=1)", "stack([x, z], dim=1)", "stack([x, z], dim=1)"),
+        ("x.view(1, -1)", "reshape(x, (1, -1))", "reshape(x, (1, -1))"),
+        ("einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)"),
+        ("x*pi", "x*pi", "x·π"),
+        ("where(x >= z, x, 0)", "where(t1, x, 0)", "where(t1, x, 0)"),
+        ("polygamma(1, x)", "polygamma(x, 1)", "polygamma(x, 1)"),
+    ],
+)
+def test_an_operation_is_written_in_the_names_of_its_operands(text: str, plain: str, pretty: str) -> None:
+    """In plain characters, and for people."""
+    at = dict.fromkeys(Function(text).variables, "[[1,2],[3,4]]")
+    operation = _explain(text, "ones", **at).steps[-1].operation
+    assert (operation.text, operation.pretty) == (plain, pretty)
+
+
+SQUARE = "[[2,1],[1,3]]"
+RULES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("x/z", {"x": 1, "z": 2}, "z", "adj(y)*(-x/z**2)"),
+    ("x - z", {"x": 1, "z": 2}, "z", "adj(y)*(-1)"),
+    ("2**x", {"x": 1}, "x", "adj(y)*2**x*log(2)"),
+    ("masked_fill(x, x < 0, 0)", {"x": 1}, "x", "adj(y)*(0 where t1, else 1)"),
+    ("a @ b", {"a": "1,2", "b": "3,4"}, "a", "adj(y)*b"),
+    ("softmax(A, dim=1)", {"A": SQUARE}, "A", "y*(adj(y) - sum(adj(y)*y, dim=1, keepdim=True))"),
+    ("inv(A)", {"A": SQUARE}, "A", "-y.T @ adj(y) @ y.T"),
+    ("det(A)", {"A": SQUARE}, "A", "adj(y)*y*inv(A).T"),
+    ("solve(A, b)", {"A": SQUARE, "b": "1,2"}, "b", "inv(A).T @ adj(y)"),
+    ("[a, b]", {"a": 1, "b": 2}, "b", "adj(y)[1]"),
+    ("[a, b]", {"a": 1, "b": "1,2,3"}, "a", "sum(adj(y)[0])"),
+    ("cat([a, b], dim=1)", {"a": SQUARE, "b": "[[1,2,3],[4,5,6]]"}, "b", "adj(y)[:, 2:5]"),
+    ("x[0]", {"x": "1,2"}, "x", "the elements of the adjoint go back to their places in x, and add up there"),
+    ("sum(A, dim=1)", {"A": SQUARE}, "A", "sum hands its adjoint to every element along dimension 1"),
+    ("cumsum(x)", {"x": "1,2"}, "x", "every element gets the sum of the adjoint from its own place on"),
+    ("trace(A)", {"A": SQUARE}, "A", "the adjoint goes to every element of the diagonal, 0 elsewhere"),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "name", "said"), RULES)
+def test_an_adjoint_has_the_rule_of_its_operation(text: str, at: dict[str, Any], name: str, said: str) -> None:
+    """As an equation, or in words."""
+    (term,) = _adjoint(_explain(text, "ones", **at), name).terms
+    assert (term.equation.text if term.equation else term.words) == said
+
+
 @pytest.mark.parametrize("text", ["A@x", "x@A.T", "A@B", "x@B", "B.T@B", "x@x", "dot(x, x*2)", "outer(x, x + 1)"])
 def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
     """Whatever the dimensions."""
