@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import importlib
-import pickle
 import pkgutil
 import pydoc
 import traceback
@@ -111,14 +109,6 @@ def test_every_class_of_an_answer_is_exported() -> None:
         assert {kind.__name__ for kind in kinds if kind.__module__ == module.name} <= {*results.__all__}
 
 
-def test_answers_are_copied_and_pickled() -> None:
-    """With their formulas, which are printed when they are read."""
-    answer = gradcli.Function("x**2").vjp({"x": "1,2"}, "1,1")
-    for other in (copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
-        assert other.symbolic == answer.symbolic
-        assert other.symbolic["x"].pretty == answer.symbolic["x"].pretty == "2·x[i]·δ[i,j]"
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("truth", TRUTHS, ids=str)
 def test_value_jacobian_product_and_verdict_meet_the_hand_derived_truth(truth: Truth, dtype: Dtype) -> None:
@@ -132,6 +122,7 @@ def test_value_jacobian_product_and_verdict_meet_the_hand_derived_truth(truth: T
     assert answer.jacobian is not None
     assert answer.check is not None
     assert (answer.check.verdict, answer.check.checked) == ("agree", answer.check.entries)
+    assert not answer.symbolic_omitted or "view" in truth.expression
     v = 1.0 + np.arange(value.size).reshape(value.shape) / 7
     product = function.vjp(truth.at, v, wrt=wrt, dtype=dtype) if wrt else None
     assert product is None or (product.check is not None and product.check.verdict == "agree")
@@ -142,26 +133,12 @@ def test_value_jacobian_product_and_verdict_meet_the_hand_derived_truth(truth: T
             np.testing.assert_allclose(product.vjp[name], contracted, rtol=rtol, atol=atol)
 
 
-def test_a_formula_is_given_for_each_variable_with_a_closed_form() -> None:
-    """Every truth but those with a change of shape has a formula, confirmed."""
-    for truth in TRUTHS:
-        answer = gradcli.Function(truth.expression).jacobian(truth.at)
-        omitted = {name: why for name, why in answer.symbolic_omitted.items() if "view" not in truth.expression}
-        assert not omitted, truth.expression
-
-
 def test_v_defaults_to_one_for_one_element_whatever_its_shape() -> None:
     """As in torch, () and (1,) and (1, 1) need no v."""
     for at in (3.0, [3.0], [[3.0]]):
         answer = gradcli.Function("x**2").vjp({"x": at})
         assert answer.v.shape == answer.value.shape == np.shape(at)
         assert answer.vjp["x"].item() == 6.0
-
-
-def test_constants_are_variables_when_given_a_value() -> None:
-    """E is Euler's number unless the user says otherwise."""
-    assert gradcli.Function("E*x").eval({"x": 1}).value == pytest.approx(np.e)
-    assert gradcli.Function("E*x").eval({"x": 1, "E": 2}).value == 2
 
 
 def test_vjp_of_a_million_elements_leaves_the_jacobian_out() -> None:
@@ -229,6 +206,7 @@ def test_values_of_variables_may_not(text: str) -> None:
 
 def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
     """A value makes a name a variable; formulas take other letters for their indices."""
+    assert gradcli.Function("E*x").eval({"x": 1}).value == pytest.approx(np.e)
     answer = gradcli.Function("E*i + n*S + j*k").vjp(dict.fromkeys("EinSjk", 2.0))
     assert all(float(gradient) == 2.0 for gradient in answer.vjp.values())
     assert answer.symbolic["E"].text == "i"
