@@ -172,29 +172,6 @@ def test_methods_and_dotted_names_are_read(op: ops.Op) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("-x", "neg"),
-        ("~(x > 0)", "logical_not"),
-        ("a if c > 0 else b", "where"),
-        ("Piecewise((a, c > 0), (b, True))", "where"),
-        ("x.T", "transpose"),
-        ("x.mT", "transpose"),
-        ("x.t()", "transpose"),
-        ("[a, b]", "stack"),
-        ("x.shape[0]", "count"),
-        ("len(x)", "count"),
-        ("x.size(0)", "count"),
-        ("log(x, b)", "log"),
-        ("a.mm(b)", "matmul"),
-    ],
-)
-def test_other_notation_is_read(text: str, name: str) -> None:
-    """What a page says can be written."""
-    assert any(line.call.op.name == name for line in parse(text).lines)
-
-
-@pytest.mark.parametrize(
     ("word", "names"),
     [
         ("ln", ["log"]),

@@ -16,33 +16,17 @@ from tests.conftest import Command
 from tests.work import calls, counted
 
 LIN = "linspace(-2,2,5)"
-SEEDS: list[tuple[str, list[str], str, Any]] = [
-    ("D2", ["vjp", "x**2", "--at", LIN, "--v", "ones"], "vjp", [-4, -2, 0, 2, 4]),
-    (
-        "D5",
-        ["grad", "(x*x*w).sum()", "--at", "x=arange(6).view(3,2)", "--at", "w=-1,1", "--wrt", "x"],
-        "grad",
-        [[0, 2], [-4, 6], [-8, 10]],
-    ),
-    ("D7", ["jacobian", "[-x**3, 5*x]", "--at", "0,1,2"], "jacobian", [[0, 5], [-3, 5], [-12, 5]]),
-    (
-        "D9",
-        ["vjp", "[x.sum(), (x**2).sum()]", "--at", "arange(12).view(3,4)", "--v", "e1"],
-        "vjp",
-        (2 * np.arange(12).reshape(3, 4)).tolist(),
-    ),
-    (
-        "D9 values",
-        ["eval", "[x.sum(), (x**2).sum()]", "--at", "arange(12).view(3,4)"],
-        "value",
-        [[6, 14], [22, 126], [38, 366]],
-    ),
+MANY: list[tuple[list[str], str, Any]] = [
+    (["vjp", "x**2", "--at", LIN, "--v", "ones"], "vjp", [-4, -2, 0, 2, 4]),
+    (["grad", "(x*w).sum()", "--at", "x=arange(4).view(2,2)", "--at", "w=-1,1"], "grad", [[-1, 1], [-1, 1]]),
+    (["jacobian", "[-x**3, 5*x]", "--at", "0,1,2"], "jacobian", [[0, 5], [-3, 5], [-12, 5]]),
+    (["eval", "[x.sum(), (x**2).sum()]", "--at", "arange(4).view(2,2)"], "value", [[1, 1], [5, 13]]),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "key", "expected"), [seed[1:] for seed in SEEDS], ids=[s[0] for s in SEEDS])
+@pytest.mark.parametrize(("arguments", "key", "expected"), MANY)
 def test_questions_of_many_points(arguments: list[str], key: str, expected: Any, gradcli: Command) -> None:
-    """The article's functions as written for one point, and its numbers."""
+    """A function as written for one point, and the numbers of each."""
     run = gradcli(*arguments, "--points-of", "x", "--json")
     assert run.code == 0, run.err
     answer = json.loads(run.out)

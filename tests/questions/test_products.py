@@ -288,19 +288,14 @@ PART = (
 
 REFUSED: list[tuple[str, bool]] = [
     (TWICE.format("x**2", "", ""), True),
-    (TWICE.format("2*x", "", ""), True),
     (TWICE.format("x + 1", "", ""), False),  # nothing was saved that could be missed
-    (TWICE.format("-x", "", ""), False),
     (TWICE.format("x**2", ", retain_graph=True", ""), False),
     (TWICE.format("x**2", ", create_graph=True", ""), False),
     (TWICE.format("x**2", ", retain_graph=False, create_graph=True", ""), True),
-    (TWICE.format("x**2", ", True", ""), False),
     (TWICE.format("x**2", ", None, True", ""), False),
     (TWICE.format("x**2", "", "y = x**2\n"), False),  # a graph of its own
     (TWICE.format("x**2", "", "x.grad = None\n"), True),  # that forgets the gradient, not the loss of the graph
-    (TWICE.format("x**2", "", "z = x**2\n"), True),
     ("x = torch.tensor(2., requires_grad=True)\na = x**2\ny = 3*a\ny.backward()\ny = 3*a\ny.backward()", True),
-    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\ny.backward(); (x**2).backward()", False),
     (
         "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ng = torch.autograd.grad(y, x, torch.ones(2))\n"
         "y.backward(torch.ones(2))",
@@ -311,7 +306,6 @@ REFUSED: list[tuple[str, bool]] = [
         "x.grad = None\ny.backward()",
         True,
     ),
-    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\ny.backward()", False),
     (PART.format("x"), False),  # the nodes between y and x alone are run
     (PART.format("w"), True),
 ]
