@@ -90,7 +90,7 @@ class Terms:
         if summed:
             term = replace(term, words=self._stretched(line, operand))
         found = slope(line.call, self.names, operand)
-        if found is None or not self._holds(line, operand, found):
+        if found is None or not (found.is_branch or _holds(line, operand)):
             return term
         remark = "" if found.is_branch else self._difference(line, found, slopes)
         words = "; ".join(filter(None, (term.words, remark)))
@@ -102,15 +102,6 @@ class Terms:
         size = "one number" if not shapes[0] else f"of shape {shapes[0]}"
         x, y = self.names[operand], self.names[line.symbol]
         return f"{x} is {size} and is used for all of {y}, of shape {shapes[1]}: summed over what was stretched"
-
-    def _holds(self, line: Line, operand: Atom, found: Slope) -> bool:
-        """Whether the reference confirms the formula, on scalars."""
-        if found.is_branch:
-            return True
-        symbols = list(dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol)))
-        stand_ins = {symbol: sympy.Symbol(f"operand{n}", real=True) for n, symbol in enumerate(symbols)}
-        operands = tuple(stand_ins.get(a, a) for a in line.call.operands)
-        return _is_confirmed(Call(line.call.op.name, operands, line.call.statics), str(stand_ins[operand]))
 
     def _difference(self, line: Line, found: Slope, slopes: Array) -> str:
         """Nothing where the formula gives torch's slopes; else both at one element, as at a kink."""
@@ -230,10 +221,12 @@ class _UnconfirmedError(Exception):
     """The reference did not confirm a derivative, perhaps for want of time: what is raised is not kept."""
 
 
-def _is_confirmed(call: Call, name: str) -> bool:
+def _holds(line: Line, operand: Atom) -> bool:
     """Whether the reference confirms the local derivative of an operation on scalars, at values of its own choice."""
+    symbols = list(dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol)))
+    stand_ins = {symbol: sympy.Symbol(f"operand{n}", real=True) for n, symbol in enumerate(symbols)}
     try:
-        _confirmed(call, name)
+        _confirmed(line.call.renamed(stand_ins), str(stand_ins[operand]))
     except (GradcliError, _UnconfirmedError):
         return False
     return True
