@@ -27,7 +27,7 @@ from gradcli.symbolic.printing.templates import (
     placeholders,
     rebuilt,
 )
-from gradcli.symbolic.printing.textbook import DEVIATION, powers, restored, with_wholes
+from gradcli.symbolic.printing.textbook import powers, with_wholes
 
 MOST_NODES = 600
 """Of all formulas of an answer together; more are not searched."""
@@ -173,16 +173,15 @@ class _Naming:
         found = [with_wholes(one) for one in self.formulas]
         wholes = [part for one in found for part in sympy.preorder_traversal(one) if isinstance(part, Whole)]
         counts = Counter(whole.generic for whole in wholes)
-        letters = {whole.generic: whole.letters for whole in wholes}
+        ranks = {whole.generic: len(whole.index) for whole in wholes}
         # A standard deviation is worth its name where it stands once.
-        kept = [one for one, count in counts.items() if count > 1 or letters[one] == DEVIATION][:MOST_NAMES]
-        self.formulas = [
-            restored(new, set(kept)) if {w.generic for w in new.atoms(Whole)} & set(kept) else one
-            for one, new in zip(self.formulas, found, strict=True)
-        ]
+        kept = [one for one, count in counts.items() if count > 1 or _is_root(one)][:MOST_NAMES]
+        for n, one in enumerate(found):
+            named = one.xreplace({w: w.expression for w in one.atoms(Whole) if w.generic not in kept})
+            if named.has(Whole):
+                self.formulas[n] = named
         for generic in kept:
-            whole = next(w for w in wholes if w.generic == generic)
-            self._define(generic, len(whole.index), letters[generic])
+            self._define(generic, ranks[generic], "sd" if _is_root(generic) else "spq")
 
     def _name_what_saves_most(self) -> bool:
         """Whether there was something that saves enough."""
@@ -244,6 +243,10 @@ class _Naming:
         renamed = dict(zip([*placeholders(rank), *bound], [*index, *rest], strict=False))
         self.definitions.append(Definition(named(index), (sign * generic).xreplace(renamed)))
         return True
+
+
+def _is_root(generic: Expr) -> bool:
+    return any(exponent == sympy.S.Half for _, exponent in powers(generic))
 
 
 def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:

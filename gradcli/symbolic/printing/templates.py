@@ -11,22 +11,16 @@ from gradcli.language.program.meaning import Aggregate
 
 
 class Whole(Expr):  # type: ignore[misc]
-    """Something with a name of its own: what it is of placeholders, and the indices in their places."""
+    """Something with a name of its own: its expression with placeholders, and the indices in their places."""
 
     is_commutative = True
     is_real = True
 
     @classmethod
-    def at(cls, letters: str, generic: Expr, index: Sequence[Expr]) -> Whole:
-        """Named by one of these letters, with these indices in the places of the placeholders."""
-        whole: Whole = cls(sympy.Symbol(letters), generic, sympy.Tuple(*index))
-        return whole
-
-    @classmethod
-    def of(cls, letters: str, expression: Expr) -> Whole:
+    def of(cls, expression: Expr) -> Whole:
         """An expression that stands at its free indices."""
         index = free_indices(expression)
-        return cls.at(letters, generic_of(expression, index), index)
+        return cls(generic_of(expression, index), sympy.Tuple(*index))
 
     @property
     def free_symbols(self) -> set[sympy.Basic]:
@@ -34,19 +28,14 @@ class Whole(Expr):  # type: ignore[misc]
         return self.expression.free_symbols  # type: ignore[no-any-return]
 
     @property
-    def letters(self) -> str:
-        """What it may be called."""
-        return str(self.args[0])
-
-    @property
     def generic(self) -> Expr:
         """The expression with placeholders for its indices."""
-        return self.args[1]
+        return self.args[0]
 
     @property
     def index(self) -> tuple[Expr, ...]:
         """Where."""
-        return self.args[2].args  # type: ignore[no-any-return]
+        return self.args[1].args  # type: ignore[no-any-return]
 
     @property
     def expression(self) -> Expr:

@@ -10,9 +10,6 @@ from sympy import Expr
 from gradcli.language.program.meaning import Total
 from gradcli.symbolic.printing.templates import Whole, free_indices, generic_of, placeholders, rebuilt
 
-SHARE, DEVIATION = "spq", "sd"
-"""What a softmax or a logistic function is called, and a standard deviation."""
-
 
 def with_wholes(expression: Expr) -> Expr:
     """With all of these in the place of what they are made of.
@@ -60,7 +57,7 @@ def _over(factor: Expr, total: Expr) -> Expr | None:
             if power.is_Integer and power > 0:
                 at = [t, *(i for i in free_indices(g) if i not in (k, t))]
                 at = sorted(at, key=lambda i: _first_place(one, i))
-                return Whole.at(SHARE, _generic_softmax(total, at, t), at) * sympy.exp((power - 1) * one)
+                return Whole(_generic_softmax(total, at, t), sympy.Tuple(*at)) * sympy.exp((power - 1) * one)
     if isinstance(factor, sympy.Sum) and not set(factor.variables) & total.free_symbols:
         found = _softmax(factor.function / total)
         if found is not None and not found.has(total):
@@ -95,7 +92,7 @@ def _logistic(product: Expr) -> Expr | None:
         (u,) = above.args
         times = max((int(n) for n in range(1, -int(exponent) + 1) if _has_factor(product, sympy.exp(n * u))), default=0)
         is_falling = bool(u.could_extract_minus_sign())
-        s = Whole.of(SHARE, 1 / (1 + (above if is_falling else sympy.exp(-u))))
+        s = Whole.of(1 / (1 + (above if is_falling else sympy.exp(-u))))
         parts = (s, 1 - s) if is_falling else (1 - s, s)
         rest = product / base**exponent / sympy.exp(times * u)
         return rest * parts[0] ** (-exponent - times) * parts[1] ** times
@@ -116,17 +113,10 @@ def _deviation(product: Expr) -> Expr | None:
             root, n = factor.args if isinstance(factor, sympy.Pow) else (factor, 0)
             if n in (sympy.S.Half, -sympy.S.Half) and root.is_nonnegative and not root.has(sympy.Indexed, sympy.Sum):
                 # With s in it first: SymPy multiplies a number into a sum that stands with nothing else.
-                s = Whole.of(DEVIATION, sympy.sqrt(base / root))
+                s = Whole.of(sympy.sqrt(base / root))
                 return product / s / factor * sympy.sqrt(base) / (root if n < 0 else 1)
     return None
 
 
 def _is_square(body: Expr) -> bool:
     return isinstance(body, sympy.Pow) and body.exp == 2 and isinstance(body.base, sympy.Add)
-
-
-def restored(expression: Expr, kept: set[Expr]) -> Expr:
-    """With what is not worth a name written out again."""
-    if isinstance(expression, Whole):
-        return expression if expression.generic in kept else expression.expression
-    return rebuilt(expression, lambda part: restored(part, kept))
