@@ -23,7 +23,7 @@ from gradcli.language.snippets import Snippet
 from gradcli.notation import Notation
 from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import Inquiry, chosen_variables
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables
 from gradcli.questions.texts import read
 from gradcli.results import SEVERITY, Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
@@ -36,8 +36,6 @@ BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
 
 NO_POINT = "no values were given; random ones were taken, of shapes that make sense"
-
-OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
 
 
 def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:

@@ -128,7 +128,7 @@ def hessian(inquiry: Inquiry) -> Hessian:
         TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
     """
     question = inquiry.question()
-    _require_gradient(question, "a Hessian")
+    require_one_element(question, "hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
     require_room(
         "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
@@ -160,7 +160,7 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
         InputError: y has several elements; a direction is missing or does not fit.
     """
     question = inquiry.question()
-    _require_gradient(question, "a Hessian-vector product")
+    require_one_element(question, "hvp")
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_hvp
@@ -197,13 +197,6 @@ def _directions(question: Question, u: Directions, command: str) -> dict[str, Ar
     shapes = {name: array.shape for name, array in question.arrays.items()}
     found = read_directions(given, shapes, question.wrt, command)
     return {name: rounded(array, question.dtype) for name, array in found.items()}
-
-
-def _require_gradient(question: Question, what: str) -> None:
-    """Refuse the second derivatives of a y that has no gradient."""
-    y = question.program.output_name
-    example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(question.shape))}]" * (0 not in question.shape)
-    require_one_element(question, what, f"use sum(...){example}")
 
 
 def _nested(found: Mapping[tuple[str, str], _T]) -> dict[str, dict[str, _T]]:

@@ -29,7 +29,7 @@ from gradcli.questions.question import (
     Inquiry,
     Question,
     prepare,
-    require_gradient,
+    require_one_element,
     rounded,
 )
 from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
@@ -159,7 +159,7 @@ def gradient(inquiry: Inquiry) -> Gradient:
         InputError: At one point, y has several elements.
     """
     points = points_of(inquiry)
-    require_gradient(points.question)
+    require_one_element(points.question, "grad")
     found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=inquiry.check)
     return Gradient(command="grad", grad=found, **shared)
 

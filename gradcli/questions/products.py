@@ -17,7 +17,7 @@ from gradcli.questions.adjoints import itself, judged_adjoint
 from gradcli.questions.judging import compared, first_derivatives, of_passes, of_v, product
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
-from gradcli.questions.question import Cotangent, Inquiry, Question, require_gradient
+from gradcli.questions.question import Cotangent, Inquiry, Question, require_one_element
 from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256
@@ -94,7 +94,7 @@ def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
         _require_no(inquiry, show=show)
         return gradient(inquiry)
     question = inquiry.question(shares=not show)
-    require_gradient(question)
+    require_one_element(question, "grad")
     atoms = _named(question, show)
     v = np.ones(question.shape, dtype=question.dtype)
     remarked = of_passes(question)

@@ -238,28 +238,23 @@ class Question:
         return value(run(v, {**self.named, **y, **self.arrays}, (), self.dtype))
 
 
-def require_one_element(question: Question, what: str, hint: str) -> None:
-    """Refuse a derivative that only a y of one element has.
+OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}
+"""Derivatives that only a y of one element has, by their commands."""
 
-    Args:
-        question: What is asked.
-        what: The derivative, with its article.
-        hint: What to do instead.
+
+def require_one_element(question: Question, command: str) -> None:
+    """Refuse a derivative that only a y of one element has.
 
     Raises:
         InputError: y has several elements, or none.
     """
-    if math.prod(question.shape) != 1:
-        raise InputError(f"{what} needs a y of one element, and y has shape {show(question.shape)}", hint=hint)
-
-
-def require_gradient(question: Question) -> None:
-    """Refuse the gradient of a y of several elements.
-
-    Raises:
-        InputError: So it is.
-    """
-    require_one_element(question, "a gradient", "use sum(...), or vjp with --v, or jacobian")
+    y, shape = question.program.output_name, question.shape
+    example = f", or one element: {y} = ...; {y}[{', '.join('0' * len(shape))}]" * (0 not in shape)
+    hint = "use sum(...)" + (", or vjp with --v, or jacobian" if command == "grad" else example)
+    if math.prod(shape) != 1:
+        raise InputError(
+            f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}", hint=hint
+        )
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:

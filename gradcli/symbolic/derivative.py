@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -261,12 +261,12 @@ def direction_names(program: Program, moved: Sequence[str]) -> dict[str, str]:
         return {moved[0]: "u"}
     names: dict[str, str] = {}
     for name in moved:
-        chosen = f"u_{name}"
-        while chosen in taken:
-            chosen += "_"
-        names[name] = chosen
-        taken.add(chosen)
+        names[name] = _free(f"u_{name}", taken | {*names.values()})
     return names
+
+
+def _free(name: str, taken: Set[str]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)
 
 
 def weight_name(program: Program) -> str:
@@ -276,10 +276,7 @@ def weight_name(program: Program) -> str:
     >>> weight_name(parse("v*x"))
     'v_'
     """
-    taken, name = {*program.names, *program.assigned}, "v"
-    while name in taken:
-        name += "_"
-    return name
+    return _free("v", {*program.names, *program.assigned})
 
 
 def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Derivative:
