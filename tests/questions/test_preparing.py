@@ -1,4 +1,4 @@
-"""What the names of statements stand for, and operations that are run as often as they are typed."""
+"""What the names of statements stand for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 from gradcli import Function
 from gradcli.errors import InputError, UncalledFunctionError
 from gradcli.language.snippets import read
-from gradcli.questions.question import Inquiry, prepare
-from tests.parsing import parse
 
 
 def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
@@ -51,27 +49,3 @@ def test_a_variable_and_a_typo_are_no_statements() -> None:
     with pytest.raises(InputError) as caught:
         f.graph({"x": 1}, show=["hiden"])
     assert caught.value.hint == "did you mean 'hidden'?"
-
-
-@pytest.mark.parametrize(
-    ("text", "at", "shared", "typed"),
-    [
-        ("a = x*y; b = x*y; a + b", {"x": 1, "y": 2}, ["mul", "add"], ["mul", "mul", "add"]),
-        ("x[:len(x)] + x[:len(x)]", {"x": "1,2"}, ["index", "add"], ["index", "index", "add"]),
-        # the two passes of a snippet add up
-        ("x = torch.tensor(2., requires_grad=True)\n(x**2).backward()\n(x**2).backward()", {}, ["pow"], ["pow"]),
-    ],
-)
-def test_what_is_typed_twice_is_two_lines_without_sharing(
-    text: str, at: dict[str, object], shared: list[str], typed: list[str]
-) -> None:
-    """As torch runs it; with sharing, which costs less, it is one."""
-    for shares, expected in ((True, shared), (False, typed)):
-        program = prepare(Inquiry(text, read(text), at), shares=shares).program  # type: ignore[arg-type]
-        assert [line.call.op.name for line in program.lines] == expected
-
-
-def test_without_sharing_the_text_still_takes_linear_time() -> None:
-    """Every operation that is typed is one line."""
-    text = "; ".join(["y = x"] + ["y = y + y"] * 1_000)
-    assert len(parse(text, shares=False).lines) == 1_000
