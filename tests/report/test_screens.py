@@ -16,6 +16,7 @@ from gradcli.options import ON_TERMINALS
 from gradcli.report import rendered
 from gradcli.report.document import Screen
 from gradcli.results import Result
+from tests.conftest import Command
 from tests.recorded import COMMANDS, answer
 
 GOLDENS = Path(__file__).parent.parent / "goldens" / "screens"
@@ -168,3 +169,12 @@ def test_a_counterexample_has_as_many_digits_as_other_numbers(gradcli: Any) -> N
     assert "entry [0] is 0.7071, and the claim says 1" in gradcli(*refuted, "--digits", "4").out
     near = gradcli("check", "x**2", "--at", "1", "--claim", "2.0000001*x", "--digits", "3").out
     assert "it is 2, and the claim says 2.0000001" in near
+
+
+def test_a_very_long_formula_is_counted(gradcli: Command) -> None:
+    """It would fill the screen; unfolded it is there."""
+    text = " + ".join(f"sin({n}*x)**2*cos(x/{n})" for n in range(2, 40))
+    assert re.search(
+        r"a formula of \d,\d+ characters, which --full shows", gradcli("vjp", text, "--at", "1,2", "--v", "ones").out
+    )
+    assert "characters" not in gradcli("vjp", text, "--at", "1,2", "--v", "ones", "--full").out

@@ -33,6 +33,9 @@ MOST_FORMULAS = 6
 LONG = 160
 """Characters of formulas from which on they stand above the numbers."""
 
+LONGEST = 1_000
+"""Characters of a formula that a compact screen shows."""
+
 MOST_FINDINGS = 3
 """What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
 
@@ -131,11 +134,16 @@ def _length(one: doc.Equation) -> int:
 def _formulas(found: Sequence[doc.Equation]) -> tuple[doc.Line, list[doc.Line]]:
     """What stands above them, and the first of them; one alone has its name above it."""
     if len(found) == 1:
-        return line(doc.Symbol(found[0].left)), [line(found[0].right)]
-    cells = [line(*_sides(one)) for one in found[:MOST_FORMULAS]]
+        return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
+    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in found[:MOST_FORMULAS]]
     if len(found) > MOST_FORMULAS:
         cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
     return line("formula"), cells
+
+
+def _in_short(one: doc.Equation) -> str | doc.Inline:
+    length = _length(one)
+    return one.right if length <= LONGEST else f"a formula of {length:,} characters, which --full shows"
 
 
 def standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
