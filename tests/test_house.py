@@ -34,7 +34,7 @@ ALLOWED = {
     "symbolic": "errors results language notation symbolic progress",
     "reference": "errors language reference progress",
     "crosscheck": "errors results language symbolic reference crosscheck progress",
-    "diagnose": "collector errors results language autodiff reference crosscheck claims diagnose progress",
+    "diagnose": "errors results language autodiff reference crosscheck diagnose progress",
     "claims": "errors results language symbolic reference crosscheck claims",
     "codegen": "errors results language symbolic report codegen",
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
@@ -135,7 +135,6 @@ NARROW = {
         "gradcli.symbolic.printing",
         "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
-    ("diagnose", "claims"): {"gradcli.claims.identity"},  # whether a form that SymPy proposes is the same
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
     ("requests", "files"): {"gradcli.files.decoding"},  # arrays in JSON, and no file
@@ -259,6 +258,7 @@ RULES = {
     "language/program/expansion.py": "meanings that depend on a constant argument",
     "language/program/wengert.py": "arithmetic of whole numbers",
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
+    "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
     "codegen/index_notation.py": "functions of formulas in Python",
     "codegen/languages.py": "constant tensors in the words of torch and NumPy",
@@ -275,10 +275,11 @@ RULES = {
     "reference/kinks_met.py": "quotients by constants",
     "crosscheck/singular.py": "the cut of the angle",
     "reference/taylor_models.py": "power series, and the derivatives of functions in terms of others",
-    "diagnose/joining.py": "the arithmetic of fractions",
     "diagnose/expansions.py": "whole powers",
-    "diagnose/patterns.py": "identities that lose no digits, and the same operation in other words",
-    "diagnose/candidates.py": "quotients that are 0/0",
+    "diagnose/identities.py": "constants of a sum",
+    "diagnose/forms.py": "what is shorter and rounds alike",
+    "diagnose/matching.py": "the same operation in other words",
+    "diagnose/removable.py": "quotients that are 0/0",
     "diagnose/guards.py": "powers of constants",
     "questions/functions.py": "cases of a meaning, and what is no method in torch",
 }

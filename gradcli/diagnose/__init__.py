@@ -3,12 +3,12 @@
 error_trace                      what torch computed on the way, beside the truth
 diagnosis, faults                which operation lost digits or gave NaN, and what is wrong with it, in a sentence
 advice                           the rewrites that are verified to be the same function, and better at the point
-candidates                       all that a function may be written as to round, overflow or poison less
+candidates                       the known forms of a function that round, overflow or poison less
 exploring, measuring             a search for forms that lose fewer bits, and how many each loses
 improving, magnitudes            the best form at points or over a range; points of a range by magnitude
 switching                        two forms joined where neither serves everywhere
-identities, joining, expansions  what the search may write a function as: rules, fractions as one, series near 0
-simplifying                      and as SymPy simplifies roots and functions of angles
-patterns, guards                 known troubles and their cures as text; branches that poison
-occurrences, splicing            where everything of a Program stands in its text; pieces put into other text
+forms                            a function while it is rewritten: lines in the place of others, and the text of that
+identities, matching             the table of what may be written as what, and how it is found in a Program
+guards, removable, expansions    branches that poison; limits put in where a quotient is 0/0; series near 0
+simplifying                      parts as SymPy simplifies fractions, roots and functions of angles
 """

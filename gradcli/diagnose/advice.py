@@ -12,28 +12,27 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import to_float
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.diagnose.candidates import Candidate, candidates, quotients, readable, removable_candidates
+from gradcli.diagnose.candidates import Candidate, candidates, readable
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.exploring import explored
+from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
+from gradcli.diagnose.removable import with_all_limits, with_limits
 from gradcli.errors import GradcliError
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Line, Program, needed
+from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
-from gradcli.reference.probing import BITS, Neighborhood
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.results import SEVERITY, Array, Entry, Rewrite, Verdict
@@ -189,9 +188,6 @@ MOST_SEARCHED = 60
 MOST_OFFERED = 4
 """Forms that a search finds, which are then judged."""
 
-MOST_VALUES = 4
-"""Values of a variable at which a quotient may be 0/0."""
-
 
 def diagnosed(
     judgement: Judgement, context: DiagnosisContext, v: Array | None
@@ -245,15 +241,19 @@ def rewritten(
     """
     best: Rewrite | None = None
     worst = SEVERITY.index(judgement.check.verdict)
+    original = readable(program, {name: array.shape for name, array in inputs.items()})
+    if original is None:
+        return None
     most = min(MOST_TRIED, max(1, MOST_OPERATIONS // max(1, len(program.lines))))
-    known = itertools.islice(_candidates(program, inputs, judgement, diagnoses), most)
+    known = itertools.islice(_candidates(original, inputs, judgement, diagnoses), most)
     try:
-        for candidate in itertools.chain(known, _searched(program, inputs, measured)):
-            verdict = verdict_of(candidate.expression)
+        for candidate in itertools.chain(known, _searched(original, measured)):
+            text = candidate.form.text
+            verdict = verdict_of(text)
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
-            if is_same(program, candidate.basis or candidate.expression, inputs):
-                best, worst = Rewrite(candidate.expression, candidate.reason, verdict), SEVERITY.index(verdict)
+            if is_same(program, candidate.same.text, inputs):
+                best, worst = Rewrite(text, candidate.reason, verdict), SEVERITY.index(verdict)
                 if verdict == "agree":
                     break
     except OverTimeError:
@@ -263,65 +263,19 @@ def rewritten(
 
 
 def _candidates(
-    program: Program, inputs: Mapping[str, Array], judgement: Judgement, diagnoses: Sequence[Diagnosis]
+    original: Form, inputs: Mapping[str, Array], judgement: Judgement, diagnoses: Sequence[Diagnosis]
 ) -> Iterator[Candidate]:
     """Known forms of what is typed, and for a removable singularity its limit put in."""
-    shapes = {name: array.shape for name, array in inputs.items()}
     culprit = next((diagnosis.line for diagnosis in diagnoses if diagnosis.line is not None), None)
-    yield from candidates(program, shapes, culprit)
+    yield from candidates(original, culprit)
     if judgement.check.verdict == "removable":
-        yield from _with_limits(program, inputs)
-        yield from _with_all_limits(program, inputs)
+        yield from (Candidate(*found) for found in with_limits(original, inputs))
+        together = with_all_limits(original, inputs)
+        if together is not None:
+            yield Candidate(*together)
 
 
-def _searched(program: Program, inputs: Mapping[str, Array], measured: Callable[[], Measure]) -> Iterator[Candidate]:
+def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:
     """Forms that lose fewer bits at the point and around it, the best first; nothing is looked for before the first."""
-    shapes = {name: array.shape for name, array in inputs.items()}
-    original = readable(program, shapes) if len(program.lines) <= MOST_SEARCHED else None
-    if original is not None:
-        yield from (form.candidate for form in explored(original, measured())[:MOST_OFFERED])
-
-
-def _with_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:
-    """The limit of one quotient put in, for each that is 0/0 at a value of its variable."""
-    shapes = {name: array.shape for name, array in inputs.items()}
-    for name in program.names:
-        for point in np.unique(inputs[name].astype(np.float64))[:MOST_VALUES].tolist():
-            for line in quotients(program, name, point):
-                found = _limits(program, line, name, point)
-                if found is not None:
-                    yield from removable_candidates(program, line, name, point, *found, shapes)
-
-
-def _with_all_limits(program: Program, inputs: Mapping[str, Array]) -> Iterator[Candidate]:
-    """The limits of several quotients put in, one after the other."""
-    shapes = {name: array.shape for name, array in inputs.items()}
-    given = shadowed(program.names)
-    found: list[Candidate] = []
-    while len(found) < MOST_VALUES:
-        one = next(_with_limits(program, inputs), None)
-        if one is None:
-            break
-        found.append(one)
-        program = parse(one.expression, given=given, shapes=shapes)
-    if len(found) > 1:
-        yield Candidate(found[-1].expression, "; ".join(one.reason for one in found))
-
-
-def _limits(program: Program, line: Line, name: str, point: float) -> tuple[float, float] | None:
-    """What a quotient of one variable and its derivative tend to at a point, if that is so from both sides."""
-    symbol = sympy.Symbol(name, real=True)
-    part = Program(program.text, (symbol,), program.lines[: program.lines.index(line) + 1], line.symbol)
-    part = replace(part, lines=tuple(needed(part.lines, part.output)))
-    here = Point.of(part, {symbol: ()}, {name: np.array(point)})
-    try:
-        plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
-    except OverBudgetError:
-        return None
-    neighborhood = Neighborhood(plan, BITS[0])
-    paths = list(neighborhood.around())
-    values = [neighborhood.limit(path, lambda found: found.values[0]) for path in paths]
-    slopes = [neighborhood.limit(path, lambda found: found.columns.get((0, 0), arb(0))) for path in paths]
-    if not all(one.meets(ones[0]) for ones in (values, slopes) for one in ones):
-        return None
-    return to_float(values[0].ball), to_float(slopes[0].ball)
+    if len(original.program.lines) <= MOST_SEARCHED:
+        yield from (one.candidate for one in explored(original, measured())[:MOST_OFFERED])

@@ -13,11 +13,9 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from gradcli.diagnose.occurrences import Reading, exact, within
-from gradcli.errors import Span
+from gradcli.diagnose.forms import Edit, Form, Writer, exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.tokens import tokenize
 from gradcli.reference.taylor_models import (
     Dual,
     Model,
@@ -48,14 +46,6 @@ MOST_OPERATIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Expansion:
-    """A text with a series in it, and why."""
-
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Series:
     """The terms of a series: coefficients by power, on an interval."""
 
@@ -67,88 +57,76 @@ Known = dict[tuple[str, str], tuple[_Series, ...]]
 """The series of parts that were looked at, by their texts."""
 
 
-def expansions(reading: Reading, known: Known | None = None) -> Iterator[Expansion]:
-    """The texts with one part in a series of what it is made of, on larger and on smaller intervals.
+def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, str]]:
+    """The forms with one part in a series of what it is made of, on larger and on smaller intervals, and why.
 
     Args:
-        reading: The function.
+        form: The function.
         known: The series of parts of other forms, which is added to.
 
-    >>> from gradcli.diagnose.occurrences import read_places
-    >>> [found.text for found in expansions(read_places("(1 - cos(x))/x"))][-1]
+    >>> from gradcli.language.parsing import parse
+    >>> [found.text for found, _ in expansions(Form(parse("(1 - cos(x))/x")))][-1]
     'z = where(abs(x) < 1/1024, 1/1024, x); where(abs(x) < 1/1024, x/2 - x**3/24 + x**5/720, (1 - cos(z))/z)'
     """
-    if "#" in reading.text or "\n" in reading.text:
-        return
-    parts = [atom for atom in reversed(reading.nodes) if _is_quotient_or_sum(reading, atom)]
+    known = {} if known is None else known
+    parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
     for atom in parts[:MOST_PARTS]:
-        u = _made_of(reading, atom)
-        if u is not None:
-            yield from _written(reading, atom, u, {} if known is None else known)
+        u = _made_of(form, atom)
+        if u is None:
+            continue
+        part, shown = form.shown(atom), form.shown(u)
+        if (part, shown) not in known:
+            known[part, shown] = tuple(_all(form, atom, u))
+        for series in known[part, shown]:
+            found = form.rewritten({atom: _edit(form, atom, u, series)})
+            if found is not None:
+                why = f"{part} cancels near {shown} = 0, where its series is taken: for abs({shown}) < {series.radius} "
+                yield found, why + "what that leaves out is less than a rounding of value and derivative"
 
 
-def _is_quotient_or_sum(reading: Reading, atom: Atom) -> bool:
-    op = reading.nodes[atom].op
-    return op.adds_terms or bool(op.guarded)
-
-
-def _made_of(reading: Reading, atom: Atom) -> Atom | None:
+def _made_of(form: Form, atom: Atom) -> Atom | None:
     """The one value that a part is made of, with constants; the largest such value."""
-    orders = {symbol: n for n, symbol in enumerate([*reading.program.variables, *reading.nodes])}
-    waiting = {a for a in reading.nodes[atom].operands if a in orders}
+    orders = {symbol: n for n, symbol in enumerate([*form.program.variables, *form.nodes])}
+    waiting = {a for a in form.nodes[atom].operands if a in orders}
     for _ in range(MOST_OPERATIONS):
         if not waiting:
             return None
         latest = max(waiting, key=orders.__getitem__)
-        if len(waiting) == 1 and _is_used_again(reading, atom, latest):
+        if len(waiting) == 1 and _is_used_again(form, atom, latest):
             return latest
-        if latest not in reading.nodes or reading.nodes[latest].op.kind is not Kind.ELEMENTWISE:
+        if latest not in form.nodes or form.nodes[latest].op.kind is not Kind.ELEMENTWISE:
             return None
-        waiting |= {a for a in reading.nodes[latest].operands if a in orders}
+        waiting |= {a for a in form.nodes[latest].operands if a in orders}
         waiting.discard(latest)
     return None
 
 
-def _is_used_again(reading: Reading, atom: Atom, u: Atom) -> bool:
+def _is_used_again(form: Form, atom: Atom, u: Atom) -> bool:
     """Whether a part is more than a function of u that cannot cancel: it has u in two places."""
     count, waiting = 0, [atom]
     while waiting:
-        for operand in reading.nodes[waiting.pop()].operands:
+        for operand in form.nodes[waiting.pop()].operands:
             count += operand == u
-            if operand != u and operand in reading.nodes:
+            if operand != u and operand in form.nodes:
                 waiting.append(operand)
     return count > 1
 
 
-def _written(reading: Reading, atom: Atom, u: Atom, known: Known) -> Iterator[Expansion]:
-    """The texts with a part in series of u, each of fewer terms than the one before."""
-    place = next(iter(reading.places(atom)), None)
-    if place is None or (shown := reading.shown(u, place)) is None:
-        return
-    key = reading.clean(place), shown
-    if key not in known:
-        known[key] = tuple(_all(reading, atom, u))
-    for series in known[key]:
-        found = _text(reading, atom, u, series)
-        if found is not None:
-            yield found
-
-
-def _all(reading: Reading, atom: Atom, u: Atom) -> Iterator[_Series]:
+def _all(form: Form, atom: Atom, u: Atom) -> Iterator[_Series]:
     """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
     fewest = MOST_TERMS + 1
     for radius in RADII:
-        series = _series(reading, atom, u, radius)
+        series = _series(form, atom, u, radius)
         if series is not None and len(series.terms) < fewest:
             fewest = len(series.terms)
             yield series
 
 
-def _series(reading: Reading, atom: Atom, u: Atom, radius: Fraction) -> _Series | None:
+def _series(form: Form, atom: Atom, u: Atom, radius: Fraction) -> _Series | None:
     """The terms that are enough on an interval; None if there is no such series, or it takes too many."""
     with modelling():
         try:
-            value, slope = _modelled(reading, atom, u, arb(fmpq(radius.numerator, radius.denominator)))
+            value, slope = _modelled(form, atom, u, arb(fmpq(radius.numerator, radius.denominator)))
         except NoModelError:
             return None
         if value.shift < 0 or slope is None:
@@ -168,7 +146,7 @@ def _is_short(terms: list[tuple[int, Fraction]]) -> bool:
     return len(terms) <= MOST_TERMS and all(max(abs(c.numerator), c.denominator) < LARGEST for _, c in terms)
 
 
-def _modelled(reading: Reading, atom: Atom, u: Atom, radius: arb) -> Dual:
+def _modelled(form: Form, atom: Atom, u: Atom, radius: arb) -> Dual:
     """A part as a function of u.
 
     Raises:
@@ -179,13 +157,13 @@ def _modelled(reading: Reading, atom: Atom, u: Atom, radius: arb) -> Dual:
     def of(one: Atom) -> Dual:
         if one in known:
             return known[one]
-        if one not in reading.nodes:
+        if one not in form.nodes:
             number = exact(one)
             if number is None:
                 raise NoModelError
             known[one] = Model.constant(fmpq(number.numerator, number.denominator), radius), None
             return known[one]
-        call = reading.nodes[one]
+        call = form.nodes[one]
         exponent = exact(call.operands[1]) if call.op.name == "pow" else None
         if exponent is not None and exponent.denominator == 1:
             known[one] = whole_power(of(call.operands[0]), int(exponent))
@@ -198,59 +176,36 @@ def _modelled(reading: Reading, atom: Atom, u: Atom, radius: arb) -> Dual:
     return of(atom)
 
 
-def _text(reading: Reading, atom: Atom, u: Atom, series: _Series) -> Expansion | None:
-    """The function with a part in series where u is small; None if it cannot be written so."""
-    places = reading.places(atom)
-    name = _fresh(reading)
-    assigned = {statement.name for statement in reading.statements if statement.name}
-    edits: dict[Span, str] = {}
-    shown = ""
-    for place in places:
-        text = reading.shown(u, place)
-        inner = [span for span, value in (*reading.inside(place), *reading.inside(place, leaves=True)) if value == u]
-        if text is None or not inner or assigned & {token.text for token in tokenize(reading.clean(place))}:
-            return None
-        shown = text
-        near = f"abs({text}) < {series.radius}"
-        edits[place] = f"where({near}, {_polynomial(series, text)}, {_replaced(reading, place, inner, name)})"
-    if not edits:
-        return None
-    near = f"abs({shown}) < {series.radius}"
-    text = f"{name} = where({near}, {series.radius}, {shown}); {reading.edited(edits).lstrip()}"
-    part = reading.clean(places[0])
-    reason = (
-        f"{part} cancels near {shown} = 0, where its series is taken: "
-        f"for {near} what that leaves out is less than a rounding of value and derivative"
-    )
-    return Expansion(text, reason)
+def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
+    """A part in series where u is small, and as it is elsewhere."""
+
+    def write(writer: Writer) -> Atom:
+        near = f"abs(u) < {series.radius}"
+        inside = {u: writer.fill(f"z = where({near}, {series.radius}, u)", {"u": u})}
+        moved = set(inside)
+        for line in form.program.lines:
+            if not moved.isdisjoint(line.call.operands):
+                moved.add(line.symbol)
+                inside[line.symbol] = writer.emit(line.call, {**writer.values, **inside})
+            if line.symbol == atom:
+                break
+        small = writer.fill(_polynomial(series), {"u": u})
+        names = {"u": writer.values.get(u, u), "s": small, "w": inside[atom]}
+        return writer.fill_new(f"where({near}, s, w)", names)
+
+    return write
 
 
-def _replaced(reading: Reading, place: Span, inner: list[Span], name: str) -> str:
-    """The text of a part with a name for u."""
-    pieces, done = [], place.start
-    for span in sorted(inner, key=lambda s: (s.start, -s.stop)):
-        if span.start >= done and within(span, place):
-            pieces += [reading.text[done : span.start], name]
-            done = span.stop
-    return "".join([*pieces, reading.text[done : place.stop]])
-
-
-def _fresh(reading: Reading) -> str:
-    taken = {token.text for token in reading.tokens}
-    return next(name for name in ("z", "w", *(f"z{n}" for n in range(1, len(taken) + 2))) if name not in taken)
-
-
-def _polynomial(series: _Series, u: str) -> str:
+def _polynomial(series: _Series) -> str:
     """A series as text.
 
-    >>> _polynomial(_Series(Fraction(1), ((0, Fraction(-1, 2)), (1, Fraction(1)), (4, Fraction(-3, 40)))), "x")
-    '-1/2 + x - 3*x**4/40'
+    >>> _polynomial(_Series(Fraction(1), ((0, Fraction(-1, 2)), (1, Fraction(1)), (4, Fraction(-3, 40)))))
+    '-1/2 + u - 3*u**4/40'
     """
-    base = u if u.isidentifier() else f"({u})"
     pieces = []
     for power, coefficient in series.terms:
         size = abs(coefficient)
-        symbol = "" if power == 0 else base if power == 1 else f"{base}**{power}"
+        symbol = "" if power == 0 else "u" if power == 1 else f"u**{power}"
         above = "*".join(str(p) for p in (size.numerator, symbol) if p and not (p == 1 and symbol))
         sign = "-" if coefficient < 0 else "+"
         pieces.append((sign, above if size.denominator == 1 else f"{above}/{size.denominator}"))

@@ -1,241 +1,351 @@
-"""Identities that a search for a better form tries beside the known cures: one row each, in the notation of `patterns`.
+"""What a function may be written as: one table of expressions, each with others that are the same function.
 
-None of them is better everywhere, so that each is measured where it is tried.  Both sides are the same function
-wherever the form has a value and a derivative, or where the reason says.  What a form is written as may begin with
-definitions, `m = ...; ...`: they go to the start of the text.
+Each row holds texts of the language in the notation of `matching`: a form, and what to write for it, of which the first
+that fits counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative,
+or where the reason says; shapes are the same too.  What is written may begin with definitions, `m = ...; ...`.
+In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum, and
+`{dim}` those of the softmax.  In a reason, names in braces are those of the form.
 
-Sources: R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital
-Library of Mathematical Functions, chapter 4.
+Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
+R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
+of Mathematical Functions, chapter 4.
 """
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
+import re
+from collections.abc import Iterator
 
-from gradcli.diagnose.occurrences import Reading, exact
-from gradcli.diagnose.patterns import Match, Replacement, Rule
+from gradcli.diagnose.forms import Edit, Form, Writer
+from gradcli.diagnose.matching import Match, pattern
 from gradcli.language.program.wengert import Atom
 
-HIGHEST_ROOT = 5
-"""Of the roots whose difference is written as a quotient."""
+MOST_ROUNDS = 8
+"""How often one rule is applied to what it gave: it may apply to parts of parts."""
+
+LONGEST_NAME = 30
+"""Characters of a sub-expression that a reason repeats."""
 
 
-def _rule(reason: str, *forms: tuple[str, Replacement]) -> Rule:
-    return Rule(reason, forms)
+class Rule:
+    """One trouble: its forms with what to write for each, and why.
+
+    Args:
+        reason: What it is.
+        forms: Pairs of texts.
+    """
+
+    def __init__(self, reason: str, *forms: tuple[str, str]) -> None:
+        self.reason, self.forms = reason, forms
+
+    def edits(self, form: Form, atom: Atom) -> Iterator[tuple[Edit, str]]:
+        """What a value may be written as, and why."""
+        for before, after in self.forms:
+            for match in pattern(before).matches(form.nodes, atom):
+                template = _with_constants(after, match, form)
+                if template is not None:
+                    yield _edit(template, match), self._why(form, match)
+
+    def everywhere(self, form: Form) -> tuple[Form, str] | None:
+        """The form with the rule applied wherever it fits, and to what that gives, and why; None if it fits nowhere."""
+        found, why = form, ""
+        for _ in range(MOST_ROUNDS):
+            first = {atom: next(self.edits(found, atom), None) for atom in found.nodes}
+            edits = {atom: one for atom, one in first.items() if one is not None}
+            if not edits:
+                break
+            why = why or next(iter(edits.values()))[1]
+            following = found.rewritten({atom: edit for atom, (edit, _) in edits.items()})
+            if following is None:
+                return None
+            found = following
+        return (found, why) if why else None
+
+    def once(self, form: Form) -> Iterator[tuple[Form, str]]:
+        """The forms with the rule applied once, to one value in each way that fits, and why."""
+        for atom in form.nodes:
+            for edit, why in self.edits(form, atom):
+                found = form.rewritten({atom: edit})
+                if found is not None:
+                    yield found, why
+
+    def _why(self, form: Form, match: Match) -> str:
+        """The reason in the user's own names, unless they are long."""
+        texts = {name: form.shown(match.names[name]) for name in re.findall(r"\{(\w)\}", self.reason)}
+        return self.reason.format_map({name: t if len(t) <= LONGEST_NAME else name for name, t in texts.items()})
 
 
-def _arc(match: Match, reading: Reading, atom: Atom) -> str | None:
-    """atan(a + n) - atan(a) by n over 1 + a*(a + n), which is above 0 where n is below 2, as the square of a length."""
-    n = exact(match.names["n"])
-    if n is None or not 0 < abs(n) < 2:
+def _edit(template: str, match: Match) -> Edit:
+    def write(writer: Writer) -> Atom:
+        found = writer.fill(template, match.names)
+        return writer.fill_new("-u", {"u": found}) if match.is_negative else found
+
+    return write
+
+
+def _with_constants(text: str, match: Match, form: Form) -> str | None:
+    """What to write, with the constants of the reductions; None if there is no such dimension."""
+    if "{" not in text:
+        return text
+    axis = None
+    over = ""
+    if "sum" in match.statics:
+        dim, keepdim = match.statics["sum"]
+        over = ("" if dim is None else f", dim={dim}") + ", keepdim=True" * keepdim
+        axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"]))
+    if axis is None and "{axis}" in text:
         return None
-    half = f"a {'+' if n > 0 else '-'} {abs(n) / 2}"
-    return f"r = hypot({half}, sqrt({1 - n * n / 4})); atan({n}/r/r)"
+    (dim,) = match.statics.get("softmax", (None,))
+    return text.format(axis=axis, over=over, dim="" if dim is None else f", dim={dim}")
 
 
-def _fraction(value: Fraction) -> str:
-    """A constant for use as an operand."""
-    return str(value) if value >= 0 and value.denominator == 1 else f"({value})"
+def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> int | None:
+    """The dimension of a softmax, if a sum is along one whose size is then 1; else None."""
+    rank = None if shape is None else len(shape)
+    if isinstance(dim, tuple) and len(dim) == 1:
+        (dim,) = dim
+    if dim is None:
+        return 0 if rank in (0, 1) else None
+    return dim if isinstance(dim, int) and (keepdim or dim == 0 or rank == 1) else None
 
 
-def _roots(above: str) -> Replacement:
-    """The difference of two k-th roots p and q by that of what is under them."""
-
-    def replacement(match: Match, reading: Reading, atom: Atom) -> str | None:
-        power = exact(match.names["n"])
-        if power is None or power.numerator != 1 or not 2 < power.denominator <= HIGHEST_ROOT:
-            return None
-        k = power.denominator
-        powers = [f"{_power('p', k - 1 - j)}*{_power('q', j)}".strip("*") for j in range(k)]
-        return f"{above}/({' + '.join(powers)})"
-
-    return replacement
-
-
-def _power(name: str, n: int) -> str:
-    return "" if n == 0 else name if n == 1 else f"{name}**{n}"
-
-
-def _conjugate(text: str, factor: bool) -> Replacement:
-    """The other form of a root of a quadratic, `{}` being the ratio of the constants in it."""
-
-    def replacement(match: Match, reading: Reading, atom: Atom) -> str | None:
-        if not factor:
-            return text.replace("{}*", "")
-        k, h = exact(match.names["k"]), exact(match.names["h"])
-        if k is None or not h:
-            return None
-        return text.replace("{}*", "" if k == h else f"{_fraction(k / h)}*")
-
-    return replacement
-
-
-def _hypotenuse(match: Match, reading: Reading, atom: Atom) -> str | None:
-    """The root of a square and a number above 0, of which the root is written where it is rational."""
-    n = exact(match.names["n"])
-    if n is None or n <= 0:
-        return None
-    above, below = math.isqrt(n.numerator), math.isqrt(n.denominator)
-    is_square = above * above == n.numerator and below * below == n.denominator
-    return f"hypot(u, {Fraction(above, below) if is_square else 'sqrt(n)'})"
-
-
-def _scaled(sign: str, factor: str = "") -> Replacement:
-    """The root of b**2 -+ k*a*c with everything over a number m that no derivative is taken of: it cancels."""
-    scale = "m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c))))"
-    text = f"{scale}; m*sqrt((b/m)**2 {sign} {factor}(a/m)*(c/m))"
-
-    def replacement(match: Match, reading: Reading, atom: Atom) -> str | None:
-        constants = [exact(atom) is not None for name, atom in match.names.items() if name in ("a", "c")]
-        has_factor = not factor or exact(match.names["k"]) is not None
-        return text if has_factor and not any(constants) else None
-
-    return replacement
-
-
-ROOTS = (
-    _rule(
-        "-b and the root nearly cancel where they have different signs, and c/a over the other root does not",
-        ("p = sqrt(b**2 - k*a*c); (p - b)/(h*a)", _conjugate("-{}*c/(b + p)", factor=True)),
-        ("p = sqrt(b**2 - k*a*c); (-b - p)/(h*a)", _conjugate("{}*c/(p - b)", factor=True)),
-        ("p = sqrt(b**2 - k*(a*c)); (p - b)/(h*a)", _conjugate("-{}*c/(b + p)", factor=True)),
-        ("p = sqrt(b**2 - k*(a*c)); (-b - p)/(h*a)", _conjugate("{}*c/(p - b)", factor=True)),
-        ("p = sqrt(b**2 - a*c); (p - b)/a", _conjugate("-{}*c/(b + p)", factor=False)),
-        ("p = sqrt(b**2 - a*c); (-b - p)/a", _conjugate("{}*c/(p - b)", factor=False)),
+KNOWN = (
+    Rule(
+        "the quotient is 0/0 at {u} = 0",
+        ("sin(pi*u)/(pi*u)", "sinc(u)"),
+        ("sin(u)/u", "sinc(u/pi)"),
+        ("(1 - cos(u))/u**2", "sinc(u/(2*pi))**2/2"),
     ),
-    _rule(
-        "the root and what it is of nearly cancel; the same where {n} is not 0",
-        ("p = sqrt(u**2 + n); p - u", "n/(p + u)"),
-        ("p = sqrt(u**2 + n); u - p", "-n/(p + u)"),
-        ("p = sqrt(u**2 + n); p + u", "n/(p - u)"),
-        ("p = sqrt(u**2 - n); p - u", "-n/(p + u)"),
-        ("p = sqrt(u**2 - n); u - p", "n/(p + u)"),
-        ("p = sqrt(u**2 - n); p + u", "-n/(p - u)"),
+    Rule(
+        "{u} cancels, but for torch the quotient is nan where {u} is 0 or overflows",
+        ("u/u", "ones_like(u)"),
+        ("u**2/u", "u"),
+        ("u**a/u", "u**(a - 1)"),
+        ("u*w/u", "w"),
     ),
-    _rule(
-        "the square and the product under the root overflow or underflow",
-        ("sqrt(b**2 - k*a*c)", _scaled("-", "k*")),
-        ("sqrt(b**2 - k*(a*c))", _scaled("-", "k*")),
-        ("sqrt(b**2 - a*c)", _scaled("-")),
-        ("sqrt(b**2 + a*c)", _scaled("+")),
+    Rule("1 - cos({u}) cancels near {u} = 0", ("1 - cos(u)", "2*sin(u/2)**2")),
+    Rule(
+        "the logarithm is that of an inverse hyperbolic function, and cancels",
+        ("log(u + sqrt(u**2 + 1))", "asinh(u)"),
+        ("log(u + sqrt(u**2 - 1))", "acosh(u)"),
     ),
-    _rule(
+    Rule(
+        "the logarithm is of a ratio near 1, and cancels near {u} = 0",
+        ("log((1 + u)/(1 - u))/2", "atanh(u)"),
+        ("log((1 + u)/(1 - u))", "2*atanh(u)"),
+        ("log(1 + u) - log(1 - u)", "2*atanh(u)"),
+    ),
+    Rule("log(1 + exp({u})) overflows", ("log(1 + exp(u))", "logaddexp(0, u)")),
+    Rule("softplus({u}) is {u} alone in torch above 20", ("softplus(u)", "logaddexp(0, u)")),
+    Rule("the sum in the logarithm loses digits near {u} = 0", ("log(1 + u)", "log1p(u)"), ("log(1 - u)", "log1p(-u)")),
+    Rule(
+        "the ratio of exponentials overflows, and cancels near {u} = 0",
+        ("(exp(u) - exp(-u))/(exp(u) + exp(-u))", "tanh(u)"),
+        ("(exp(2*u) - 1)/(exp(2*u) + 1)", "tanh(u)"),
+        ("(1 - exp(-2*u))/(1 + exp(-2*u))", "tanh(u)"),
+        ("(exp(u) - 1)/(exp(u) + 1)", "tanh(u/2)"),
+        ("(1 - exp(-u))/(1 + exp(-u))", "tanh(u/2)"),
+        ("(exp(u) - exp(-u))/2", "sinh(u)"),
+    ),
+    Rule("exp({u}) - 1 cancels near {u} = 0", ("exp(u) - 1", "expm1(u)")),
+    Rule(
         "the difference of two nearly equal roots cancels",
-        ("p = (a + b)**n; q = a**n; p - q", _roots("b")),
-        ("p = a**n; q = b**n; p - q", _roots("(a - b)")),
+        ("p = sqrt(a + b); q = sqrt(a); p - q", "b/(p + q)"),
+        ("p = sqrt(a); q = sqrt(a - b); p - q", "b/(p + q)"),
+        ("p = sqrt(a + b); q = sqrt(a - c); p - q", "(b + c)/(p + q)"),
+        ("p = sqrt(a + b); q = sqrt(a + c); p - q", "(b - c)/(p + q)"),
+        ("p = sqrt(a - b); q = sqrt(a - c); p - q", "(c - b)/(p + q)"),
+        ("p = sqrt(1 + b); p - 1", "b/(p + 1)"),
+        ("p = sqrt(1 - b); 1 - p", "b/(1 + p)"),
+        ("p = sqrt(u**2 + n); p - u", "n/(p + u)"),
     ),
-    _rule(
-        "the power is near 1, and the difference cancels; the same where {u} > -1",
-        ("(1 + u)**n - 1", "expm1(n*log1p(u))"),
-        ("1 - (1 + u)**n", "-expm1(n*log1p(u))"),
-        ("((1 + u)**n - 1)/u", "n*(expm1(n*log1p(u))/(n*log1p(u)))*(log1p(u)/u)"),
+    Rule(
+        "the exponentials of a softmax overflow, and its logarithm is of 0",
+        ("log(exp(u)/sum(exp(u)))", "log_softmax(u, dim={axis})"),
+        ("log(exp(u)/sum(exp(u)))", "u - logsumexp(u{over})"),
+        ("log(softmax(u))", "log_softmax(u{dim})"),
+        ("u - log(sum(exp(u)))", "log_softmax(u, dim={axis})"),
+        ("u - log(sum(exp(u)))", "u - logsumexp(u{over})"),
     ),
-    _rule(
-        "the difference of two nearly equal powers cancels; the same where {a} > 0",
-        ("q = a**n; (a + b)**n - q", "q*expm1(n*log1p(b/a))"),
-        ("q = a**n; (a + 1)**n - q", "q*expm1(n*(log1p(a) - log(a)))"),
+    Rule(
+        "exp({u})/sum(exp({u})) overflows",
+        ("exp(u)/sum(exp(u))", "softmax(u, dim={axis})"),
+        ("exp(u)/sum(exp(u))", "exp(u - logsumexp(u{over}))"),
     ),
+    Rule("log(sum(exp({u}))) overflows", ("log(sum(exp(u)))", "logsumexp(u{over})")),
+    Rule("log(exp({a}) + exp({b})) overflows", ("log(exp(a) + exp(b))", "logaddexp(a, b)")),
+    Rule(
+        "the logarithm of a sigmoid is of 0",
+        ("log(sigmoid(u))", "logsigmoid(u)"),
+        ("log(1/(1 + exp(u)))", "logsigmoid(-u)"),
+        ("log(1 - sigmoid(u))", "logsigmoid(-u)"),
+    ),
+    Rule("1 - sigmoid({u}) cancels", ("1 - sigmoid(u)", "sigmoid(-u)")),
+    Rule(
+        "the exponential overflows",
+        ("1/(1 + exp(u))", "sigmoid(-u)"),
+        ("exp(u)/(1 + exp(u))", "sigmoid(u)"),
+    ),
+    Rule("exp({a})/exp({b}) overflows", ("exp(a)/exp(b)", "exp(a - b)")),
+    Rule("a product of exponentials overflows", ("exp(a)*exp(b)", "exp(a + b)")),
+    Rule("log(exp({u})) overflows or underflows", ("log(exp(u))", "u")),
+    Rule("cosh({u}) overflows", ("log(cosh(u))", "logaddexp(u, -u) - log(2)")),
+    Rule("the squares overflow or underflow", ("sqrt(a**2 + b**2)", "hypot(a, b)")),
+    Rule("sqrt of the square of {u} has a slope that is 0 times infinity at {u} = 0", ("sqrt(u**2)", "abs(u)")),
+    Rule("sqrt has an infinite slope at {u} = 0, and 0 times that is nan", ("sqrt(u**4)", "u**2")),
+    Rule("1 - tanh({u})**2 cancels", ("1 - tanh(u)**2", "1/cosh(u)**2")),
+    Rule("the difference cancels", ("1 - cos(u)**2", "sin(u)**2"), ("1 - sin(u)**2", "cos(u)**2")),
+    Rule("1 - erf({u}) cancels", ("1 - erf(u)", "erfc(u)"), ("1 - erfc(u)", "erf(u)")),
+    Rule(
+        "the difference of squares cancels",
+        ("p = a + 1; p**2 - a**2", "p + a"),
+        ("p = a + b; p**2 - a**2", "b*(p + a)"),
+        ("a**2 - b**2", "(a - b)*(a + b)"),
+        ("a**2 - 1", "(a - 1)*(a + 1)"),
+    ),
+    Rule(
+        "the difference of nearly equal numbers cancels",
+        ("cos(a + b) - cos(a)", "-2*sin(a + b/2)*sin(b/2)"),
+        ("sin(a + b) - sin(a)", "2*cos(a + b/2)*sin(b/2)"),
+        ("q = exp(a); exp(a + b) - q", "q*expm1(b)"),
+        ("log(a + b) - log(a)", "log1p(b/a)"),
+        ("p = a + b; 1/p - 1/a", "-b/(p*a)"),
+        ("a + b - a", "b"),
+    ),
+    Rule("the difference of two nearly equal roots cancels", ("p = sqrt(a); q = sqrt(b); p - q", "(a - b)/(p + q)")),
+    Rule("exp({a}) - exp({b}) cancels", ("q = exp(b); exp(a) - q", "q*expm1(a - b)")),
+    Rule("log({a}) - log({b}) cancels", ("log(a) - log(b)", "log1p((a - b)/b)")),
 )
-"""Roots of quadratics, and differences of roots and powers."""
+"""Known troubles and their cures, which are tried first."""
 
-DIFFERENCES = (
-    _rule(
+_OVER_LARGEST = "m = detach(maximum(abs(c), abs(d))); "
+
+_OVER_ROOT = "m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); "
+"""A scale that no derivative is taken of: it cancels."""
+
+OTHERS = (
+    Rule(
+        "-b and the root nearly cancel where they have different signs, and c/a over the other root does not",
+        ("p = sqrt(b**2 - k*a*c); (p - b)/(h*a)", "-(k/h)*c/(b + p)"),
+        ("p = sqrt(b**2 - k*a*c); (-b - p)/(h*a)", "k/h*c/(p - b)"),
+        ("p = sqrt(b**2 - k*(a*c)); (p - b)/(h*a)", "-(k/h)*c/(b + p)"),
+        ("p = sqrt(b**2 - k*(a*c)); (-b - p)/(h*a)", "k/h*c/(p - b)"),
+        ("p = sqrt(b**2 - a*c); (p - b)/a", "-c/(b + p)"),
+        ("p = sqrt(b**2 - a*c); (-b - p)/a", "c/(p - b)"),
+    ),
+    Rule(
+        "the root and what it is of nearly cancel; the same where {v} is not 0",
+        ("p = sqrt(u**2 + v); p - u", "v/(p + u)"),
+        ("p = sqrt(u**2 + v); p + u", "v/(p - u)"),
+        ("p = sqrt(u**2 - v); u - p", "v/(p + u)"),
+        ("p = sqrt(u**2 - v); p + u", "-v/(p - u)"),
+    ),
+    Rule(
+        "the square and the product under the root overflow or underflow",
+        ("sqrt(b**2 - k*a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 - k*(a/m)*(c/m))"),
+        ("sqrt(b**2 - k*(a*c))", _OVER_ROOT + "m*sqrt((b/m)**2 - k*(a/m)*(c/m))"),
+        ("sqrt(b**2 - a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 - (a/m)*(c/m))"),
+        ("sqrt(b**2 + a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 + (a/m)*(c/m))"),
+    ),
+    Rule(
+        "the difference of two nearly equal roots cancels",
+        ("p = (a + b)**(1/3); q = a**(1/3); p - q", "b/(p**2 + p*q + q**2)"),
+        ("p = a**(1/3); q = b**(1/3); p - q", "(a - b)/(p**2 + p*q + q**2)"),
+    ),
+    Rule(
+        "the power is near 1, and the difference cancels; the same where {u} > -1",
+        ("(1 + u)**v - 1", "expm1(v*log1p(u))"),
+        ("((1 + u)**v - 1)/u", "v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)"),
+    ),
+    Rule(
+        "the difference of two nearly equal powers cancels; the same where {a} > 0",
+        ("q = a**v; (a + b)**v - q", "q*expm1(v*log1p(b/a))"),
+        ("q = a**v; (a + 1)**v - q", "q*expm1(v*(log1p(a) - log(a)))"),
+    ),
+    Rule(
         "the difference of two nearly equal angles cancels",
-        ("atan(a + n) - atan(a)", _arc),
+        ("atan(a + n) - atan(a)", "r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)"),
         ("p = a + b; atan(p) - atan(a)", "atan2(b, 1 + a*p)"),
         ("atan(a) - atan(b)", "atan2(a - b, 1 + a*b)"),
     ),
-    _rule(
+    Rule(
         "the difference of two nearly equal inverses cancels",
         ("p = a + b; 1/p - 1/a", "-b/p/a"),
         ("p = a - b; 1/p - 1/a", "b/p/a"),
-        ("p = a + b; 1/a - 1/p", "b/p/a"),
         ("1/p - 1/q", "(q - p)/p/q"),
     ),
-    _rule(
+    Rule(
         "the difference of two nearly equal numbers cancels",
         ("p = a + b; tan(p) - tan(a)", "sin(b)/cos(p)/cos(a)"),
         ("tan(a) - tan(b)", "sin(a - b)/cos(a)/cos(b)"),
         ("sin(a) - sin(b)", "2*cos((a + b)/2)*sin((a - b)/2)"),
         ("cos(a) - cos(b)", "-2*sin((a + b)/2)*sin((a - b)/2)"),
     ),
-    _rule(
+    Rule(
         "the products of logarithms nearly cancel",
         ("p = a + b; q = log(p); p*q - a*log(a)", "a*log1p(b/a) + b*q"),
         ("p = a + 1; q = log(p); p*q - a*log(a)", "a*log1p(1/a) + q"),
     ),
-    _rule(
+    Rule(
         "the exponentials cancel near {u} = 0",
         ("exp(u) - 2 + exp(-u)", "4*sinh(u/2)**2"),
         ("exp(u) + exp(-u) - 2", "4*sinh(u/2)**2"),
         ("cosh(u) - 1", "2*sinh(u/2)**2"),
-        ("1 - cosh(u)", "-2*sinh(u/2)**2"),
     ),
-)
-"""Differences of nearly equal numbers."""
-
-RATIOS = (
-    _rule(
+    Rule(
         "1 - cos({u}) cancels, and is 0/0 beside sin({u}) near {u} = 0",
         ("(1 - cos(u))/sin(u)", "tan(u/2)"),
         ("sin(u)/(1 + cos(u))", "tan(u/2)"),
     ),
-    _rule("the logarithm is of a ratio near 1, and cancels near {u} = 0", ("log((1 - u)/(1 + u))", "-2*atanh(u)")),
-    _rule(
+    Rule("the logarithm is of a ratio near 1, and cancels near {u} = 0", ("log((1 - u)/(1 + u))", "-2*atanh(u)")),
+    Rule(
         "the quotient of logarithms is near -1, and its derivative cancels near {u} = 0",
         ("log(1 - u)/log(1 + u)", "log1p(-u**2)/log1p(u) - 1"),
         ("log1p(-u)/log1p(u)", "log1p(-u**2)/log1p(u) - 1"),
     ),
-    _rule(
+    Rule(
         "the quotient of exponentials is 0/0 at {u} = 0",
         ("(exp(2*u) - 1)/(exp(u) - 1)", "exp(u) + 1"),
         ("expm1(2*u)/expm1(u)", "exp(u) + 1"),
     ),
-    _rule(
+    Rule(
         "the quotient of exponentials overflows, and cancels near {u} = 0",
         ("exp(u)/(exp(u) - 1)", "-1/expm1(-u)"),
         ("exp(u)/expm1(u)", "-1/expm1(-u)"),
     ),
-    _rule(
+    Rule(
         "the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it",
         (
             "u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1))",
             "a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b",
         ),
     ),
-)
-"""Quotients of what vanishes together."""
-
-_OVER_LARGEST = "m = detach(maximum(abs(c), abs(d))); "
-
-SCALED = (
-    _rule(
+    Rule(
         "the squares overflow or underflow",
-        ("sqrt(u**2 + n)", _hypotenuse),
+        ("sqrt(u**2 + n)", "hypot(u, sqrt(n))"),
         ("(a*c + b*d)/(c**2 + d**2)", _OVER_LARGEST + "(a*(c/m) + b*(d/m))/m/((c/m)**2 + (d/m)**2)"),
         ("(b*c - a*d)/(c**2 + d**2)", _OVER_LARGEST + "(b*(c/m) - a*(d/m))/m/((c/m)**2 + (d/m)**2)"),
+        ("sqrt(a**2 - b**2)", "sqrt(abs(a) - b)*sqrt(abs(a) + b)"),
     ),
-    _rule(
+    Rule(
         "torch takes the slope from the square of {u}, which overflows; the same where {u} is not 0",
         ("log(u + sqrt(u**2 + 1))", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
         ("asinh(u)", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
         ("log(u + sqrt(u**2 - 1))", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
         ("acosh(u)", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
     ),
-    _rule(
+    Rule(
         "the square of {a} below the slope of the quotient underflows; the same where {a} > 0",
         ("log(b/a + c/a)", "log(b + c) - log(a)"),
     ),
-    _rule("the square overflows; the same where {u} is not 0", ("u/(u**2 + 1)", "1/(u + 1/u)")),
-    _rule("the product below overflows or underflows", ("a/(b*c)", "a/b/c"), ("a/b**2", "a/b/b")),
-    _rule(
+    Rule("the square overflows; the same where {u} is not 0", ("u/(u**2 + 1)", "1/(u + 1/u)")),
+    Rule("the product below overflows or underflows", ("a/(b*c)", "a/b/c"), ("a/b**2", "a/b/b")),
+    Rule(
         "torch takes the slope of a quotient by {a} from its square, which underflows; the same where {a} > 0",
         ("log1p(1/a)", "log1p(exp(-log(a)))"),
         ("log1p(b/a)", "log1p(b*exp(-log(a)))"),
     ),
-    _rule("the squares overflow or underflow", ("sqrt(a**2 - b**2)", "sqrt(abs(a) - b)*sqrt(abs(a) + b)")),
 )
-"""The same in another order."""
+"""What a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
 
-IDENTITIES = (*ROOTS, *DIFFERENCES, *RATIOS, *SCALED)
+RULES = (*KNOWN, *OTHERS)

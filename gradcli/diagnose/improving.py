@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradcli.diagnose.advice import is_same_at
-from gradcli.diagnose.candidates import again, candidates, is_alike, readable
-from gradcli.diagnose.exploring import SECONDS, Form, searched
+from gradcli.diagnose.candidates import candidates, readable
+from gradcli.diagnose.exploring import SECONDS, Measured, searched
+from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
-from gradcli.diagnose.occurrences import Reading
 from gradcli.diagnose.switching import MeasureAt, Side, Switch, switched
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing, patience
@@ -80,60 +80,57 @@ def improved(
         return None
     forms = list(_forms(original, measure))
     found: dict[str, Switch] = {}
-    refused: set[str] = set()
     for _ in range(MOST_SWITCHES):
-        usable = [form for form in forms if form.text not in refused]
-        if _is_enough(usable, measure):
+        if _is_enough(forms, measure):
             break
         doing("joining two forms")
-        switch = switched(original, usable, measure, measure_at)
+        switch = switched(original, forms, measure, measure_at)
         if switch is None:
             break
-        first, second = (side.form for side in switch.sides)
-        forms.append(Form(switch.text, _once((*first.reasons, *second.reasons)), switch.loss, "", switch.reading))
-        found[switch.text] = switch
-    better = (form for form in forms if form.loss.beyond(0) < typed.beyond(0) - GAIN and form.text != original.text)
+        first, second = (side.one for side in switch.sides)
+        forms.append(Measured(switch.form, _once((*first.reasons, *second.reasons)), switch.loss))
+        found[switch.form.text] = switch
+    better = (one for one in forms if one.loss.beyond(0) < typed.beyond(0) - GAIN and one.text != original.text)
     with suppress(OverTimeError):
-        for form in sorted(better, key=lambda one: one.rank)[:MOST_TRIED]:
+        for one in sorted(better, key=lambda one: one.rank)[:MOST_TRIED]:
             doing("comparing the forms")
-            parts = list(_parts(form, tuple(range(len(measure.points))), found))
+            parts = list(_parts(one, tuple(range(len(measure.points))), found))
             if all(_is_same(program, part, measure.points, beside) for part in parts):
-                return _as_found(form, parts, found)
+                return _as_found(one, parts, found)
     return None
 
 
-def _as_found(form: Form, parts: Sequence[Side], found: Mapping[str, Switch]) -> Found:
-    bases = _once(part.form.basis or part.form.text for part in parts)
-    has_series = any(part.form.basis for part in parts)
+def _as_found(one: Measured, parts: Sequence[Side], found: Mapping[str, Switch]) -> Found:
+    bases = _once(part.one.same.text for part in parts)
+    has_series = any(part.one.basis for part in parts)
     compared = len({place for part in parts for place in _some(part.places)})
-    return Found(form.text.strip(), form.reasons, form.loss, bases, has_series, tuple(_switches(form, found)), compared)
+    return Found(one.text, one.reasons, one.loss, bases, has_series, tuple(_switches(one, found)), compared)
 
 
-def _switches(form: Form, found: Mapping[str, Switch]) -> Iterator[Switch]:
+def _switches(one: Measured, found: Mapping[str, Switch]) -> Iterator[Switch]:
     """Where forms take over within a form, the outermost first."""
-    switch = found.get(form.text)
+    switch = found.get(one.text)
     if switch is not None:
         yield switch
         for side in switch.sides:
-            yield from _switches(side.form, found)
+            yield from _switches(side.one, found)
 
 
-def _parts(form: Form, places: tuple[int, ...], found: Mapping[str, Switch]) -> Iterator[Side]:
+def _parts(one: Measured, places: tuple[int, ...], found: Mapping[str, Switch]) -> Iterator[Side]:
     """The forms that a form is made of, each with the points where it serves."""
-    switch = found.get(form.text)
+    switch = found.get(one.text)
     if switch is None:
-        yield Side(form, places)
+        yield Side(one, places)
         return
     for side in switch.sides:
-        yield from _parts(side.form, tuple(place for place in side.places if place in places), found)
+        yield from _parts(side.one, tuple(place for place in side.places if place in places), found)
 
 
 def _is_same(
     program: Program, part: Side, points: Sequence[Mapping[str, Array]], beside: Sequence[Mapping[str, Array]]
 ) -> bool:
-    text = part.form.basis or part.form.text
     compared = [*(points[place] for place in _some(part.places)), *beside]
-    return text == program.text or is_same_at(program, text, compared)
+    return part.one.same.program is program or is_same_at(program, part.one.same.text, compared)
 
 
 def _some(places: Sequence[int]) -> Sequence[int]:
@@ -150,34 +147,32 @@ def _once(reasons: Iterable[str]) -> tuple[str, ...]:
 # -- which forms there are
 
 
-def _forms(original: Reading, measure: Measure) -> Iterator[Form]:
+def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     """What is typed, known cures, and what a search finds for all points, and for those where digits are still lost."""
     doing("looking for other ways to write it")
-    seen: dict[str, Form] = {}
-    for form in _known(original, measure):
-        seen.setdefault(form.text, form)
+    seen: dict[str, Measured] = {}
+    for one in _known(original, measure):
+        seen.setdefault(one.text, one)
     is_short = len(original.program.lines) <= MOST_OPERATIONS
     for share in (1.0, 0.5) if is_short and not _is_enough(seen.values(), measure) else ():
-        best = min(seen.values(), key=lambda form: form.rank)
+        best = min(seen.values(), key=lambda one: one.rank)
         lost = [n for n, bits in enumerate(best.loss.bits) if bits > ENOUGH]
         part = measure if share == 1.0 or measure.asked else measure.part(lost)
-        for form in searched(original, part, seconds=SECONDS * share * patience()):
-            if form.text not in seen and (loss := measure.of(form.reading.program)) is not None:
-                seen[form.text] = Form(form.text, form.reasons, loss, form.basis, form.reading)
+        for one in searched(original, part, seconds=SECONDS * share * patience()):
+            if one.text not in seen and (loss := measure.of(one.form.program)) is not None:
+                seen[one.text] = replace(one, loss=loss)
         if measure.asked or _is_enough(seen.values(), measure):
             break
     yield from seen.values()
 
 
-def _known(original: Reading, measure: Measure) -> Iterator[Form]:
-    texts: list[tuple[str, tuple[str, ...]]] = [(original.text, ())]
-    texts += [(one.expression, (one.reason,)) for one in candidates(original.program, original.sizes)]
-    for text, reasons in texts:
-        reading = again(original, text)
-        loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
-        if reading is not None and loss is not None:
-            yield Form(text, reasons, loss, "", reading)
+def _known(original: Form, measure: Measure) -> Iterator[Measured]:
+    known = [(original, ()), *((one.form, (one.reason,)) for one in candidates(original))]
+    for form, reasons in known:
+        loss = measure.of(form.program)
+        if loss is not None:
+            yield Measured(form, reasons, loss)
 
 
-def _is_enough(forms: Iterable[Form], measure: Measure) -> bool:
-    return any(measure.agrees(form.loss) for form in forms)
+def _is_enough(forms: Iterable[Measured], measure: Measure) -> bool:
+    return any(measure.agrees(one.loss) for one in forms)

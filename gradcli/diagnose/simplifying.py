@@ -1,4 +1,4 @@
-"""Parts of a function as SymPy simplifies them: without roots in a denominator or above it, with fewer sines.
+"""Parts of a function as SymPy simplifies them: over one denominator, without roots in it or above, with fewer sines.
 
 SymPy only proposes.  What it writes is measured as any other form is, and held to the function's enclosures, or proved.
 """
@@ -13,9 +13,7 @@ from sympy import Expr
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from gradcli.diagnose.occurrences import Reading
-from gradcli.diagnose.splicing import filled
-from gradcli.errors import Span
+from gradcli.diagnose.forms import Form, filled
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call
 from gradcli.reference.rules import rule_of
@@ -30,30 +28,26 @@ MOST_PARTS = 4
 """Parts of one function, the outermost first."""
 
 
-def simplified(reading: Reading) -> Iterator[tuple[str, str]]:
-    """The texts with one part as SymPy simplifies it, and why; the outermost part first.
+def simplified(form: Form) -> Iterator[tuple[Form, str]]:
+    """The forms with one part as SymPy simplifies it, and why; the outermost part first.
 
     Args:
-        reading: The function.
+        form: The function.
 
-    >>> from gradcli.diagnose.occurrences import read_places
-    >>> next(simplified(read_places("sin(x)*cos(y) - cos(x)*sin(y)")))[0]
+    >>> from gradcli.language.parsing import parse
+    >>> next(simplified(Form(parse("sin(x)*cos(y) - cos(x)*sin(y)"))))[0].text
     'sin(x - y)'
     """
-    parts = [atom for atom in reversed(reading.nodes) if _is_quotient_or_sum(reading.nodes[atom])]
+    parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
     for atom in parts[:MOST_PARTS]:
         unknowns: dict[Atom, sympy.Symbol] = {}
-        whole = _expression(reading, atom, unknowns)
+        whole = _expression(form, atom, unknowns)
         if len(unknowns) > MOST_UNKNOWNS or not _is_small(whole):
             continue
         for template, reason in _proposed(whole):
-            edits = _edits(reading, atom, template, unknowns)
-            if edits:
-                yield reading.edited(edits), reason
-
-
-def _is_quotient_or_sum(call: Call) -> bool:
-    return call.op.adds_terms or bool(call.op.guarded)
+            found = form.rewritten({atom: filled(template, {symbol.name: one for one, symbol in unknowns.items()})})
+            if found is not None:
+                yield found, reason
 
 
 def _is_small(whole: Expr) -> bool:
@@ -62,27 +56,16 @@ def _is_small(whole: Expr) -> bool:
     return is_exact and is_low and whole.count_ops() <= MOST_OPERATIONS
 
 
-def _edits(reading: Reading, atom: Atom, template: str, unknowns: dict[Atom, sympy.Symbol]) -> dict[Span, str]:
-    """A template at all places of a part; none where one of its values cannot be written there."""
-    edits: dict[Span, str] = {}
-    for place in reading.places(atom):
-        texts = {symbol.name: reading.shown(one, place) for one, symbol in unknowns.items()}
-        if None in texts.values():
-            return {}
-        edits[place] = filled(template, {name: text or "" for name, text in texts.items()})
-    return edits
-
-
-def _expression(reading: Reading, atom: Atom, unknowns: dict[Atom, sympy.Symbol]) -> Expr:
+def _expression(form: Form, atom: Atom, unknowns: dict[Atom, sympy.Symbol]) -> Expr:
     """A value in SymPy's terms, as far as these are sums, products, powers and functions of angles."""
     if not isinstance(atom, sympy.Symbol):
         return atom
-    call = reading.nodes.get(atom)
+    call = form.nodes.get(atom)
     whole = None if call is None or call.op.kind is not Kind.ELEMENTWISE else _meaning(call)
     if call is None or whole is None:
         return unknowns.setdefault(atom, sympy.Symbol(f"u{len(unknowns)}", real=True))
     pairs = zip(rule_of(call).parameters, call.operands, strict=True)
-    return whole.xreplace({p: _expression(reading, a, unknowns) for p, a in pairs if p is not None})
+    return whole.xreplace({p: _expression(form, a, unknowns) for p, a in pairs if p is not None})
 
 
 def _meaning(call: Call) -> Expr | None:
@@ -108,8 +91,18 @@ def _proposed(whole: Expr) -> tuple[tuple[str, str], ...]:
         found = change(whole)
         if found is not None and found not in seen and found.free_symbols == whole.free_symbols and _is_small(found):
             seen.add(found)
-            texts.append((str(found), reason))
+            texts.append((_text(found), reason))
     return tuple(texts)
+
+
+def _text(whole: Expr) -> str:
+    """An expression divided by one factor after the other, as their product may overflow."""
+    above, below = sympy.fraction(whole)
+    return "/".join([f"({above})", *(f"({factor})" for factor in sympy.Mul.make_args(below) if factor != 1)])
+
+
+def _one_fraction(whole: Expr) -> Expr | None:
+    return sympy.factor(whole) if whole.is_Add and sympy.fraction(sympy.together(whole))[1].free_symbols else None
 
 
 def _roots_above(whole: Expr) -> Expr | None:
@@ -129,6 +122,7 @@ def _has_root(part: Expr) -> bool:
 
 
 _CHANGES: tuple[tuple[Callable[[Expr], Expr | None], str], ...] = (
+    (_one_fraction, "the fractions nearly cancel, and over one denominator they cancel exactly"),
     (_roots_above, "the roots in the denominator nearly cancel, and above it they do not"),
     (_roots_below, "the roots above the denominator nearly cancel, and in it they do not"),
     (_angles, "by identities of its functions, this is a shorter form in which less cancels"),

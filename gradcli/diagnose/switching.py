@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
-from gradcli.diagnose.candidates import again, inlined, is_alike
-from gradcli.diagnose.exploring import Form
+from gradcli.diagnose.exploring import Measured
+from gradcli.diagnose.forms import Form, Writer, decimal
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
-from gradcli.diagnose.occurrences import Reading, Statement
-from gradcli.diagnose.splicing import decimal, filled, joined
-from gradcli.language.text.tokens import tokenize
 from gradcli.results import Array
 
 STEPS = 12
@@ -43,7 +41,7 @@ MeasureAt = Callable[[Mapping[str, Array]], Measure]
 class Side:
     """A form, and the points where it serves."""
 
-    form: Form
+    one: Measured
     places: tuple[int, ...]
 
 
@@ -52,15 +50,13 @@ class Switch:
     """A form made of two.
 
     Attributes:
-        text: Of both.
-        reading: The same with its places.
+        form: Of both.
         loss: Of both.
         condition: Where the first serves, such as `abs(x) < 1e-4`.
         sides: What it is made of.
     """
 
-    text: str
-    reading: Reading
+    form: Form
     loss: Loss
     condition: str
     sides: tuple[Side, Side]
@@ -72,11 +68,15 @@ class _Split:
 
     name: str
     is_absolute: bool
-    first: Form
-    second: Form
+    first: Measured
+    second: Measured
     order: npt.NDArray[np.intp]
     count: int
     beyond: float
+
+    def condition(self, name: str, number: str) -> str:
+        """Where the first is taken."""
+        return f"{f'abs({name})' if self.is_absolute else name} < {number}"
 
     def key(self, points: Sequence[Mapping[str, Array]], place: int) -> float:
         """What is compared with the switch."""
@@ -84,7 +84,7 @@ class _Split:
         return abs(value) if self.is_absolute else value
 
 
-def switched(original: Reading, forms: Sequence[Form], measure: Measure, measure_at: MeasureAt) -> Switch | None:
+def switched(original: Form, forms: Sequence[Measured], measure: Measure, measure_at: MeasureAt) -> Switch | None:
     """The best two forms joined; None where that is no better than one of them alone.
 
     Args:
@@ -102,24 +102,22 @@ def switched(original: Reading, forms: Sequence[Form], measure: Measure, measure
     if split.beyond > SHARE * alone:
         return None
     number = _number(split, points, measure_at)
-    condition = f"{f'abs({split.name})' if split.is_absolute else split.name} < {number}"
     best: Switch | None = None
-    for text in _texts(split, condition, number):
-        reading = again(original, text)
-        loss = None if reading is None or not is_alike(original, reading) else measure.of(reading.program)
-        if reading is None or loss is None or loss.beyond(ENOUGH) > SHARE * alone:
+    for form in _joined(original, split, number):
+        loss = None if form is None else measure.of(form.program)
+        if form is None or loss is None or loss.beyond(ENOUGH) > SHARE * alone:
             continue
         if best is None or loss.beyond(ENOUGH) < best.loss.beyond(ENOUGH) - PLATEAU:
             first, second = (tuple(places.tolist()) for places in np.split(split.order, [split.count]))
             sides = Side(split.first, first), Side(split.second, second)
-            best = Switch(text, reading, loss, condition, sides)
+            best = Switch(form, loss, split.condition(split.name, number), sides)
     return best
 
 
 # -- which two, and where
 
 
-def _splits(name: str, points: Sequence[Mapping[str, Array]], forms: Sequence[Form]) -> Iterator[_Split]:
+def _splits(name: str, points: Sequence[Mapping[str, Array]], forms: Sequence[Measured]) -> Iterator[_Split]:
     """The best split by a number, and by its size."""
     values = np.array([float(point[name]) for point in points])
     if values.min() == values.max():
@@ -133,7 +131,7 @@ def _splits(name: str, points: Sequence[Mapping[str, Array]], forms: Sequence[Fo
             yield _Split(name, is_absolute, forms[first], forms[second], order, count, beyond)
 
 
-def _split(forms: Sequence[Form], order: npt.NDArray[np.intp], keys: Floats) -> tuple[int, int, int, float] | None:
+def _split(forms: Sequence[Measured], order: npt.NDArray[np.intp], keys: Floats) -> tuple[int, int, int, float] | None:
     """The forms before and behind the best place between two points, and how many points are before it."""
     beyond = np.maximum(np.array([form.loss.bits for form in forms]) - ENOUGH, 0.0)[:, order]
     lengths = np.array([len(form.text) for form in forms])[:, None] * 1e-6  # of equals, the shorter
@@ -164,7 +162,7 @@ def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: Me
             break
         middle = _between(low, high)
         at = measure_at({**others, split.name: np.asarray(middle, others[split.name].dtype)})
-        first, second = (at.of(form.reading.program) for form in (split.first, split.second))
+        first, second = (at.of(one.form.program) for one in (split.first, split.second))
         if first is None or second is None or first.beyond(ENOUGH) == second.beyond(ENOUGH):
             break  # both serve, or nothing is known there
         low, high = (middle, high) if first.beyond(ENOUGH) < second.beyond(ENOUGH) else (low, middle)
@@ -182,81 +180,24 @@ def _between(low: float, high: float) -> float:
     return float(np.copysign(np.sqrt(abs(low)) * np.sqrt(abs(high)), high))
 
 
-# -- as one text
+# -- as one form
 
 
-def _texts(split: _Split, condition: str, number: str) -> Iterator[str]:
+def _joined(original: Form, split: _Split, number: str) -> Iterator[Form | None]:
     """The two joined: as they are, then with one or both kept from numbers for which they are not taken."""
-    first, second = (_Parts.of(form.reading) for form in (split.first, split.second))
-    if first is None or second is None:
-        return
-    safe = "1" if number == "0" else number
+    variable = sympy.Symbol(split.name, real=True)
+    condition, safe = split.condition("x", number), "1" if number == "0" else number
+    below = f"-{safe}" if number == "0" else safe
     for keeps_first, keeps_second in ((False, False), (False, True), (True, False), (True, True)):
-        fresh = _fresh([first, second])
-        one, other, before = first, second, []
-        if keeps_first:
-            name = next(fresh)
-            before.append(f"{name} = where({condition}, {split.name}, {_beside(safe, number, below=True)})")
-            one = first.renamed({split.name: name})
-        if keeps_second:
-            name = next(fresh)
-            before.append(f"{name} = where({condition}, {_beside(safe, number, below=False)}, {split.name})")
-            other = second.renamed({split.name: name})
-        clashing = {name for name in one.names if name in other.names and one.names[name] != other.names[name]}
-        other = other.renamed({name: next(fresh) for name in sorted(clashing)})
-        definitions = dict.fromkeys([*before, *one.definitions, *other.definitions])
-        yield "; ".join([*definitions, f"where({condition}, {one.body}, {other.body})"])
-
-
-def _beside(safe: str, number: str, *, below: bool) -> str:
-    """A number for which a branch is taken: the switch itself, or 1 on the right side of 0."""
-    return f"-{safe}" if number == "0" and below else safe
-
-
-def _fresh(parts: Sequence[_Parts]) -> Iterator[str]:
-    taken = {word for part in parts for text in (*part.definitions, part.body) for word in _words(text)}
-    return (name for name in ("z", "w", *(f"z{n}" for n in range(1, 100))) if name not in taken)
-
-
-def _words(text: str) -> set[str]:
-    return {token.text for token in tokenize(text) if token.kind == "name"}
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """A text as its definitions and what they are for."""
-
-    names: Mapping[str, str]
-    body: str
-
-    @classmethod
-    def of(cls, reading: Reading) -> _Parts | None:
-        """Those of a text; None where they cannot be moved."""
-        names: dict[str, str] = {}
-        *definitions, last = ((statement.name, _value(reading, statement)) for statement in reading.statements)
-        for name, value in definitions:
-            if not name or not value or name in names or name in reading.program.names:
-                text = inlined(reading)
-                return cls({}, text) if text else None
-            names[name] = value
-        return cls(names, last[1]) if last[1] else None
-
-    @property
-    def definitions(self) -> list[str]:
-        """Name by name."""
-        return [f"{name} = {value}" for name, value in self.names.items()]
-
-    def renamed(self, names: Mapping[str, str]) -> _Parts:
-        """With other names for some."""
-        values = {names.get(name, name): filled(value, names) for name, value in self.names.items()}
-        return _Parts(values, filled(self.body, names))
-
-
-def _value(reading: Reading, statement: Statement) -> str:
-    """The text of a statement without its name; empty where it is no expression."""
-    first, stop = reading.ends(statement.span)
-    tokens = reading.tokens[first:stop]
-    if not statement.name:
-        return joined(reading.text, tokens)
-    is_plain = len(tokens) > 2 and tokens[0].text == statement.name and tokens[1].text == "="
-    return joined(reading.text, tokens[2:]) if is_plain else ""
+        writer = Writer(original)
+        sides = []
+        for one, is_kept, kept in (
+            (split.first, keeps_first, f"z = where({condition}, x, {below})"),
+            (split.second, keeps_second, f"z = where({condition}, {safe}, x)"),
+        ):
+            program = one.form.program
+            values = {variable: writer.fill(kept, {"x": variable}) if is_kept else variable}
+            writer.copy(program.lines, values)
+            writer.keep_names(program, values)
+            sides.append(values.get(program.output, program.output))
+        yield writer.form(writer.fill(f"where({condition}, u, w)", {"x": variable, "u": sides[0], "w": sides[1]}))

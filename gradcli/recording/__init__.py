@@ -15,7 +15,6 @@ decisions          what values decide while code runs
 positions          what decides which elements are the largest, or the first
 places, user_files  where in the user's code a call comes from; which files are the user's
 tensor_names       names of tensors that code finds elsewhere
-program_text       a recorded Program as text of the language
 
 Runs nothing by itself: `gradcli.running` runs code of the user under it, and the language asks it for the meaning of
 torch's own functions.

@@ -10,11 +10,11 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.language.program import wengert
+from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.memory import memory
 from gradcli.recording.places import Place
 from gradcli.recording.positions import ORDERED, distinct
-from gradcli.recording.program_text import ProgramText
 from gradcli.recording.values import Guard, tensors_in
 
 if TYPE_CHECKING:

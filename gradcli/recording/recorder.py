@@ -20,6 +20,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.lower.arguments import exact_number
+from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
@@ -30,7 +31,6 @@ from gradcli.recording.dispatch import DispatchMode
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.places import Place, Places, next_node
 from gradcli.recording.positions import ORDERED
-from gradcli.recording.program_text import OUTPUTS, written
 from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
 from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names

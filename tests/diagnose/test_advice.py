@@ -25,7 +25,7 @@ REWRITES = [
     ("1-cos(x)", 1e-8, "inaccurate", "1-cos(x) cancels", "2*sin(x/2)**2"),
     ("log(1+x)", 1e-18, "inaccurate", "the rounding of 1+x", "log1p(x)"),
     ("exp(x)-1", 1e-12, "inaccurate", "exp(x)-1 cancels", "expm1(x)"),
-    ("sqrt(x+1)-sqrt(x)", 1e16, "inaccurate", "sqrt(x+1)-sqrt(x) cancels", "1/(sqrt(x+1) + sqrt(x))"),
+    ("sqrt(x+1)-sqrt(x)", 1e16, "inaccurate", "sqrt(x+1)-sqrt(x) cancels", "1/(sqrt(x + 1) + sqrt(x))"),
     ("exp(x)/sum(exp(x))", [1000, 0], "nan-trap", "exp(x) is 1.97e+434 here", "softmax(x, dim=0)"),
     ("log(sum(exp(x)))", [1000, 0], "nan-trap", "exp(x) is 1.97e+434 here", "logsumexp(x)"),
     # branches
@@ -34,21 +34,21 @@ REWRITES = [
         -1,
         "nan-trap",
         "the branch not taken, sqrt(x), is nan here",
-        "where(x>0, sqrt(where(x>0, x, 1)), 0)",
+        "where(x > 0, sqrt(where(x > 0, x, 1)), 0)",
     ),
     (
         "where(a<=0, exp(a), 1+a)",
         1000,
         "nan-trap",
         "the branch not taken, exp(a), overflows here",
-        "where(a<=0, exp(where(a<=0, a, 0)), 1+a)",
+        "where(a <= 0, exp(where(a <= 0, a, 0)), 1 + a)",
     ),
     (
         "where(x==0, 1, sin(x)/x)",
         0,
         "nan-trap",
         "the branch not taken, sin(x)/x, is nan here",
-        "where(x==0, 1, sin(x)/where(x==0, 1, x))",
+        "where(x == 0, 1, sin(x)/where(x == 0, 1, x))",
     ),
     # removable singularities
     ("sin(x)/x", 0, "removable", "the limit of the derivative exists", "sinc(x/pi)"),
@@ -58,7 +58,7 @@ REWRITES = [
         0,
         "removable",
         "the limit of the derivative exists",
-        "where(x == 0, 1 + 0.5*x, (exp(x)-1)/where(x == 0, 1, x))",
+        "where(x == 0, 1 + 0.5*x, (exp(x) - 1)/where(x == 0, 1, x))",
     ),
     (
         "sin(x)/x + sin(2*x)/x",

@@ -13,48 +13,15 @@ from gradcli import Function
 from gradcli.crosscheck.point import Point
 from gradcli.diagnose import advice
 from gradcli.diagnose.advice import is_same
-from gradcli.diagnose.candidates import readable, steps
 from gradcli.diagnose.expansions import expansions
-from gradcli.diagnose.exploring import MOST_MEASURED, Form, explored
-from gradcli.diagnose.identities import IDENTITIES
-from gradcli.diagnose.joining import joined_fractions
+from gradcli.diagnose.exploring import MOST_MEASURED, Measured, explored
+from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure, around
-from gradcli.diagnose.occurrences import Reading, read_places
-from gradcli.diagnose.patterns import Rule
 from gradcli.diagnose.simplifying import simplified
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
 from tests.parsing import parse
 from tests.work import counted
-
-FORMS = [
-    (form, replacement, "the same where {a} > 0" in rule.reason)
-    for rule in IDENTITIES
-    for form, replacement in rule.forms
-]
-
-
-@pytest.mark.parametrize("number", range(len(FORMS)), ids=[form for form, *_ in FORMS])
-def test_every_identity_is_one(number: int) -> None:
-    """Each form alone, by balls, in values and derivatives; constants are put in where a form asks for some."""
-    form, replacement, is_positive = FORMS[number]
-    power = "**(1/3)" if "p - q" in form else "**0.7"
-    text = form.replace("**n", power).replace("a + n", "a + 1").replace("k*", "4*").replace("h*", "2*")
-    text = text.replace("**0.7 - 1)/u", "**3 - 1)/u")
-    text = text.replace("u**2 + n)", "u**2 + 3)") if form == "sqrt(u**2 + n)" else text
-    text = re.sub(r"\ba\b", "exp(a)", text) if is_positive else text
-    program = parse(text)
-    values = {"a": 0.5, "b": 2.5, "c": 0.6, "u": 0.5, "p": 0.4, "q": 0.9, "n": 0.1, "d": 0.3}
-    if form == "sqrt(a**2 - b**2)":
-        values = {"a": 2.5, "b": 0.5}
-    if "u**2 - 1" in form or "acosh" in form:
-        values["u"] = 2.5
-    at = {name: np.asarray(values[name]) for name in program.names}
-    found = list(steps(read_places(text, program.names, dict.fromkeys(at, ())), Rule("", ((form, replacement),))))
-    assert found
-    for other, _ in found:
-        assert other != text
-        assert is_same(program, other, at), other
 
 
 def _found(text: str, **at: float) -> str:
@@ -72,13 +39,13 @@ def _found(text: str, **at: float) -> str:
     [
         ("(1 - cos(x))/sin(x)", {"x": 1e-200}, "tan(x/2)"),
         ("atan(N+1) - atan(N)", {"N": 1e90}, "r = hypot(N + 1/2, sqrt(3/4)); atan(1/r/r)"),
-        ("1/sqrt(x) - 1/sqrt(x+1)", {"x": 1e100}, "1/(sqrt(x+1) + sqrt(x))/sqrt(x)/sqrt(x+1)"),
-        ("tan(x+e) - tan(x)", {"x": 1.0, "e": 1e-14}, "sin(e)/cos(x+e)/cos(x)"),
+        ("1/sqrt(x) - 1/sqrt(x+1)", {"x": 1e100}, "1/(sqrt(x + 1) + sqrt(x))/sqrt(x)/sqrt(x + 1)"),
+        ("tan(x+e) - tan(x)", {"x": 1.0, "e": 1e-14}, "sin(e)/cos(x + e)/cos(x)"),
         ("(x+1)**(1/3) - x**(1/3)", {"x": 1e12}, "x**(1/3)*expm1(1/3*log1p(1/x))"),
         ("exp(x) - 2 + exp(-x)", {"x": 1e-9}, "4*sinh(x/2)**2"),
         ("(-b + sqrt(b*b - 4*a*c))/(2*a)", {"a": 1.0, "b": 1e9, "c": 1.0}, "-2*c/(b + sqrt(b*b - 4*a*c))"),
         ("(-b - sqrt(b**2 - a*c))/a", {"a": 1.0, "b": -1e9, "c": 1.0}, "c/(sqrt(b**2 - a*c) - b)"),
-        ("(n+1)*log(n+1) - n*log(n) - 1", {"n": 1e20}, "n*log1p(1/n) + log(n+1) - 1"),
+        ("(n+1)*log(n+1) - n*log(n) - 1", {"n": 1e20}, "n*log1p(1/n) + log(n + 1) - 1"),
         ("log((1-e)/(1+e))", {"e": 1e-20}, "-2*atanh(e)"),
         ("sqrt((exp(2*x) - 1)/(exp(x) - 1))", {"x": 1e-12}, "sqrt(exp(x) + 1)"),
         ("(x+1)**(1/n) - x**(1/n)", {"x": 1e20, "n": 3.5}, "x**(1/n)*expm1(1/n*log1p(1/x))"),
@@ -123,8 +90,8 @@ SERIES = ["1/x - 1/tan(x)", "log(1-x)/log(1+x)", "(1-cos(x))/(x*x)", "(x - sin(x
 @pytest.mark.parametrize("text", SERIES)
 def test_what_a_series_leaves_out_is_less_than_a_rounding(text: str) -> None:
     """Of the value and of the derivative, on all of the interval: by balls at its end, where it is most."""
-    every = expansions(read_places(text, ("x",), {"x": ()}))
-    found = [one for one in every if parse(one.text).lines[-1].call.op.is_branch]  # of the whole
+    every = [form for form, _ in expansions(Form(parse(text), {"x": ()}))]
+    found = [one for one in every if one.program.lines[-1].call.op.is_branch]  # of the whole
     assert found
     for one in found:
         match = re.search(r"abs\(x\) < (\d+)/(\d+)", one.text)
@@ -150,7 +117,7 @@ def _truths(text: str, x: float) -> tuple[arb, arb]:
 @pytest.mark.parametrize("text", ["1/x", "log(x)/x", "sin(x)/x**2", "abs(x)/x", "exp(1 + x) - exp(1 - x)"])
 def test_what_has_no_series_gets_none(text: str) -> None:
     """Poles, kinks, and coefficients that are not rational."""
-    assert list(expansions(read_places(text, ("x",), {"x": ()}))) == []
+    assert list(expansions(Form(parse(text), {"x": ()}))) == []
 
 
 @pytest.mark.parametrize(
@@ -158,24 +125,8 @@ def test_what_has_no_series_gets_none(text: str) -> None:
     [
         ("1/(x + 1) - 1/x", "-1/x/(x + 1)"),
         ("x/(x**2 - 1) - 1/(x + 1)", "1/(x + 1)/(x - 1)"),
-        ("1/(exp(x) + 1) + 1/(exp(-x) + 1) - y/z", None),
-        ("a/b - (a + c)/b", "-c/b"),
+        ("a/b - (a + c)/b", None),  # no function of a
         ("1/2 - x", None),
-    ],
-)
-def test_fractions_are_joined_exactly(text: str, expected: str | None) -> None:
-    """Over one denominator in factors, that of one variable or of several."""
-    names = parse(text).names
-    found = next(joined_fractions(read_places(text, names, dict.fromkeys(names, ()))), (None, ""))[0]
-    if expected is None:
-        assert found is None or is_same(parse(text), found, {name: np.asarray(0.5) for name in names})
-    else:
-        assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
         ("sin(x)*cos(y) - cos(x)*sin(y)", "sin(x - y)"),
         ("x/(sqrt(x**2 + 1) - 1)", "(sqrt(x**2 + 1) + 1)/x"),
         ("sqrt(x + 3) - sqrt(x + 1)", "2/(sqrt(x + 1) + sqrt(x + 3))"),
@@ -188,8 +139,8 @@ def test_fractions_are_joined_exactly(text: str, expected: str | None) -> None:
 def test_what_sympy_simplifies_is_a_form(text: str, expected: str | None) -> None:
     """Of small parts, and each the same function by enclosures."""
     program = parse(text)
-    at = dict(zip(program.names, (np.asarray(1.25), np.asarray(0.5)), strict=False))
-    found = [form for form, _ in simplified(read_places(text, program.names, dict.fromkeys(at, ())))]
+    at = dict(zip(program.names, (np.asarray(1.25), np.asarray(0.5), np.asarray(0.75)), strict=False))
+    found = [form.text for form, _ in simplified(Form(program, dict.fromkeys(at, ())))]
     assert (expected in found) if expected else not found
     assert all(is_same(program, form, at) for form in found)
 
@@ -206,9 +157,7 @@ def test_names_of_definitions_are_new() -> None:
     """What is defined before the text is called as nothing in it is."""
     at: dict[str, Any] = {"r": np.asarray(1e80)}
     program = parse("atan(r+1) - atan(r)")
-    original = readable(program, {"r": ()})
-    assert original is not None
-    best = explored(original, Measure(program, around(at, "float64"), ("r",), "float64"))[0]
+    best = explored(Form(program, {"r": ()}), Measure(program, around(at, "float64"), ("r",), "float64"))[0]
     assert best.text == "r1 = hypot(r + 1/2, sqrt(3/4)); atan(1/r1/r1)"
     assert is_same(program, best.text, at)
 
@@ -218,10 +167,11 @@ def test_a_form_is_found_in_bounded_work() -> None:
     text = " + ".join(f"(tan(x + {n}) - tan(x))*(1/(x + {n}) - 1/x)" for n in range(1, 5))
     at = {"x": np.asarray(1e9)}
     program = parse(text)
-    original = readable(program, {"x": ()})
-    assert original is not None
     with counted() as work:
-        assert len(explored(original, Measure(program, around(at, "float64"), ("x",), "float64"))) <= MOST_MEASURED
+        assert (
+            len(explored(Form(program, {"x": ()}), Measure(program, around(at, "float64"), ("x",), "float64")))
+            <= MOST_MEASURED
+        )
     assert work.calls < 20_000_000
 
 
@@ -229,7 +179,7 @@ def test_nothing_is_searched_where_numbers_agree(monkeypatch: pytest.MonkeyPatch
     """Nor where a known cure is enough."""
     searched: list[str] = []
 
-    def nothing(original: Reading, _: Measure) -> list[Form]:
+    def nothing(original: Form, _: Measure) -> list[Measured]:
         searched.append(original.text)
         return []
 

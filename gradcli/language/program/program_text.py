@@ -1,4 +1,4 @@
-"""A recorded Program as text of the language, a statement a line, in which each operation has its place.
+"""A Program as text of the language, which reads back as the same lines; of a recorded one, with their places.
 
 What has no name in the user's code and is used once is written where it is used.
 """
@@ -6,7 +6,7 @@ What has no name in the user's code and is used once is written where it is used
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,69 +32,79 @@ _SIGNS = {row: f" {sign} " for sign, row in ops.SIGNS.items()} | {"pow": "**", "
 _ALONE = 5
 
 
-class _Piece:
-    """Text with the ranges of the operations in it, and how tightly it binds."""
+class Piece:
+    """Text made of parts, which may be operations, and how tightly it binds."""
 
-    def __init__(self, text: str = "", places: Sequence[tuple[int, int, Atom]] = (), tight: int = _ALONE) -> None:
-        self.text, self.places, self.tight = text, list(places), tight
+    def __init__(
+        self, text: str = "", tight: int = _ALONE, parts: Sequence[tuple[int, Piece]] = (), atom: Atom | None = None
+    ) -> None:
+        self.text, self.tight, self.parts, self.atom = text, tight, parts, atom
 
-    def __add__(self, other: _Piece | str) -> _Piece:
-        if isinstance(other, str):
-            return _Piece(self.text + other, self.places, self.tight)
-        moved = [(a + len(self.text), b + len(self.text), atom) for a, b, atom in other.places]
-        return _Piece(self.text + other.text, self.places + moved, self.tight)
+    def __add__(self, other: Piece | str) -> Piece:
+        right = Piece(other) if isinstance(other, str) else other
+        return Piece(self.text + right.text, self.tight, ((0, self), (len(self.text), right)))
 
-    def within(self, tight: int) -> _Piece:
+    def within(self, tight: int) -> Piece:
         """The text as an operand of what binds so tightly."""
-        return self if self.tight >= tight else _Piece("(") + self + ")"
+        return self if self.tight >= tight else Piece("(") + self + ")"
+
+    def places(self) -> Iterator[tuple[int, int, Atom]]:
+        """The ranges of its operations."""
+        waiting: list[tuple[int, Piece]] = [(0, self)]
+        while waiting:
+            start, piece = waiting.pop()
+            if piece.atom is not None:
+                yield start, start + len(piece.text), piece.atom
+            waiting += [(start + offset, part) for offset, part in piece.parts]
 
 
 class ProgramText:
-    """Writes the values of a Program.
+    """Writes the values of a Program, without depth where they are asked for in order.
 
     Args:
+        lines: Of the Program.
         named: Values that have names.
-        uses: How often each value is used.
     """
 
     def __init__(self, lines: Sequence[Line], named: Mapping[Atom, str]) -> None:
         self.calls = {line.symbol: line.call for line in lines}
         self.named = named
+        self._known: dict[Atom, Piece] = {}
 
-    def expression(self, atom: Atom, *, is_whole: bool = False) -> _Piece:
+    def expression(self, atom: Atom, *, is_whole: bool = False) -> Piece:
         """A value: its name, a number, or its call with what has no name written inside."""
         if atom not in self.calls or (atom in self.named and not is_whole):
-            return _number(atom) if not isinstance(atom, sympy.Symbol) else _Piece(self.named.get(atom, atom.name))
-        found = self._call(self.calls[atom])
-        return _Piece(found.text, [*found.places, (0, len(found.text), atom)], found.tight)
+            return _number(atom) if not isinstance(atom, sympy.Symbol) else Piece(self.named.get(atom, atom.name))
+        if atom not in self._known:
+            found = self._call(self.calls[atom])
+            self._known[atom] = Piece(found.text, found.tight, ((0, found),), atom)
+        return self._known[atom]
 
-    def _call(self, call: Call) -> _Piece:
+    def _call(self, call: Call) -> Piece:
         name, parts = call.op.name, [self.expression(one) for one in call.operands]
         if name == "neg":
-            return _tight(_Piece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
+            return _tight(Piece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
         if name == "logical_not":
-            return _tight(_Piece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
+            return _tight(Piece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
         if name in _SIGNS and len(parts) == 2:
             own = _TIGHT.get(name, 0)
             left = parts[0].within(own + (name == "pow" or not own))
-            right = parts[1].within(own + (name != "pow") * (name not in ("add", "mul") or parts[1].tight != own))
+            right = parts[1].within(_ALONE if own == 1 and parts[1].text.startswith("-") else own + (name != "pow"))
             return _tight(left + _SIGNS[name] + right, own)
         if name == "index":
             return parts[0].within(_ALONE) + f"[{_key(call.statics[0])}]"
         if name == "drawn":
-            return _Piece(call.statics[1].shown)
-        inside = _joined(parts)
+            return Piece(call.statics[1].shown)
         if call.op.kind is Kind.LIST or call.op.operands[:1] == ("tensors",):
-            inside = _Piece("[") + inside + "]"
-        found = _Piece(f"{name}(") + inside
-        is_first = not parts
+            parts = [Piece("[") + _joined(parts) + "]"]
         others = [one for one in call.op.signature if one in call.op.statics and one != SHAPES]
         for parameter, value in zip(others, call.typed, strict=False):
-            if value != call.op.statics[parameter] or call.op.statics[parameter] is REQUIRED:
-                is_plain = is_first and call.op.kind is Kind.SOURCE
-                found += ("" if is_first else ", ") + (_static(value) if is_plain else f"{parameter}={_static(value)}")
-                is_first = False
-        return found + ")"
+            default = call.op.statics[parameter]
+            if value != default or default is REQUIRED:
+                is_first = parameter == call.op.signature[0] and bool(call.op.operands)
+                is_plain = is_first or (not parts and call.op.kind is Kind.SOURCE)
+                parts.insert(0 if is_first else len(parts), Piece(f"{parameter}=" * (not is_plain) + _static(value)))
+        return Piece(f"{name}(") + _joined(parts) + ")"
 
 
 def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
@@ -109,7 +119,7 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
     names = {atom: name for name, atom in named.items()}
     uses = Counter(one for line in program.lines for one in line.call.operands)
     text = ProgramText(program.lines, names)
-    statements: list[_Piece] = []
+    statements: list[Piece] = []
     for line in program.lines:
         is_last = line.symbol == program.output
         is_inner = not is_last and line.symbol not in names and uses[line.symbol] == 1
@@ -118,33 +128,33 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
         value = text.expression(line.symbol, is_whole=True)
         own = output_name if is_last else names.get(line.symbol) or free("t", numbered=True)
         names[line.symbol] = own
-        statements.append(_Piece(f"{own} = ") + value)
+        statements.append(Piece(f"{own} = ") + value)
     if not program.lines or program.output not in names:
-        statements.append(_Piece(f"{output_name} = ") + text.expression(program.output))
+        statements.append(Piece(f"{output_name} = ") + text.expression(program.output))
     whole = _joined(statements, "\n")
-    spans = {atom: Span(start, stop) for start, stop, atom in reversed(whole.places)}
+    spans = {atom: Span(start, stop) for start, stop, atom in whole.places()}
     lines = tuple(replace(line, span=spans[line.symbol], name=names.get(line.symbol, "")) for line in program.lines)
     values = {name: atom for atom, name in names.items() if name != output_name} | {output_name: program.output}
     return replace(program, text=whole.text, lines=lines, assigned=tuple(values), named=values)
 
 
-def _tight(piece: _Piece, tight: int) -> _Piece:
-    return _Piece(piece.text, piece.places, tight)
+def _tight(piece: Piece, tight: int) -> Piece:
+    return Piece(piece.text, tight, ((0, piece),))
 
 
-def _joined(parts: Sequence[_Piece], between: str = ", ") -> _Piece:
-    found = _Piece()
+def _joined(parts: Sequence[Piece], between: str = ", ") -> Piece:
+    found = Piece()
     for n, part in enumerate(parts):
         found = found + (between if n else "") + part
     return found
 
 
-def _number(atom: Atom) -> _Piece:
+def _number(atom: Atom) -> Piece:
     is_exact = isinstance(atom, sympy.Rational) or atom in (sympy.pi, sympy.E)
     value = atom if is_exact else number(atom)
     if "/" in str(value):
-        return _Piece(str(value), tight=_TIGHT["div"])
-    return _Piece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
+        return Piece(str(value), tight=_TIGHT["div"])
+    return Piece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
 
 
 def _static(value: Any) -> str:

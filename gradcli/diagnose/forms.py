@@ -1,0 +1,279 @@
+"""A function while it is rewritten: a Program, other values in the place of some of its own, and the text of that.
+
+What is written for a value is a text of the language in names, filled with values.  A form is kept only if its text
+reads back as the same lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+
+import sympy
+
+from gradcli.errors import GradcliError, Span
+from gradcli.language.lower.calls import shadowed
+from gradcli.language.parsing import parse
+from gradcli.language.program.program_text import MOST_INLINE, ProgramText
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape, needed
+
+MOST_LINES = 2_000
+"""Operations of a Program that is rewritten."""
+
+MOST_TEXT = 20_000
+"""Characters of a text that is rewritten, or made."""
+
+MOST_DENOMINATOR = 1_000
+"""The largest denominator of a fraction that a number is written as."""
+
+
+def exact(atom: Atom) -> Fraction | None:
+    """The value of a finite rational constant; None for anything else."""
+    match atom:
+        case sympy.Rational():
+            return Fraction(int(atom.p), int(atom.q))
+        case sympy.Float():
+            return Fraction(float(atom))
+    return None
+
+
+def decimal(value: float) -> str:
+    """A number in its shortest form: a whole number, a decimal, or a small fraction with exactly this float64.
+
+    >>> decimal(2.0), decimal(-0.5), decimal(1/3), decimal(0.1)
+    ('2', '-0.5', '1/3', '0.1')
+    """
+    fraction = Fraction(value).limit_denominator(MOST_DENOMINATOR)
+    if fraction == Fraction(value):
+        return str(fraction.numerator) if fraction.denominator == 1 else repr(value)
+    texts = [repr(value)]
+    if fraction.numerator / fraction.denominator == value:
+        texts.append(f"{fraction.numerator}/{fraction.denominator}")
+    return min(texts, key=len)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A function as it is written.
+
+    Attributes:
+        program: With its text.
+        sizes: Shapes of the variables, as far as they are known.
+    """
+
+    program: Program
+    sizes: Mapping[str, Shape] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Of the whole."""
+        return self.program.text.strip()
+
+    @cached_property
+    def nodes(self) -> dict[Atom, Call]:
+        """The operations by their values, in order."""
+        return {line.symbol: line.call for line in self.program.lines}
+
+    @cached_property
+    def shapes(self) -> Mapping[Atom, Shape]:
+        """Shapes of all values; empty where those of the variables are not known."""
+        try:
+            return infer(self.program, {symbol: self.sizes[str(symbol)] for symbol in self.program.variables})
+        except (GradcliError, KeyError):
+            return {}
+
+    def shape(self, atom: Atom) -> Shape | None:
+        """Of a value; None if it is not known."""
+        return self.shapes.get(atom) if isinstance(atom, sympy.Symbol) else ()
+
+    @cached_property
+    def _expressions(self) -> ProgramText:
+        return ProgramText(self.program.lines, {atom: name for name, atom in self.program.named.items()})
+
+    def shown(self, atom: Atom) -> str:
+        """A value as text."""
+        return self._expressions.expression(atom, is_whole=True).text
+
+    def rewritten(self, edits: Mapping[Atom, Edit]) -> Form | None:
+        """The form with other values in the place of some; None if its text does not say the same.
+
+        Args:
+            edits: What writes the new values, by the old ones.
+        """
+        writer = Writer(self, self.program.named)
+        writer.copy(self.program.lines, writer.values, edits)
+        return writer.form(writer.values.get(self.program.output, self.program.output))
+
+
+class Writer:
+    """Writes the lines of a new form.
+
+    Args:
+        origin: The form that it comes of.
+        named: Names of the values of that, which they keep.
+
+    Attributes:
+        values: The new values, by the old ones.
+    """
+
+    def __init__(self, origin: Form, named: Mapping[str, Atom] = MappingProxyType({})) -> None:
+        self.origin = origin
+        self.values: dict[Atom, Atom] = {}
+        self._builder = Builder("")
+        self._names = named
+        self._fresh: dict[str, Atom] = {}
+
+    def copy(
+        self, lines: Iterable[Line], into: dict[Atom, Atom], edits: Mapping[Atom, Edit] = MappingProxyType({})
+    ) -> None:
+        """Write lines once more.
+
+        Args:
+            lines: Of the old form, or of another one in the same variables.
+            into: What stands for the values that they are made of; theirs are added.
+            edits: What is written in the place of some.
+        """
+        for line in lines:
+            edit = edits.get(line.symbol)
+            into[line.symbol] = self.emit(line.call, into) if edit is None else edit(self)
+
+    def emit(self, call: Call, values: Mapping[Atom, Atom]) -> Atom:
+        """Write one operation."""
+        operands = tuple(values.get(a, a) for a in call.operands)
+        return self._builder.emit(call.op.name, operands, Span(0, 0), call.statics)
+
+    def fill(self, template: str, names: Mapping[str, Atom]) -> Atom:
+        """Write the lines of a text, and give names to the values that it gives names to.
+
+        Args:
+            template: In names.
+            names: The values of the old form that they stand for.
+        """
+        return self.fill_new(template, {name: self.values.get(atom, atom) for name, atom in names.items()})
+
+    def fill_new(self, template: str, names: Mapping[str, Atom]) -> Atom:
+        """The same with values of the new form."""
+        program = _template(template)
+        inside: dict[Atom, Atom] = {symbol: names[symbol.name] for symbol in program.variables}
+        for line in program.lines:
+            inside[line.symbol] = self._simple(line.call, inside)
+        self.keep_names(program, inside)
+        return inside.get(program.output, program.output)
+
+    def keep_names(self, program: Program, values: Mapping[Atom, Atom]) -> None:
+        """Name new values as a Program does, or alike where something else is called so.
+
+        Args:
+            program: Whose lines were written.
+            values: What stands for its values.
+        """
+        for name, atom in program.named.items():
+            value = values.get(atom, atom)
+            if value not in self._fresh.values():
+                taken = {*self.origin.program.names, *self._names, *self._fresh}
+                self._fresh[next(one for one in _like(name) if one not in taken)] = value
+
+    def _simple(self, call: Call, values: Mapping[Atom, Atom]) -> Atom:
+        """An operation of a template, shorter where that rounds alike."""
+        first, *others = (values.get(a, a) for a in call.operands)
+        node = self._call_of(first)
+        match call.op.name, others:
+            case "neg", [] if node is not None and node.op.name in ("mul", "div"):
+                return self.emit(node, {node.operands[0]: self._negative(node.operands[0])})
+            case "neg", []:
+                return self._negative(first)
+            case "add", [second] if (other := self._call_of(second)) is not None and other.op.name == "neg":
+                return self.emit(Call("sub", (first, other.operands[0])), {})
+            case "mul", [second] if first in (1, -1):
+                return second if first == 1 else self._negative(second)
+            case "sqrt", [] if isinstance(first, sympy.Rational) and sympy.sqrt(first).is_Rational:
+                return sympy.sqrt(first)
+        return self.emit(call, values)
+
+    def _negative(self, value: Atom) -> Atom:
+        node = self._call_of(value)
+        if node is not None and node.op.name == "neg":
+            return node.operands[0]
+        if node is not None and node.op.name == "sub":
+            return self.emit(Call("sub", node.operands[::-1]), {})
+        return self.emit(Call("neg", (value,)), {})
+
+    def _call_of(self, value: Atom) -> Call | None:
+        line = self._builder.line_of(value)
+        return None if line is None else line.call
+
+    def form(self, output: Atom) -> Form | None:
+        """The form whose value this is; None if it has other variables or another shape, or does not read back."""
+        lines = needed(self._builder.lines, output)
+        used = {output, *(atom for line in lines for atom in line.call.operands)}
+        origin = self.origin.program
+        if len(lines) > MOST_LINES or not used.issuperset(origin.variables):
+            return None
+        text = "; ".join(self._statements(lines, output))
+        try:
+            program = parse(text, given=shadowed(origin.names), shapes=self.origin.sizes)
+        except GradcliError:
+            return None
+        known: dict[object, int] = {}
+        if len(text) > MOST_TEXT or _number(lines, output, known) != _number(program.lines, program.output, known):
+            return None
+        form = Form(program, self.origin.sizes)
+        return form if form.shape(program.output) == self.origin.shape(origin.output) else None
+
+    def _statements(self, lines: list[Line], output: Atom) -> Iterator[str]:
+        """Names are those of the user, of templates, and of what is long and used again; a last one stays."""
+        named = {**self._fresh, **{name: self.values.get(atom, atom) for name, atom in self._names.items()}}
+        symbols = {line.symbol for line in lines}
+        names = {atom: name for name, atom in named.items() if atom in symbols}
+        last = names.pop(output, "")
+        uses = Counter(atom for line in lines for atom in line.call.operands)
+        text = ProgramText(lines, names)
+        taken = {*self.origin.program.names, *self._names, *self._fresh}
+        for line in lines:
+            if line.symbol == output:
+                break
+            is_long = uses[line.symbol] > 1 and len(text.expression(line.symbol).text) > MOST_INLINE
+            if line.symbol in names or is_long:
+                value = text.expression(line.symbol, is_whole=True).text
+                name = names.get(line.symbol) or next(one for one in _like("t") if one not in taken)
+                names[line.symbol] = name
+                taken.add(name)
+                yield f"{name} = {value}"
+        yield f"{last} = " * bool(last) + text.expression(output, is_whole=True).text
+
+
+Edit = Callable[[Writer], Atom]
+"""Writes a new value."""
+
+
+def filled(template: str, names: Mapping[str, Atom]) -> Edit:
+    """The edit that writes a template, in values of the old form."""
+    return lambda writer: writer.fill(template, names)
+
+
+@lru_cache(maxsize=512)
+def _template(text: str) -> Program:
+    return parse(text)
+
+
+def _like(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}{n}" for n in range(1, MOST_LINES + 2))
+
+
+def _number(lines: Iterable[Line], output: Atom, known: dict[object, int]) -> int:
+    """A number that is the same for the same lines."""
+    numbers: dict[Atom, int] = {}
+
+    def of(atom: Atom) -> int:
+        return numbers[atom] if atom in numbers else known.setdefault(atom, len(known))
+
+    for line in lines:
+        key = line.call.op.name, tuple(map(of, line.call.operands)), line.call.statics
+        numbers[line.symbol] = known.setdefault(key, len(known))
+    return of(output)

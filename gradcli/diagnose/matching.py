@@ -1,0 +1,160 @@
+"""Texts of the language as patterns, found in a Program by their operations: `1 - cos(u)` in `1 - torch.cos(2*x)`.
+
+Names of a pattern stand for any value, the same one each time: but `k` and `h` for numbers, and `n` for one above 0.
+A name that the pattern assigns stands for that part.  Sums and products are found in either order, a difference also
+the other way round, and what is the same operation in other words is found too: x*x as u**2, `-1 + exp(x)` as
+exp(u) - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+
+from gradcli.diagnose.forms import exact
+from gradcli.language.ops import Kind
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Atom, Call
+
+OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
+    "add": ("add", "sub"),
+    "sub": ("sub",),
+    "mul": ("mul", "pow"),
+    "square": ("pow",),
+    "pow": ("pow", "sqrt", "exp"),
+    "reciprocal": ("div",),
+}
+"""What an operation may be found as, if not only as itself."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """What the names of a pattern stand for, and the constant arguments of its reductions, by operation.
+
+    Attributes:
+        names: The values.
+        statics: The constants.
+        is_negative: Whether the pattern is found the other way round.
+    """
+
+    names: Mapping[str, Atom] = field(default_factory=dict)
+    statics: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    is_negative: bool = False
+
+    def with_name(self, name: str, atom: Atom) -> Match:
+        """One more name."""
+        return Match({**self.names, name: atom}, self.statics, self.is_negative)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A text of the language as a pattern."""
+
+    nodes: Mapping[Atom, Call]
+    named: Mapping[Atom, str]
+    output: Atom
+
+    def matches(self, nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[Match]:
+        """The ways in which a value has the form of the pattern; `nodes` are the operations of its Program."""
+        root, name = self.nodes[self.output], nodes[atom].op.name
+        if root.op.name not in OTHER_WORDS.get(name, (name,)):
+            return
+        yield from self._found(self.output, nodes, atom, Match())
+        if root.op.name == "sub":
+            for op, operands, _ in _in_other_words(nodes, atom):
+                if op == "sub":
+                    yield from self._all(root.operands, nodes, operands[::-1], Match(is_negative=True))
+
+    def _found(self, part: Atom, nodes: Mapping[Atom, Call], atom: Atom, match: Match) -> Iterator[Match]:
+        """Ways to continue a match with a part of the pattern standing for a value."""
+        wanted = self.nodes.get(part)
+        if wanted is None:
+            if not isinstance(part, sympy.Symbol):
+                if part == atom or (exact(part) is not None and exact(part) == exact(atom)):
+                    yield match
+            elif match.names.get(str(part), atom) == atom and _may_be(str(part), atom):
+                yield match.with_name(str(part), atom)
+            return
+        for op, operands, statics in _in_other_words(nodes, atom):
+            if op != wanted.op.name or len(operands) != len(wanted.operands):
+                continue
+            below = match
+            if wanted.op.kind in (Kind.REDUCTION, Kind.DEFINED):
+                below = Match(match.names, {**match.statics, op: statics}, match.is_negative)
+            elif statics != wanted.statics:
+                continue
+            for found in self._all(wanted.operands, nodes, operands, below):
+                name = self.named.get(part, "")
+                yield found.with_name(name, atom) if name else found
+
+    def _all(
+        self, parts: tuple[Atom, ...], nodes: Mapping[Atom, Call], atoms: tuple[Atom, ...], match: Match
+    ) -> Iterator[Match]:
+        if not parts:
+            yield match
+            return
+        for found in self._found(parts[0], nodes, atoms[0], match):
+            yield from self._all(parts[1:], nodes, atoms[1:], found)
+
+
+def _may_be(name: str, atom: Atom) -> bool:
+    """Whether a name may stand for a value."""
+    if name not in ("k", "h", "n"):
+        return True
+    value = exact(atom)
+    return value is not None and (value > 0 if name == "n" else value != 0)
+
+
+def _in_other_words(nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]:
+    """A value's operation, and the same in other words: the operation, its operands, and its constants."""
+    node = nodes.get(atom)
+    if node is None:
+        return
+    yield node.op.name, node.operands, node.statics
+    match node.op.name, node.operands:
+        case "add", (a, b):
+            yield "add", (b, a), ()
+            for left, right in ((a, b), (b, a)):
+                taken = _negated(nodes, right)
+                if taken is not None:
+                    yield "sub", (left, taken), ()
+        case "mul", (a, b):
+            yield "mul", (b, a), ()
+            if a == b:
+                yield "pow", (a, sympy.Integer(2)), ()
+        case "square", (a,):
+            yield "pow", (a, sympy.Integer(2)), ()
+        case "reciprocal", (a,):
+            yield "div", (sympy.Integer(1), a), ()
+        case "pow", (a, b):
+            if exact(b) == Fraction(1, 2):
+                yield "sqrt", (a,), ()
+            if a == sympy.E:
+                yield "exp", (b,), ()
+
+
+def _negated(nodes: Mapping[Atom, Call], atom: Atom) -> Atom | None:
+    """What a value is the negative of, if it is written as a negative."""
+    node = nodes.get(atom)
+    if node is not None:
+        return node.operands[0] if node.op.name == "neg" else None
+    value = exact(atom)
+    return -atom if value is not None and value < 0 else None
+
+
+@lru_cache(maxsize=256)
+def pattern(text: str) -> Pattern:
+    """The pattern that a text of the language is.
+
+    >>> nodes = {line.symbol: line.call for line in parse("torch.cos(2*x) + y*(-1 + exp(x))").lines}
+    >>> [str(match.names["u"]) for atom in nodes for match in pattern("exp(u) - 1").matches(nodes, atom)]
+    ['x']
+    """
+    program = parse(text)
+    nodes = {line.symbol: line.call for line in program.lines}
+    return Pattern(nodes, {line.symbol: line.name for line in program.lines if line.name}, program.output)
