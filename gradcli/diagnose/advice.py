@@ -20,7 +20,7 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, readable
 from gradcli.diagnose.diagnosis import Diagnosis, diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
-from gradcli.diagnose.exploring import explored
+from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
 from gradcli.diagnose.removable import with_all_limits, with_limits
@@ -179,11 +179,8 @@ FEW_VALUES = 500
 MOST_TRIED = 12
 """Rewritten texts that are run."""
 
-MOST_OPERATIONS = 2_400
+MOST_LINES = 2_400
 """Operations of all these texts together: twelve of an ordinary function, one of a sum of hundreds of terms."""
-
-MOST_SEARCHED = 60
-"""Operations of a function that other forms are searched for."""
 
 MOST_OFFERED = 4
 """Forms that a search finds, which are then judged."""
@@ -244,16 +241,15 @@ def rewritten(
     original = readable(program, {name: array.shape for name, array in inputs.items()})
     if original is None:
         return None
-    most = min(MOST_TRIED, max(1, MOST_OPERATIONS // max(1, len(program.lines))))
+    most = min(MOST_TRIED, max(1, MOST_LINES // max(1, len(program.lines))))
     known = itertools.islice(_candidates(original, inputs, judgement, diagnoses), most)
     try:
         for candidate in itertools.chain(known, _searched(original, measured)):
-            text = candidate.form.text
-            verdict = verdict_of(text)
+            verdict = verdict_of(candidate.text)
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
             if is_same(program, candidate.same.text, inputs):
-                best, worst = Rewrite(text, candidate.reason, verdict), SEVERITY.index(verdict)
+                best, worst = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict), SEVERITY.index(verdict)
                 if verdict == "agree":
                     break
     except OverTimeError:
@@ -269,13 +265,11 @@ def _candidates(
     culprit = next((diagnosis.line for diagnosis in diagnoses if diagnosis.line is not None), None)
     yield from candidates(original, culprit)
     if judgement.check.verdict == "removable":
-        yield from (Candidate(*found) for found in with_limits(original, inputs))
-        together = with_all_limits(original, inputs)
-        if together is not None:
-            yield Candidate(*together)
+        for form, *reasons in itertools.chain(with_limits(original, inputs), with_all_limits(original, inputs)):
+            yield Candidate(form, tuple(reasons))
 
 
 def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:
     """Forms that lose fewer bits at the point and around it, the best first; nothing is looked for before the first."""
-    if len(original.program.lines) <= MOST_SEARCHED:
-        yield from (one.candidate for one in explored(original, measured())[:MOST_OFFERED])
+    if len(original.program.lines) <= MOST_OPERATIONS:
+        yield from better(searched(original, measured()))[:MOST_OFFERED]

@@ -18,19 +18,24 @@ MOST_CANDIDATES = 20
 """Candidates for one function."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """Another form of a function, and why.
 
     Attributes:
         form: It.
-        reason: What it avoids.
+        reasons: What it avoids.
         basis: The form with no series in it, if it has some: these are the same to float64, which was proved of them.
     """
 
     form: Form
-    reason: str
+    reasons: tuple[str, ...]
     basis: Form | None = None
+
+    @property
+    def text(self) -> str:
+        """Of the form."""
+        return self.form.text
 
     @property
     def same(self) -> Form:
@@ -54,19 +59,19 @@ def candidates(original: Form, culprit: Line | None = None) -> Iterator[Candidat
         culprit: The operation that made the number bad, if it is known: it is guarded where it stands in a branch.
 
     >>> from gradcli.language.parsing import parse
-    >>> next(candidates(Form(parse("(1 - cos(x))/x")))).form.text
+    >>> next(candidates(Form(parse("(1 - cos(x))/x")))).text
     '2*sin(x/2)**2/x'
     """
     seen: set[str] = set()
-    for form, reason in _proposed(original, culprit):
+    for form, *reasons in _proposed(original, culprit):
         if form.text not in seen:
             seen.add(form.text)
-            yield Candidate(form, reason)
+            yield Candidate(form, tuple(reasons))
         if len(seen) >= MOST_CANDIDATES:
             return
 
 
-def _proposed(original: Form, culprit: Line | None) -> Iterator[tuple[Form, str]]:
+def _proposed(original: Form, culprit: Line | None) -> Iterator[tuple[Form, *tuple[str, ...]]]:
     """Forms with their reasons: of the culprit's branch, of each rule, of every branch, and of all rules together."""
     blamed = [line.symbol for line in original.program.lines if culprit is not None and line.span == culprit.span]
     for atom in blamed[-1:]:
@@ -85,4 +90,4 @@ def _proposed(original: Form, culprit: Line | None) -> Iterator[tuple[Form, str]
             together = found[0]
             reasons.append(found[1])
     if reasons:
-        yield together, "; ".join(dict.fromkeys(reasons))
+        yield together, *dict.fromkeys(reasons)

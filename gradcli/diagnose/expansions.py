@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from gradcli.diagnose.forms import Edit, Form, Writer, exact
+from gradcli.diagnose.forms import Edit, Form, Writer
+from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.taylor_models import (
@@ -72,7 +73,7 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
     parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
     for atom in parts[:MOST_PARTS]:
         u = _made_of(form, atom)
-        if u is None:
+        if u is None or (u in form.nodes and form.nodes[u].op.is_branch):  # that is kept away from 0 already
             continue
         part, shown = form.shown(atom), form.shown(u)
         if (part, shown) not in known:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import sympy
 
+from gradcli.diagnose.matching import Words, in_other_words
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -30,16 +31,6 @@ MOST_TEXT = 20_000
 
 MOST_DENOMINATOR = 1_000
 """The largest denominator of a fraction that a number is written as."""
-
-
-def exact(atom: Atom) -> Fraction | None:
-    """The value of a finite rational constant; None for anything else."""
-    match atom:
-        case sympy.Rational():
-            return Fraction(int(atom.p), int(atom.q))
-        case sympy.Float():
-            return Fraction(float(atom))
-    return None
 
 
 def decimal(value: float) -> str:
@@ -78,6 +69,11 @@ class Form:
     def nodes(self) -> dict[Atom, Call]:
         """The operations by their values, in order."""
         return {line.symbol: line.call for line in self.program.lines}
+
+    @cached_property
+    def words(self) -> Words:
+        """The same as patterns find them."""
+        return in_other_words(self.nodes)
 
     @cached_property
     def shapes(self) -> Mapping[Atom, Shape]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import Match, pattern
@@ -27,21 +28,17 @@ LONGEST_NAME = 30
 """Characters of a sub-expression that a reason repeats."""
 
 
+@dataclass(frozen=True)
 class Rule:
-    """One trouble: its forms with what to write for each, and why.
+    """One trouble, and its forms with what to write for each."""
 
-    Args:
-        reason: What it is.
-        forms: Pairs of texts.
-    """
-
-    def __init__(self, reason: str, *forms: tuple[str, str]) -> None:
-        self.reason, self.forms = reason, forms
+    reason: str
+    forms: tuple[tuple[str, str], ...]
 
     def edits(self, form: Form, atom: Atom) -> Iterator[tuple[Edit, str]]:
         """What a value may be written as, and why."""
         for before, after in self.forms:
-            for match in pattern(before).matches(form.nodes, atom):
+            for match in pattern(before).matches(form.words, atom):
                 template = _with_constants(after, match, form)
                 if template is not None:
                     yield _edit(template, match), self._why(form, match)
@@ -87,8 +84,7 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
     """What to write, with the constants of the reductions; None if there is no such dimension."""
     if "{" not in text:
         return text
-    axis = None
-    over = ""
+    axis, over = None, ""
     if "sum" in match.statics:
         dim, keepdim = match.statics["sum"]
         over = ("" if dim is None else f", dim={dim}") + ", keepdim=True" * keepdim
@@ -109,242 +105,199 @@ def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> 
     return dim if isinstance(dim, int) and (keepdim or dim == 0 or rank == 1) else None
 
 
-KNOWN = (
-    Rule(
-        "the quotient is 0/0 at {u} = 0",
-        ("sin(pi*u)/(pi*u)", "sinc(u)"),
-        ("sin(u)/u", "sinc(u/pi)"),
-        ("(1 - cos(u))/u**2", "sinc(u/(2*pi))**2/2"),
-    ),
-    Rule(
-        "{u} cancels, but for torch the quotient is nan where {u} is 0 or overflows",
-        ("u/u", "ones_like(u)"),
-        ("u**2/u", "u"),
-        ("u**a/u", "u**(a - 1)"),
-        ("u*w/u", "w"),
-    ),
-    Rule("1 - cos({u}) cancels near {u} = 0", ("1 - cos(u)", "2*sin(u/2)**2")),
-    Rule(
-        "the logarithm is that of an inverse hyperbolic function, and cancels",
-        ("log(u + sqrt(u**2 + 1))", "asinh(u)"),
-        ("log(u + sqrt(u**2 - 1))", "acosh(u)"),
-    ),
-    Rule(
-        "the logarithm is of a ratio near 1, and cancels near {u} = 0",
-        ("log((1 + u)/(1 - u))/2", "atanh(u)"),
-        ("log((1 + u)/(1 - u))", "2*atanh(u)"),
-        ("log(1 + u) - log(1 - u)", "2*atanh(u)"),
-    ),
-    Rule("log(1 + exp({u})) overflows", ("log(1 + exp(u))", "logaddexp(0, u)")),
-    Rule("softplus({u}) is {u} alone in torch above 20", ("softplus(u)", "logaddexp(0, u)")),
-    Rule("the sum in the logarithm loses digits near {u} = 0", ("log(1 + u)", "log1p(u)"), ("log(1 - u)", "log1p(-u)")),
-    Rule(
-        "the ratio of exponentials overflows, and cancels near {u} = 0",
-        ("(exp(u) - exp(-u))/(exp(u) + exp(-u))", "tanh(u)"),
-        ("(exp(2*u) - 1)/(exp(2*u) + 1)", "tanh(u)"),
-        ("(1 - exp(-2*u))/(1 + exp(-2*u))", "tanh(u)"),
-        ("(exp(u) - 1)/(exp(u) + 1)", "tanh(u/2)"),
-        ("(1 - exp(-u))/(1 + exp(-u))", "tanh(u/2)"),
-        ("(exp(u) - exp(-u))/2", "sinh(u)"),
-    ),
-    Rule("exp({u}) - 1 cancels near {u} = 0", ("exp(u) - 1", "expm1(u)")),
-    Rule(
-        "the difference of two nearly equal roots cancels",
-        ("p = sqrt(a + b); q = sqrt(a); p - q", "b/(p + q)"),
-        ("p = sqrt(a); q = sqrt(a - b); p - q", "b/(p + q)"),
-        ("p = sqrt(a + b); q = sqrt(a - c); p - q", "(b + c)/(p + q)"),
-        ("p = sqrt(a + b); q = sqrt(a + c); p - q", "(b - c)/(p + q)"),
-        ("p = sqrt(a - b); q = sqrt(a - c); p - q", "(c - b)/(p + q)"),
-        ("p = sqrt(1 + b); p - 1", "b/(p + 1)"),
-        ("p = sqrt(1 - b); 1 - p", "b/(1 + p)"),
-        ("p = sqrt(u**2 + n); p - u", "n/(p + u)"),
-    ),
-    Rule(
-        "the exponentials of a softmax overflow, and its logarithm is of 0",
-        ("log(exp(u)/sum(exp(u)))", "log_softmax(u, dim={axis})"),
-        ("log(exp(u)/sum(exp(u)))", "u - logsumexp(u{over})"),
-        ("log(softmax(u))", "log_softmax(u{dim})"),
-        ("u - log(sum(exp(u)))", "log_softmax(u, dim={axis})"),
-        ("u - log(sum(exp(u)))", "u - logsumexp(u{over})"),
-    ),
-    Rule(
-        "exp({u})/sum(exp({u})) overflows",
-        ("exp(u)/sum(exp(u))", "softmax(u, dim={axis})"),
-        ("exp(u)/sum(exp(u))", "exp(u - logsumexp(u{over}))"),
-    ),
-    Rule("log(sum(exp({u}))) overflows", ("log(sum(exp(u)))", "logsumexp(u{over})")),
-    Rule("log(exp({a}) + exp({b})) overflows", ("log(exp(a) + exp(b))", "logaddexp(a, b)")),
-    Rule(
-        "the logarithm of a sigmoid is of 0",
-        ("log(sigmoid(u))", "logsigmoid(u)"),
-        ("log(1/(1 + exp(u)))", "logsigmoid(-u)"),
-        ("log(1 - sigmoid(u))", "logsigmoid(-u)"),
-    ),
-    Rule("1 - sigmoid({u}) cancels", ("1 - sigmoid(u)", "sigmoid(-u)")),
-    Rule(
-        "the exponential overflows",
-        ("1/(1 + exp(u))", "sigmoid(-u)"),
-        ("exp(u)/(1 + exp(u))", "sigmoid(u)"),
-    ),
-    Rule("exp({a})/exp({b}) overflows", ("exp(a)/exp(b)", "exp(a - b)")),
-    Rule("a product of exponentials overflows", ("exp(a)*exp(b)", "exp(a + b)")),
-    Rule("log(exp({u})) overflows or underflows", ("log(exp(u))", "u")),
-    Rule("cosh({u}) overflows", ("log(cosh(u))", "logaddexp(u, -u) - log(2)")),
-    Rule("the squares overflow or underflow", ("sqrt(a**2 + b**2)", "hypot(a, b)")),
-    Rule("sqrt of the square of {u} has a slope that is 0 times infinity at {u} = 0", ("sqrt(u**2)", "abs(u)")),
-    Rule("sqrt has an infinite slope at {u} = 0, and 0 times that is nan", ("sqrt(u**4)", "u**2")),
-    Rule("1 - tanh({u})**2 cancels", ("1 - tanh(u)**2", "1/cosh(u)**2")),
-    Rule("the difference cancels", ("1 - cos(u)**2", "sin(u)**2"), ("1 - sin(u)**2", "cos(u)**2")),
-    Rule("1 - erf({u}) cancels", ("1 - erf(u)", "erfc(u)"), ("1 - erfc(u)", "erf(u)")),
-    Rule(
-        "the difference of squares cancels",
-        ("p = a + 1; p**2 - a**2", "p + a"),
-        ("p = a + b; p**2 - a**2", "b*(p + a)"),
-        ("a**2 - b**2", "(a - b)*(a + b)"),
-        ("a**2 - 1", "(a - 1)*(a + 1)"),
-    ),
-    Rule(
-        "the difference of nearly equal numbers cancels",
-        ("cos(a + b) - cos(a)", "-2*sin(a + b/2)*sin(b/2)"),
-        ("sin(a + b) - sin(a)", "2*cos(a + b/2)*sin(b/2)"),
-        ("q = exp(a); exp(a + b) - q", "q*expm1(b)"),
-        ("log(a + b) - log(a)", "log1p(b/a)"),
-        ("p = a + b; 1/p - 1/a", "-b/(p*a)"),
-        ("a + b - a", "b"),
-    ),
-    Rule("the difference of two nearly equal roots cancels", ("p = sqrt(a); q = sqrt(b); p - q", "(a - b)/(p + q)")),
-    Rule("exp({a}) - exp({b}) cancels", ("q = exp(b); exp(a) - q", "q*expm1(a - b)")),
-    Rule("log({a}) - log({b}) cancels", ("log(a) - log(b)", "log1p((a - b)/b)")),
+def _rules(table: str) -> Iterator[Rule]:
+    """The rules of a table, in which rows stand below their reason."""
+    for part in re.split(r"\n(?=\S)", table.strip()):
+        reason, *rows = part.splitlines()
+        pairs = (row.split(" -> ") for row in rows)
+        yield Rule(reason, tuple((before.strip(), after) for before, after in pairs))
+
+
+KNOWN = tuple(
+    _rules("""
+the quotient is 0/0 at {u} = 0
+    sin(pi*u)/(pi*u) -> sinc(u)
+    sin(u)/u -> sinc(u/pi)
+    (1 - cos(u))/u**2 -> sinc(u/(2*pi))**2/2
+{u} cancels, but for torch the quotient is nan where {u} is 0 or overflows
+    u/u -> ones_like(u)
+    u**2/u -> u
+    u**a/u -> u**(a - 1)
+    u*w/u -> w
+1 - cos({u}) cancels near {u} = 0
+    1 - cos(u) -> 2*sin(u/2)**2
+the logarithm is that of an inverse hyperbolic function, and cancels
+    log(u + sqrt(u**2 + 1)) -> asinh(u)
+    log(u + sqrt(u**2 - 1)) -> acosh(u)
+the logarithm is of a ratio near 1, and cancels near {u} = 0
+    log((1 + u)/(1 - u))/2 -> atanh(u)
+    log((1 + u)/(1 - u)) -> 2*atanh(u)
+    log(1 + u) - log(1 - u) -> 2*atanh(u)
+log(1 + exp({u})) overflows
+    log(1 + exp(u)) -> logaddexp(0, u)
+softplus({u}) is {u} alone in torch above 20
+    softplus(u) -> logaddexp(0, u)
+the sum in the logarithm loses digits near {u} = 0
+    log(1 + u) -> log1p(u)
+    log(1 - u) -> log1p(-u)
+the ratio of exponentials overflows, and cancels near {u} = 0
+    (exp(u) - exp(-u))/(exp(u) + exp(-u)) -> tanh(u)
+    (exp(2*u) - 1)/(exp(2*u) + 1) -> tanh(u)
+    (1 - exp(-2*u))/(1 + exp(-2*u)) -> tanh(u)
+    (exp(u) - 1)/(exp(u) + 1) -> tanh(u/2)
+    (1 - exp(-u))/(1 + exp(-u)) -> tanh(u/2)
+    (exp(u) - exp(-u))/2 -> sinh(u)
+exp({u}) - 1 cancels near {u} = 0
+    exp(u) - 1 -> expm1(u)
+the difference of two nearly equal roots cancels
+    p = sqrt(a + b); q = sqrt(a); p - q -> b/(p + q)
+    p = sqrt(a); q = sqrt(a - b); p - q -> b/(p + q)
+    p = sqrt(a + b); q = sqrt(a - c); p - q -> (b + c)/(p + q)
+    p = sqrt(a + b); q = sqrt(a + c); p - q -> (b - c)/(p + q)
+    p = sqrt(a - b); q = sqrt(a - c); p - q -> (c - b)/(p + q)
+    p = sqrt(1 + b); p - 1 -> b/(p + 1)
+    p = sqrt(1 - b); 1 - p -> b/(1 + p)
+    p = sqrt(u**2 + n); p - u -> n/(p + u)
+the exponentials of a softmax overflow, and its logarithm is of 0
+    log(exp(u)/sum(exp(u))) -> log_softmax(u, dim={axis})
+    log(exp(u)/sum(exp(u))) -> u - logsumexp(u{over})
+    log(softmax(u)) -> log_softmax(u{dim})
+    u - log(sum(exp(u))) -> log_softmax(u, dim={axis})
+    u - log(sum(exp(u))) -> u - logsumexp(u{over})
+exp({u})/sum(exp({u})) overflows
+    exp(u)/sum(exp(u)) -> softmax(u, dim={axis})
+    exp(u)/sum(exp(u)) -> exp(u - logsumexp(u{over}))
+log(sum(exp({u}))) overflows
+    log(sum(exp(u))) -> logsumexp(u{over})
+log(exp({a}) + exp({b})) overflows
+    log(exp(a) + exp(b)) -> logaddexp(a, b)
+the logarithm of a sigmoid is of 0
+    log(sigmoid(u)) -> logsigmoid(u)
+    log(1/(1 + exp(u))) -> logsigmoid(-u)
+    log(1 - sigmoid(u)) -> logsigmoid(-u)
+1 - sigmoid({u}) cancels
+    1 - sigmoid(u) -> sigmoid(-u)
+the exponential overflows
+    1/(1 + exp(u)) -> sigmoid(-u)
+    exp(u)/(1 + exp(u)) -> sigmoid(u)
+exp({a})/exp({b}) overflows
+    exp(a)/exp(b) -> exp(a - b)
+a product of exponentials overflows
+    exp(a)*exp(b) -> exp(a + b)
+log(exp({u})) overflows or underflows
+    log(exp(u)) -> u
+cosh({u}) overflows
+    log(cosh(u)) -> logaddexp(u, -u) - log(2)
+the squares overflow or underflow
+    sqrt(a**2 + b**2) -> hypot(a, b)
+sqrt of the square of {u} has a slope that is 0 times infinity at {u} = 0
+    sqrt(u**2) -> abs(u)
+sqrt has an infinite slope at {u} = 0, and 0 times that is nan
+    sqrt(u**4) -> u**2
+1 - tanh({u})**2 cancels
+    1 - tanh(u)**2 -> 1/cosh(u)**2
+the difference cancels
+    1 - cos(u)**2 -> sin(u)**2
+    1 - sin(u)**2 -> cos(u)**2
+1 - erf({u}) cancels
+    1 - erf(u) -> erfc(u)
+    1 - erfc(u) -> erf(u)
+the difference of squares cancels
+    p = a + b; p**2 - a**2 -> b*(p + a)
+    a**2 - b**2 -> (a - b)*(a + b)
+    a**2 - 1 -> (a - 1)*(a + 1)
+the difference of nearly equal numbers cancels
+    cos(a + b) - cos(a) -> -2*sin(a + b/2)*sin(b/2)
+    sin(a + b) - sin(a) -> 2*cos(a + b/2)*sin(b/2)
+    q = exp(a); exp(a + b) - q -> q*expm1(b)
+    log(a + b) - log(a) -> log1p(b/a)
+    p = a + b; 1/p - 1/a -> -b/(p*a)
+    a + b - a -> b
+the difference of two nearly equal roots cancels
+    p = sqrt(a); q = sqrt(b); p - q -> (a - b)/(p + q)
+exp({a}) - exp({b}) cancels
+    q = exp(b); exp(a) - q -> q*expm1(a - b)
+log({a}) - log({b}) cancels
+    log(a) - log(b) -> log1p((a - b)/b)
+""")
 )
 """Known troubles and their cures, which are tried first."""
 
-_OVER_LARGEST = "m = detach(maximum(abs(c), abs(d))); "
-
-_OVER_ROOT = "m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); "
-"""A scale that no derivative is taken of: it cancels."""
-
-OTHERS = (
-    Rule(
-        "-b and the root nearly cancel where they have different signs, and c/a over the other root does not",
-        ("p = sqrt(b**2 - k*a*c); (p - b)/(h*a)", "-(k/h)*c/(b + p)"),
-        ("p = sqrt(b**2 - k*a*c); (-b - p)/(h*a)", "k/h*c/(p - b)"),
-        ("p = sqrt(b**2 - k*(a*c)); (p - b)/(h*a)", "-(k/h)*c/(b + p)"),
-        ("p = sqrt(b**2 - k*(a*c)); (-b - p)/(h*a)", "k/h*c/(p - b)"),
-        ("p = sqrt(b**2 - a*c); (p - b)/a", "-c/(b + p)"),
-        ("p = sqrt(b**2 - a*c); (-b - p)/a", "c/(p - b)"),
-    ),
-    Rule(
-        "the root and what it is of nearly cancel; the same where {v} is not 0",
-        ("p = sqrt(u**2 + v); p - u", "v/(p + u)"),
-        ("p = sqrt(u**2 + v); p + u", "v/(p - u)"),
-        ("p = sqrt(u**2 - v); u - p", "v/(p + u)"),
-        ("p = sqrt(u**2 - v); p + u", "-v/(p - u)"),
-    ),
-    Rule(
-        "the square and the product under the root overflow or underflow",
-        ("sqrt(b**2 - k*a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 - k*(a/m)*(c/m))"),
-        ("sqrt(b**2 - k*(a*c))", _OVER_ROOT + "m*sqrt((b/m)**2 - k*(a/m)*(c/m))"),
-        ("sqrt(b**2 - a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 - (a/m)*(c/m))"),
-        ("sqrt(b**2 + a*c)", _OVER_ROOT + "m*sqrt((b/m)**2 + (a/m)*(c/m))"),
-    ),
-    Rule(
-        "the difference of two nearly equal roots cancels",
-        ("p = (a + b)**(1/3); q = a**(1/3); p - q", "b/(p**2 + p*q + q**2)"),
-        ("p = a**(1/3); q = b**(1/3); p - q", "(a - b)/(p**2 + p*q + q**2)"),
-    ),
-    Rule(
-        "the power is near 1, and the difference cancels; the same where {u} > -1",
-        ("(1 + u)**v - 1", "expm1(v*log1p(u))"),
-        ("((1 + u)**v - 1)/u", "v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)"),
-    ),
-    Rule(
-        "the difference of two nearly equal powers cancels; the same where {a} > 0",
-        ("q = a**v; (a + b)**v - q", "q*expm1(v*log1p(b/a))"),
-        ("q = a**v; (a + 1)**v - q", "q*expm1(v*(log1p(a) - log(a)))"),
-    ),
-    Rule(
-        "the difference of two nearly equal angles cancels",
-        ("atan(a + n) - atan(a)", "r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)"),
-        ("p = a + b; atan(p) - atan(a)", "atan2(b, 1 + a*p)"),
-        ("atan(a) - atan(b)", "atan2(a - b, 1 + a*b)"),
-    ),
-    Rule(
-        "the difference of two nearly equal inverses cancels",
-        ("p = a + b; 1/p - 1/a", "-b/p/a"),
-        ("p = a - b; 1/p - 1/a", "b/p/a"),
-        ("1/p - 1/q", "(q - p)/p/q"),
-    ),
-    Rule(
-        "the difference of two nearly equal numbers cancels",
-        ("p = a + b; tan(p) - tan(a)", "sin(b)/cos(p)/cos(a)"),
-        ("tan(a) - tan(b)", "sin(a - b)/cos(a)/cos(b)"),
-        ("sin(a) - sin(b)", "2*cos((a + b)/2)*sin((a - b)/2)"),
-        ("cos(a) - cos(b)", "-2*sin((a + b)/2)*sin((a - b)/2)"),
-    ),
-    Rule(
-        "the products of logarithms nearly cancel",
-        ("p = a + b; q = log(p); p*q - a*log(a)", "a*log1p(b/a) + b*q"),
-        ("p = a + 1; q = log(p); p*q - a*log(a)", "a*log1p(1/a) + q"),
-    ),
-    Rule(
-        "the exponentials cancel near {u} = 0",
-        ("exp(u) - 2 + exp(-u)", "4*sinh(u/2)**2"),
-        ("exp(u) + exp(-u) - 2", "4*sinh(u/2)**2"),
-        ("cosh(u) - 1", "2*sinh(u/2)**2"),
-    ),
-    Rule(
-        "1 - cos({u}) cancels, and is 0/0 beside sin({u}) near {u} = 0",
-        ("(1 - cos(u))/sin(u)", "tan(u/2)"),
-        ("sin(u)/(1 + cos(u))", "tan(u/2)"),
-    ),
-    Rule("the logarithm is of a ratio near 1, and cancels near {u} = 0", ("log((1 - u)/(1 + u))", "-2*atanh(u)")),
-    Rule(
-        "the quotient of logarithms is near -1, and its derivative cancels near {u} = 0",
-        ("log(1 - u)/log(1 + u)", "log1p(-u**2)/log1p(u) - 1"),
-        ("log1p(-u)/log1p(u)", "log1p(-u**2)/log1p(u) - 1"),
-    ),
-    Rule(
-        "the quotient of exponentials is 0/0 at {u} = 0",
-        ("(exp(2*u) - 1)/(exp(u) - 1)", "exp(u) + 1"),
-        ("expm1(2*u)/expm1(u)", "exp(u) + 1"),
-    ),
-    Rule(
-        "the quotient of exponentials overflows, and cancels near {u} = 0",
-        ("exp(u)/(exp(u) - 1)", "-1/expm1(-u)"),
-        ("exp(u)/expm1(u)", "-1/expm1(-u)"),
-    ),
-    Rule(
-        "the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it",
-        (
-            "u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1))",
-            "a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b",
-        ),
-    ),
-    Rule(
-        "the squares overflow or underflow",
-        ("sqrt(u**2 + n)", "hypot(u, sqrt(n))"),
-        ("(a*c + b*d)/(c**2 + d**2)", _OVER_LARGEST + "(a*(c/m) + b*(d/m))/m/((c/m)**2 + (d/m)**2)"),
-        ("(b*c - a*d)/(c**2 + d**2)", _OVER_LARGEST + "(b*(c/m) - a*(d/m))/m/((c/m)**2 + (d/m)**2)"),
-        ("sqrt(a**2 - b**2)", "sqrt(abs(a) - b)*sqrt(abs(a) + b)"),
-    ),
-    Rule(
-        "torch takes the slope from the square of {u}, which overflows; the same where {u} is not 0",
-        ("log(u + sqrt(u**2 + 1))", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
-        ("asinh(u)", "sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))"),
-        ("log(u + sqrt(u**2 - 1))", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
-        ("acosh(u)", "log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))"),
-    ),
-    Rule(
-        "the square of {a} below the slope of the quotient underflows; the same where {a} > 0",
-        ("log(b/a + c/a)", "log(b + c) - log(a)"),
-    ),
-    Rule("the square overflows; the same where {u} is not 0", ("u/(u**2 + 1)", "1/(u + 1/u)")),
-    Rule("the product below overflows or underflows", ("a/(b*c)", "a/b/c"), ("a/b**2", "a/b/b")),
-    Rule(
-        "torch takes the slope of a quotient by {a} from its square, which underflows; the same where {a} > 0",
-        ("log1p(1/a)", "log1p(exp(-log(a)))"),
-        ("log1p(b/a)", "log1p(b*exp(-log(a)))"),
-    ),
+OTHERS = tuple(
+    _rules("""
+-b and the root nearly cancel where they have different signs, and c/a over the other root does not
+    p = sqrt(b**2 - k*a*c); (p - b)/(h*a) -> -(k/h)*c/(b + p)
+    p = sqrt(b**2 - k*a*c); (-b - p)/(h*a) -> k/h*c/(p - b)
+    p = sqrt(b**2 - a*c); (p - b)/a -> -c/(b + p)
+    p = sqrt(b**2 - a*c); (-b - p)/a -> c/(p - b)
+the root and what it is of nearly cancel; the same where {v} is not 0
+    p = sqrt(u**2 + v); p - u -> v/(p + u)
+    p = sqrt(u**2 + v); p + u -> v/(p - u)
+    p = sqrt(u**2 - v); u - p -> v/(p + u)
+    p = sqrt(u**2 - v); p + u -> -v/(p - u)
+the square and the product under the root overflow or underflow
+    sqrt(b**2 - k*a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - k*(a/m)*(c/m))
+    sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
+    sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
+the difference of two nearly equal roots cancels
+    p = (a + b)**(1/3); q = a**(1/3); p - q -> b/(p**2 + p*q + q**2)
+    p = a**(1/3); q = b**(1/3); p - q -> (a - b)/(p**2 + p*q + q**2)
+the power is near 1, and the difference cancels; the same where {u} > -1
+    (1 + u)**v - 1 -> expm1(v*log1p(u))
+    ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
+the difference of two nearly equal powers cancels; the same where {a} > 0
+    q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
+    q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
+the difference of two nearly equal angles cancels
+    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
+    p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
+    atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
+the difference of two nearly equal inverses cancels
+    p = a - b; 1/p - 1/a -> b/p/a
+    1/p - 1/q -> (q - p)/p/q
+the difference of two nearly equal numbers cancels
+    p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
+    tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
+    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
+    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
+the products of logarithms nearly cancel
+    p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
+the exponentials cancel near {u} = 0
+    exp(u) - 2 + exp(-u) -> 4*sinh(u/2)**2
+    exp(u) + exp(-u) - 2 -> 4*sinh(u/2)**2
+    cosh(u) - 1 -> 2*sinh(u/2)**2
+1 - cos({u}) cancels, and is 0/0 beside sin({u}) near {u} = 0
+    (1 - cos(u))/sin(u) -> tan(u/2)
+    sin(u)/(1 + cos(u)) -> tan(u/2)
+the logarithm is of a ratio near 1, and cancels near {u} = 0
+    log((1 - u)/(1 + u)) -> -2*atanh(u)
+the quotient of logarithms is near -1, and its derivative cancels near {u} = 0
+    log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
+    log1p(-u)/log1p(u) -> log1p(-u**2)/log1p(u) - 1
+the quotient of exponentials is 0/0 at {u} = 0
+    (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
+    expm1(2*u)/expm1(u) -> exp(u) + 1
+the quotient of exponentials overflows, and cancels near {u} = 0
+    exp(u)/(exp(u) - 1) -> -1/expm1(-u)
+    exp(u)/expm1(u) -> -1/expm1(-u)
+the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it
+    u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
+the squares overflow or underflow
+    sqrt(u**2 + n) -> hypot(u, sqrt(n))
+    sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
+torch takes the slope from the square of {u}, which overflows; the same where {u} is not 0
+    asinh(u) -> sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))
+    acosh(u) -> log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))
+the square of {a} below the slope of the quotient underflows; the same where {a} > 0
+    log(b/a + c/a) -> log(b + c) - log(a)
+the square overflows; the same where {u} is not 0
+    u/(u**2 + 1) -> 1/(u + 1/u)
+the product below overflows or underflows
+    a/(b*c) -> a/b/c
+    a/b**2 -> a/b/b
+torch takes the slope of a quotient by {a} from its square, which underflows; the same where {a} > 0
+    log1p(b/a) -> log1p(b*exp(-log(a)))
+""")
 )
 """What a search tries too; none of these is better everywhere, so that each is measured where it is tried."""
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcli.diagnose.advice import is_same_at
-from gradcli.diagnose.candidates import candidates, readable
-from gradcli.diagnose.exploring import SECONDS, Measured, searched
+from gradcli.diagnose.candidates import readable
+from gradcli.diagnose.exploring import SECONDS, Measured, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
 from gradcli.diagnose.switching import MeasureAt, Side, Switch, switched
@@ -22,9 +22,6 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import doing, patience
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import Array
-
-MOST_OPERATIONS = 60
-"""Of a function that other forms are searched for; known cures are tried for any."""
 
 MOST_TRIED = 6
 """Forms that are compared with the function, the best first."""
@@ -34,9 +31,6 @@ MOST_SWITCHES = 2
 
 MOST_COMPARED = 8
 """Points at which a form is compared with the function."""
-
-GAIN = 1.0
-"""Bits, over all points, that a form must lose less than what is typed."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +69,9 @@ def improved(
     """
     shapes = {name: array.shape for name, array in measure.points[0].items()}
     original = readable(program, shapes)
-    typed = None if original is None else measure.of(original.program)
-    if original is None or typed is None:
+    forms = [] if original is None else list(_forms(original, measure))
+    if original is None or not forms:
         return None
-    forms = list(_forms(original, measure))
     found: dict[str, Switch] = {}
     for _ in range(MOST_SWITCHES):
         if _is_enough(forms, measure):
@@ -88,11 +81,10 @@ def improved(
         if switch is None:
             break
         first, second = (side.one for side in switch.sides)
-        forms.append(Measured(switch.form, _once((*first.reasons, *second.reasons)), switch.loss))
+        forms.append(Measured(switch.form, _once((*first.reasons, *second.reasons)), loss=switch.loss))
         found[switch.form.text] = switch
-    better = (one for one in forms if one.loss.beyond(0) < typed.beyond(0) - GAIN and one.text != original.text)
     with suppress(OverTimeError):
-        for one in sorted(better, key=lambda one: one.rank)[:MOST_TRIED]:
+        for one in better(forms)[:MOST_TRIED]:
             doing("comparing the forms")
             parts = list(_parts(one, tuple(range(len(measure.points))), found))
             if all(_is_same(program, part, measure.points, beside) for part in parts):
@@ -148,30 +140,16 @@ def _once(reasons: Iterable[str]) -> tuple[str, ...]:
 
 
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
-    """What is typed, known cures, and what a search finds for all points, and for those where digits are still lost."""
+    """What is typed, and what a search finds for all points, and for those where digits are still lost."""
     doing("looking for other ways to write it")
-    seen: dict[str, Measured] = {}
-    for one in _known(original, measure):
-        seen.setdefault(one.text, one)
-    is_short = len(original.program.lines) <= MOST_OPERATIONS
-    for share in (1.0, 0.5) if is_short and not _is_enough(seen.values(), measure) else ():
+    seen = {one.text: one for one in searched(original, measure, SECONDS * patience())}
+    if seen and not measure.asked and not _is_enough(seen.values(), measure):
         best = min(seen.values(), key=lambda one: one.rank)
-        lost = [n for n, bits in enumerate(best.loss.bits) if bits > ENOUGH]
-        part = measure if share == 1.0 or measure.asked else measure.part(lost)
-        for one in searched(original, part, seconds=SECONDS * share * patience()):
+        part = measure.part([n for n, bits in enumerate(best.loss.bits) if bits > ENOUGH])
+        for one in searched(original, part, SECONDS * patience() / 2):
             if one.text not in seen and (loss := measure.of(one.form.program)) is not None:
                 seen[one.text] = replace(one, loss=loss)
-        if measure.asked or _is_enough(seen.values(), measure):
-            break
     yield from seen.values()
-
-
-def _known(original: Form, measure: Measure) -> Iterator[Measured]:
-    known = [(original, ()), *((one.form, (one.reason,)) for one in candidates(original))]
-    for form, reasons in known:
-        loss = measure.of(form.program)
-        if loss is not None:
-            yield Measured(form, reasons, loss)
 
 
 def _is_enough(forms: Iterable[Measured], measure: Measure) -> bool:

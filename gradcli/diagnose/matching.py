@@ -8,7 +8,7 @@ exp(u) - 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -16,20 +16,22 @@ from typing import Any
 
 import sympy
 
-from gradcli.diagnose.forms import exact
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom, Call
 
-OTHER_WORDS: Mapping[str, tuple[str, ...]] = {
-    "add": ("add", "sub"),
-    "sub": ("sub",),
-    "mul": ("mul", "pow"),
-    "square": ("pow",),
-    "pow": ("pow", "sqrt", "exp"),
-    "reciprocal": ("div",),
-}
-"""What an operation may be found as, if not only as itself."""
+Words = Mapping[Atom, Sequence[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]]
+"""The operation of each value and the same in other words: its name, its operands, its constants."""
+
+
+def exact(atom: Atom) -> Fraction | None:
+    """The value of a finite rational constant; None for anything else."""
+    match atom:
+        case sympy.Rational():
+            return Fraction(int(atom.p), int(atom.q))
+        case sympy.Float():
+            return Fraction(float(atom))
+    return None
 
 
 @dataclass(frozen=True)
@@ -59,18 +61,15 @@ class Pattern:
     named: Mapping[Atom, str]
     output: Atom
 
-    def matches(self, nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[Match]:
-        """The ways in which a value has the form of the pattern; `nodes` are the operations of its Program."""
-        root, name = self.nodes[self.output], nodes[atom].op.name
-        if root.op.name not in OTHER_WORDS.get(name, (name,)):
-            return
-        yield from self._found(self.output, nodes, atom, Match())
-        if root.op.name == "sub":
-            for op, operands, _ in _in_other_words(nodes, atom):
-                if op == "sub":
-                    yield from self._all(root.operands, nodes, operands[::-1], Match(is_negative=True))
+    def matches(self, words: Words, atom: Atom) -> Iterator[Match]:
+        """The ways in which a value of a Program has the form of the pattern."""
+        yield from self._found(self.output, words, atom, Match())
+        root = self.nodes[self.output]
+        for op, operands, _ in words.get(atom, ()) if root.op.name == "sub" else ():
+            if op == "sub":
+                yield from self._all(root.operands, words, operands[::-1], Match(is_negative=True))
 
-    def _found(self, part: Atom, nodes: Mapping[Atom, Call], atom: Atom, match: Match) -> Iterator[Match]:
+    def _found(self, part: Atom, words: Words, atom: Atom, match: Match) -> Iterator[Match]:
         """Ways to continue a match with a part of the pattern standing for a value."""
         wanted = self.nodes.get(part)
         if wanted is None:
@@ -80,7 +79,7 @@ class Pattern:
             elif match.names.get(str(part), atom) == atom and _may_be(str(part), atom):
                 yield match.with_name(str(part), atom)
             return
-        for op, operands, statics in _in_other_words(nodes, atom):
+        for op, operands, statics in words.get(atom, ()):
             if op != wanted.op.name or len(operands) != len(wanted.operands):
                 continue
             below = match
@@ -88,18 +87,16 @@ class Pattern:
                 below = Match(match.names, {**match.statics, op: statics}, match.is_negative)
             elif statics != wanted.statics:
                 continue
-            for found in self._all(wanted.operands, nodes, operands, below):
+            for found in self._all(wanted.operands, words, operands, below):
                 name = self.named.get(part, "")
                 yield found.with_name(name, atom) if name else found
 
-    def _all(
-        self, parts: tuple[Atom, ...], nodes: Mapping[Atom, Call], atoms: tuple[Atom, ...], match: Match
-    ) -> Iterator[Match]:
+    def _all(self, parts: tuple[Atom, ...], words: Words, atoms: tuple[Atom, ...], match: Match) -> Iterator[Match]:
         if not parts:
             yield match
             return
-        for found in self._found(parts[0], nodes, atoms[0], match):
-            yield from self._all(parts[1:], nodes, atoms[1:], found)
+        for found in self._found(parts[0], words, atoms[0], match):
+            yield from self._all(parts[1:], words, atoms[1:], found)
 
 
 def _may_be(name: str, atom: Atom) -> bool:
@@ -110,11 +107,12 @@ def _may_be(name: str, atom: Atom) -> bool:
     return value is not None and (value > 0 if name == "n" else value != 0)
 
 
-def _in_other_words(nodes: Mapping[Atom, Call], atom: Atom) -> Iterator[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]:
-    """A value's operation, and the same in other words: the operation, its operands, and its constants."""
-    node = nodes.get(atom)
-    if node is None:
-        return
+def in_other_words(nodes: Mapping[Atom, Call]) -> Words:
+    """The operations of a Program, each in all words."""
+    return {atom: tuple(_words(nodes, node)) for atom, node in nodes.items()}
+
+
+def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[Atom, ...], tuple[Any, ...]]]:
     yield node.op.name, node.operands, node.statics
     match node.op.name, node.operands:
         case "add", (a, b):
@@ -151,8 +149,8 @@ def _negated(nodes: Mapping[Atom, Call], atom: Atom) -> Atom | None:
 def pattern(text: str) -> Pattern:
     """The pattern that a text of the language is.
 
-    >>> nodes = {line.symbol: line.call for line in parse("torch.cos(2*x) + y*(-1 + exp(x))").lines}
-    >>> [str(match.names["u"]) for atom in nodes for match in pattern("exp(u) - 1").matches(nodes, atom)]
+    >>> words = in_other_words({line.symbol: line.call for line in parse("torch.cos(2*x) + y*(-1 + exp(x))").lines})
+    >>> [str(match.names["u"]) for atom in words for match in pattern("exp(u) - 1").matches(words, atom)]
     ['x']
     """
     program = parse(text)

@@ -42,13 +42,14 @@ def with_limits(form: Form, inputs: Mapping[str, Array]) -> Iterator[tuple[Form,
                     yield found, why
 
 
-def with_all_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, str] | None:
-    """The form with the limits of several quotients put in, one after the other, and why; None if there are none."""
+def with_all_limits(form: Form, inputs: Mapping[str, Array]) -> Iterator[tuple[Form, *tuple[str, ...]]]:
+    """The form with the limits of several quotients put in, one after the other, and why; nothing if there are none."""
     reasons: list[str] = []
     while len(reasons) < MOST_VALUES and (found := next(with_limits(form, inputs), None)) is not None:
         form = found[0]
         reasons.append(found[1])
-    return (form, "; ".join(reasons)) if len(reasons) > 1 else None
+    if len(reasons) > 1:
+        yield form, *reasons
 
 
 def quotients(program: Program, variable: str, point: float) -> tuple[Line, ...]:

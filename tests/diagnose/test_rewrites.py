@@ -119,7 +119,7 @@ def test_every_row_is_the_same_function(number: int) -> None:
         at["b"] = np.asarray(8.0)
     shape = (3,) if "{over}" in after else ()
     form = _form(program, shape)
-    found = [form.text for form, _ in Rule("", (before, after)).once(_form(program, shape))]
+    found = [form.text for form, _ in Rule("", ((before, after),)).once(_form(program, shape))]
     assert bool(found) == (before not in ("a + b - a", "u*w/u"))  # these lose a variable
     assert form.text not in found
     assert all(is_same(program, other, at) for other in found)

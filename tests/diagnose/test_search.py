@@ -14,7 +14,7 @@ from gradcli.crosscheck.point import Point
 from gradcli.diagnose import advice
 from gradcli.diagnose.advice import is_same
 from gradcli.diagnose.expansions import expansions
-from gradcli.diagnose.exploring import MOST_MEASURED, Measured, explored
+from gradcli.diagnose.exploring import MOST_MEASURED, Measured, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure, around
 from gradcli.diagnose.simplifying import simplified
@@ -157,7 +157,7 @@ def test_names_of_definitions_are_new() -> None:
     """What is defined before the text is called as nothing in it is."""
     at: dict[str, Any] = {"r": np.asarray(1e80)}
     program = parse("atan(r+1) - atan(r)")
-    best = explored(Form(program, {"r": ()}), Measure(program, around(at, "float64"), ("r",), "float64"))[0]
+    best = better(searched(Form(program, {"r": ()}), Measure(program, around(at, "float64"), ("r",), "float64")))[0]
     assert best.text == "r1 = hypot(r + 1/2, sqrt(3/4)); atan(1/r1/r1)"
     assert is_same(program, best.text, at)
 
@@ -169,7 +169,7 @@ def test_a_form_is_found_in_bounded_work() -> None:
     program = parse(text)
     with counted() as work:
         assert (
-            len(explored(Form(program, {"x": ()}), Measure(program, around(at, "float64"), ("x",), "float64")))
+            len(searched(Form(program, {"x": ()}), Measure(program, around(at, "float64"), ("x",), "float64")))
             <= MOST_MEASURED
         )
     assert work.calls < 20_000_000
@@ -177,17 +177,17 @@ def test_a_form_is_found_in_bounded_work() -> None:
 
 def test_nothing_is_searched_where_numbers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor where a known cure is enough."""
-    searched: list[str] = []
+    asked: list[str] = []
 
     def nothing(original: Form, _: Measure) -> list[Measured]:
-        searched.append(original.text)
+        asked.append(original.text)
         return []
 
-    monkeypatch.setattr(advice, "explored", nothing)
+    monkeypatch.setattr(advice, "searched", nothing)
     assert _found("1 - cos(x)", x=1e-8) == "2*sin(x/2)**2"
     check = Function("tan(x + 1) - tan(x)").vjp({"x": 0.5}).check
     assert check is not None
     assert check.verdict == "agree"
-    assert searched == []
+    assert asked == []
     assert _found("tan(x + e) - tan(x)", x=1.0, e=1e-14) == ""
-    assert searched == ["tan(x + e) - tan(x)"]
+    assert asked == ["tan(x + e) - tan(x)"]
