@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+import sympy
 from flint import arb, fmpq
 
 from gradcli.diagnose.forms import Edit, Form, Writer
@@ -52,6 +53,16 @@ class _Series:
 
     radius: Fraction
     terms: tuple[tuple[int, Fraction], ...]
+
+    @property
+    def text(self) -> str:
+        """Of the terms in u.
+
+        >>> _Series(Fraction(1), ((0, Fraction(-1, 2)), (1, Fraction(1)), (4, Fraction(-3, 40)))).text
+        '-1/2 + u - 3*u**4/40'
+        """
+        u = sympy.Symbol("u")
+        return str(sympy.sstr(sympy.Add(*(sympy.Rational(c) * u**power for power, c in self.terms)), order="rev-lex"))
 
 
 Known = dict[tuple[str, str], tuple[_Series, ...]]
@@ -190,25 +201,8 @@ def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
                 inside[line.symbol] = writer.emit(line.call, {**writer.values, **inside})
             if line.symbol == atom:
                 break
-        small = writer.fill(_polynomial(series), {"u": u})
+        small = writer.fill(series.text, {"u": u})
         names = {"u": writer.values.get(u, u), "s": small, "w": inside[atom]}
         return writer.fill_new(f"where({near}, s, w)", names)
 
     return write
-
-
-def _polynomial(series: _Series) -> str:
-    """A series as text.
-
-    >>> _polynomial(_Series(Fraction(1), ((0, Fraction(-1, 2)), (1, Fraction(1)), (4, Fraction(-3, 40)))))
-    '-1/2 + u - 3*u**4/40'
-    """
-    pieces = []
-    for power, coefficient in series.terms:
-        size = abs(coefficient)
-        symbol = "" if power == 0 else "u" if power == 1 else f"u**{power}"
-        above = "*".join(str(p) for p in (size.numerator, symbol) if p and not (p == 1 and symbol))
-        sign = "-" if coefficient < 0 else "+"
-        pieces.append((sign, above if size.denominator == 1 else f"{above}/{size.denominator}"))
-    (sign, first), *others = pieces
-    return "".join([sign.strip("+") + first, *(f" {sign} {text}" for sign, text in others)])

@@ -16,7 +16,7 @@ from gradcli.diagnose.advice import is_same_at
 from gradcli.diagnose.candidates import readable
 from gradcli.diagnose.exploring import SECONDS, Measured, better, searched
 from gradcli.diagnose.forms import Form
-from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
+from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.diagnose.switching import MeasureAt, Side, Switch, switched
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing, patience
@@ -25,9 +25,6 @@ from gradcli.results import Array
 
 MOST_TRIED = 6
 """Forms that are compared with the function, the best first."""
-
-MOST_SWITCHES = 2
-"""Numbers at which one form takes over from another."""
 
 MOST_COMPARED = 8
 """Points at which a form is compared with the function."""
@@ -38,22 +35,29 @@ class Found:
     """A form of a function that loses less.
 
     Attributes:
-        text: Of the form.
-        reasons: What it avoids.
-        loss: What it loses, at the points that are measured.
-        bases: The forms that it is made of, without series: each is the function.
-        has_series: Whether it is the function to float64 only.
-        switches: Where one form takes over from another.
+        one: It, measured at the points.
+        parts: The forms that it is made of, with the points where each serves.
         compared: Points at which it was compared.
     """
 
-    text: str
-    reasons: tuple[str, ...]
-    loss: Loss
-    bases: tuple[str, ...]
-    has_series: bool
-    switches: tuple[Switch, ...]
+    one: Measured
+    parts: Sequence[Side]
     compared: int
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Where one form takes over from another."""
+        return (self.one.condition,) if isinstance(self.one, Switch) else ()
+
+    @property
+    def bases(self) -> Sequence[str]:
+        """The forms that it is made of, without series: each is the function."""
+        return list(dict.fromkeys(part.one.same.text for part in self.parts))
+
+    @property
+    def has_series(self) -> bool:
+        """Whether it is the function to float64 only."""
+        return any(part.one.basis for part in self.parts)
 
 
 def improved(
@@ -72,50 +76,17 @@ def improved(
     forms = [] if original is None else list(_forms(original, measure))
     if original is None or not forms:
         return None
-    found: dict[str, Switch] = {}
-    for _ in range(MOST_SWITCHES):
-        if _is_enough(forms, measure):
-            break
+    if not _is_enough(forms, measure):
         doing("joining two forms")
         switch = switched(original, forms, measure, measure_at)
-        if switch is None:
-            break
-        first, second = (side.one for side in switch.sides)
-        forms.append(Measured(switch.form, _once((*first.reasons, *second.reasons)), loss=switch.loss))
-        found[switch.form.text] = switch
+        forms += [switch] if switch is not None else []
     with suppress(OverTimeError):
         for one in better(forms)[:MOST_TRIED]:
             doing("comparing the forms")
-            parts = list(_parts(one, tuple(range(len(measure.points))), found))
+            parts = one.sides if isinstance(one, Switch) else [Side(one, range(len(measure.points)))]
             if all(_is_same(program, part, measure.points, beside) for part in parts):
-                return _as_found(one, parts, found)
+                return Found(one, parts, len({place for part in parts for place in _some(part.places)}))
     return None
-
-
-def _as_found(one: Measured, parts: Sequence[Side], found: Mapping[str, Switch]) -> Found:
-    bases = _once(part.one.same.text for part in parts)
-    has_series = any(part.one.basis for part in parts)
-    compared = len({place for part in parts for place in _some(part.places)})
-    return Found(one.text, one.reasons, one.loss, bases, has_series, tuple(_switches(one, found)), compared)
-
-
-def _switches(one: Measured, found: Mapping[str, Switch]) -> Iterator[Switch]:
-    """Where forms take over within a form, the outermost first."""
-    switch = found.get(one.text)
-    if switch is not None:
-        yield switch
-        for side in switch.sides:
-            yield from _switches(side.one, found)
-
-
-def _parts(one: Measured, places: tuple[int, ...], found: Mapping[str, Switch]) -> Iterator[Side]:
-    """The forms that a form is made of, each with the points where it serves."""
-    switch = found.get(one.text)
-    if switch is None:
-        yield Side(one, places)
-        return
-    for side in switch.sides:
-        yield from _parts(side.one, tuple(place for place in side.places if place in places), found)
 
 
 def _is_same(
@@ -130,10 +101,6 @@ def _some(places: Sequence[int]) -> Sequence[int]:
     if len(places) <= MOST_COMPARED:
         return places
     return [places[n] for n in np.linspace(0, len(places) - 1, MOST_COMPARED).astype(int).tolist()]
-
-
-def _once(reasons: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(reasons))
 
 
 # -- which forms there are

@@ -12,8 +12,6 @@ import numpy as np
 from flint import arb
 
 from gradcli.autodiff.batched import Batch, block
-from gradcli.autodiff.jacobians import jacobian, value
-from gradcli.autodiff.run import run
 from gradcli.crosscheck.point import Point
 from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
@@ -56,9 +54,6 @@ SHARE = 0.5
 
 SPREAD = 16
 """Every so many of the points around those of the question are looked at first, then those next to them."""
-
-BATCHED = 8
-"""Points from which on all are run at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +176,9 @@ class Measure:
         if not self.has_point:
             return None
         try:
-            found = self._together(program) if len(self._points) >= BATCHED else self._one_by_one(program)
+            return Loss(tuple(self._lost(program)), self.asked)
         except GradcliError:
             return None
-        return Loss(tuple(found), self.asked)
 
     def agrees(self, loss: Loss) -> bool:
         """Whether every number at every point is as good as is asked for; around those asked, as for a check."""
@@ -192,14 +186,7 @@ class Measure:
         asked, others = Loss(loss.bits[: loss.asked]), Loss(loss.bits[loss.asked :])
         return asked.worst <= self.enough and others.worst <= around
 
-    def _one_by_one(self, program: Program) -> Iterator[float]:
-        for point in self._points:
-            forward = run(program, {name: point.inputs[name] for name in program.names}, self.wrt, self.dtype)
-            blocks = jacobian(forward, self.wrt)
-            found = np.concatenate([np.ravel(value(forward)), *(np.ravel(blocks[name]) for name in self.wrt)])
-            yield float(self._bits(found[None], point.numbers[None])[0])
-
-    def _together(self, program: Program) -> Iterator[float]:
+    def _lost(self, program: Program) -> list[float]:
         """What is lost at each point, all of them run at once."""
         count = len(self._points)
         columns = {name: np.stack([point.inputs[name] for point in self._points]) for name in program.names}
@@ -207,7 +194,8 @@ class Measure:
         shape = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}).get(program.output, ())
         arrays, _ = block(Batch(program, columns, tuple(columns), self.wrt, self.dtype, count, shape))
         found = np.concatenate([array.reshape(count, -1) for array in arrays], axis=1)
-        return iter(self._bits(found, np.stack([point.numbers for point in self._points])).tolist())
+        lost: list[float] = self._bits(found, np.stack([point.numbers for point in self._points])).tolist()
+        return lost
 
     def _bits(self, numbers: Array, truths: Array) -> Array:
         """The most bits that one number of each row loses."""

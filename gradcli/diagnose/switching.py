@@ -16,7 +16,7 @@ import sympy
 
 from gradcli.diagnose.exploring import Measured
 from gradcli.diagnose.forms import Form, Writer, decimal
-from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
+from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.results import Array
 
 STEPS = 12
@@ -42,22 +42,18 @@ class Side:
     """A form, and the points where it serves."""
 
     one: Measured
-    places: tuple[int, ...]
+    places: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Switch:
+@dataclass(frozen=True, kw_only=True)
+class Switch(Measured):
     """A form made of two.
 
     Attributes:
-        form: Of both.
-        loss: Of both.
         condition: Where the first serves, such as `abs(x) < 1e-4`.
         sides: What it is made of.
     """
 
-    form: Form
-    loss: Loss
     condition: str
     sides: tuple[Side, Side]
 
@@ -108,9 +104,10 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
         if form is None or loss is None or loss.beyond(ENOUGH) > SHARE * alone:
             continue
         if best is None or loss.beyond(ENOUGH) < best.loss.beyond(ENOUGH) - PLATEAU:
-            first, second = (tuple(places.tolist()) for places in np.split(split.order, [split.count]))
+            first, second = (places.tolist() for places in np.split(split.order, [split.count]))
             sides = Side(split.first, first), Side(split.second, second)
-            best = Switch(form, loss, split.condition(split.name, number), sides)
+            reasons = tuple(dict.fromkeys((*split.first.reasons, *split.second.reasons)))
+            best = Switch(form, reasons, loss=loss, condition=split.condition(split.name, number), sides=sides)
     return best
 
 

@@ -218,7 +218,7 @@ def _answer(
 ) -> Improvement:
     bits = measure.digits
     is_fine = measure.agrees(typed)
-    after = None if found is None else found.loss
+    after = None if found is None else found.one.loss
     answer = _empty(question, ranges, bits, len(measure.points))
     answer = replace(
         answer,
@@ -234,11 +234,11 @@ def _answer(
     return replace(
         answer,
         outcome="better",
-        form=found.text,
-        reasons=found.reasons,
+        form=found.one.text,
+        reasons=found.one.reasons,
         same="proved" if is_proved else "enclosed",
         domain=_domain(sample, found, is_proved=is_proved),
-        switches=tuple(switch.condition for switch in found.switches),
+        switches=found.switches,
     )
 
 

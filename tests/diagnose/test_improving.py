@@ -70,19 +70,6 @@ def test_a_loss_counts_the_points_of_the_question_more() -> None:
     assert Loss((9.0, 1.0, 5.0)).worst == 9.0
 
 
-def test_points_together_are_measured_as_one_by_one() -> None:
-    """To a bit, whether operations are elementwise or not."""
-    for text, shape in (("1 - cos(x)", ()), ("log(sum(exp(x)))", (2,))):
-        program, generator = parse(text), np.random.default_rng(0)
-        points = [{"x": np.asarray(10.0 ** generator.uniform(-9, 0, shape))} for _ in range(12)]
-        together = Measure(program, points, ("x",), "float64", asked=0).of(program)
-        alone = [Measure(program, [point], ("x",), "float64").of(program) for point in points]
-        assert together is not None
-        for bits, one in zip(together.bits, alone, strict=True):
-            assert one is not None
-            assert bits == pytest.approx(one.worst, abs=1.5)
-
-
 def _over(text: str, **ranges: str) -> Improvement:
     return Function(text).improve(box=ranges)
 
