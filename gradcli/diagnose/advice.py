@@ -18,13 +18,13 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, readable
-from gradcli.diagnose.diagnosis import Diagnosis, diagnose
+from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
 from gradcli.diagnose.removable import with_all_limits, with_limits
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
@@ -186,10 +186,8 @@ MOST_OFFERED = 4
 """Forms that a search finds, which are then judged."""
 
 
-def diagnosed(
-    judgement: Judgement, context: DiagnosisContext, v: Array | None
-) -> tuple[Judgement, tuple[Diagnosis, ...]]:
-    """The judgement with the operation at fault in the notes of its findings, and the diagnoses, worst first.
+def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) -> tuple[Judgement, Span | None]:
+    """The judgement with the operation at fault in the notes of its findings, and the place of that of the worst.
 
     Args:
         judgement: What was decided.
@@ -197,14 +195,15 @@ def diagnosed(
         v: The gradient vector, if there is one.
     """
     found: dict[Entry, Entry] = {}
-    diagnoses: list[Diagnosis] = []
+    culprits: list[Span] = []
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
     for entry in listed[:most]:
-        diagnosis = diagnose(context, entry, v)
-        diagnoses.append(diagnosis)
-        found[entry] = replace(entry, note=f"{entry.note}: {diagnosis.note}" if diagnosis.note else entry.note)
-    return (_reworded(judgement, found) if found else judgement), tuple(diagnoses)
+        fault = diagnose(context, entry, v)
+        if fault is not None:
+            found[entry] = replace(entry, note=f"{entry.note}: {fault.note}")
+            culprits += [context.line_of[fault.atom].span] if fault.atom in context.line_of else []
+    return (_reworded(judgement, found) if found else judgement), next(iter(culprits), None)
 
 
 def _reworded(judgement: Judgement, found: Mapping[Entry, Entry]) -> Judgement:
@@ -220,7 +219,7 @@ def rewritten(
     program: Program,
     inputs: Mapping[str, Array],
     judgement: Judgement,
-    diagnoses: Sequence[Diagnosis],
+    culprit: Span | None,
     verdict_of: Callable[[str], Verdict | None],
     measured: Callable[[], Measure],
 ) -> Rewrite | None:
@@ -232,7 +231,7 @@ def rewritten(
         program: As typed.
         inputs: The values of its variables.
         judgement: Of the function as it is.
-        diagnoses: Of its findings, worst first.
+        culprit: The place of the operation at fault, if it is known.
         verdict_of: The verdict of another text at the same point, None if it has none.
         measured: What other forms lose, at the point and around it.
     """
@@ -242,7 +241,7 @@ def rewritten(
     if original is None:
         return None
     most = min(MOST_TRIED, max(1, MOST_LINES // max(1, len(program.lines))))
-    known = itertools.islice(_candidates(original, inputs, judgement, diagnoses), most)
+    known = itertools.islice(_candidates(original, inputs, judgement, culprit), most)
     try:
         for candidate in itertools.chain(known, _searched(original, measured)):
             verdict = verdict_of(candidate.text)
@@ -259,10 +258,9 @@ def rewritten(
 
 
 def _candidates(
-    original: Form, inputs: Mapping[str, Array], judgement: Judgement, diagnoses: Sequence[Diagnosis]
+    original: Form, inputs: Mapping[str, Array], judgement: Judgement, culprit: Span | None
 ) -> Iterator[Candidate]:
     """Known forms of what is typed, and for a removable singularity its limit put in."""
-    culprit = next((diagnosis.line for diagnosis in diagnoses if diagnosis.line is not None), None)
     yield from candidates(original, culprit)
     if judgement.check.verdict == "removable":
         for form, *reasons in itertools.chain(with_limits(original, inputs), with_all_limits(original, inputs)):

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from gradcli.diagnose.forms import MOST_LINES, MOST_TEXT, Form
 from gradcli.diagnose.guards import guarded
 from gradcli.diagnose.identities import KNOWN
-from gradcli.language.program.wengert import Line, Program, Shape
+from gradcli.errors import Span
+from gradcli.language.program.wengert import Program, Shape
 
 MOST_CANDIDATES = 20
 """Candidates for one function."""
@@ -51,12 +52,12 @@ def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
     return Form(program, shapes)
 
 
-def candidates(original: Form, culprit: Line | None = None) -> Iterator[Candidate]:
+def candidates(original: Form, culprit: Span | None = None) -> Iterator[Candidate]:
     """Other forms of a function, the most likely to help first.
 
     Args:
         original: As typed.
-        culprit: The operation that made the number bad, if it is known: it is guarded where it stands in a branch.
+        culprit: The place of the operation that made the number bad: that is guarded where it stands in a branch.
 
     >>> from gradcli.language.parsing import parse
     >>> next(candidates(Form(parse("(1 - cos(x))/x")))).text
@@ -71,9 +72,9 @@ def candidates(original: Form, culprit: Line | None = None) -> Iterator[Candidat
             return
 
 
-def _proposed(original: Form, culprit: Line | None) -> Iterator[tuple[Form, *tuple[str, ...]]]:
+def _proposed(original: Form, culprit: Span | None) -> Iterator[tuple[Form, *tuple[str, ...]]]:
     """Forms with their reasons: of the culprit's branch, of each rule, of every branch, and of all rules together."""
-    blamed = [line.symbol for line in original.program.lines if culprit is not None and line.span == culprit.span]
+    blamed = [line.symbol for line in original.program.lines if line.span == culprit]
     for atom in blamed[-1:]:
         yield from guarded(original, atom)
     fitting = []

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
 
 from gradcli.diagnose import faults
 from gradcli.diagnose.error_trace import DiagnosisContext, Error, ErrorTrace, Place
-from gradcli.diagnose.faults import Fault, Kind
-from gradcli.errors import InputError, Span
+from gradcli.diagnose.faults import Fault
+from gradcli.errors import InputError
 from gradcli.language.program.wengert import Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.footprint import OverBudgetError
@@ -40,30 +39,7 @@ EXPLAINS = 8.0
 """What an operand passes on explains an error at most this many times as large."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """What is to blame for a wrong number.
-
-    Attributes:
-        kind: `cancellation`: terms that leave little of each other; `underflow` and `overflow`: a number outside of
-            the range of the dtype; `ill-conditioned`: the error is in how much an argument matters; `branch`: a branch
-            that is not taken, or taken by mistake; `domain`: no value or slope; `unknown`: not found.
-        line: The operation, in the Program as torch runs it.
-        shown: Its text.
-        note: The finding in one sentence.
-        span: The range of the text.
-        choice: Of a branch, the operation that does not take it.
-    """
-
-    kind: Kind
-    line: Line | None = None
-    shown: str = ""
-    note: str = ""
-    span: Span | None = None
-    choice: Line | None = None
-
-
-def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Diagnosis:
+def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Fault | None:
     """What makes a `nan-trap` infinite or NaN where the truth is finite, or where another number lost its digits.
 
     Args:
@@ -75,25 +51,19 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
     >>> from gradcli.language.parsing import parse
     >>> program = parse("(1-cos(x))/x**2")
     >>> context = DiagnosisContext.of(program, {program.variables[0]: ()}, {"x": np.array(1e-8)}, ("x",), "float64")
-    >>> diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).shown
+    >>> context.excerpt(diagnose(context, Entry(None, (), None, "inaccurate", 0.0)).atom)
     '1-cos(x)'
     """
     is_poisoned = entry.verdict == "nan-trap"
     if not context.program.output.is_Symbol:
-        return Diagnosis("unknown")  # y is a number
+        return None  # y is a number
     try:
         trace = ErrorTrace(context, entry, v, everywhere=is_poisoned)
         with precision(trace.bits):
             walk = _Walk(trace)
-            fault = walk.poison() if is_poisoned else walk.loss()
+            return walk.poison() if is_poisoned else walk.loss()
     except (OverBudgetError, InputError):  # too much to look into, or torch refuses to go back
-        fault = None
-    if fault is None:
-        return Diagnosis("unknown")
-    line = context.line_of.get(fault.atom)
-    span = None if line is None else line.span
-    choice = None if fault.choice is None else context.line_of.get(fault.choice)
-    return Diagnosis(fault.kind, line, context.excerpt(fault.atom), fault.note, span, choice)
+        return None
 
 
 class _Walk:

@@ -33,12 +33,19 @@ MOST_DIGITS = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An operation, what is wrong with it, and for a branch the choice that does not take it."""
+    """What is to blame for a wrong number.
+
+    Attributes:
+        kind: `cancellation`: terms that leave little of each other; `underflow` and `overflow`: a number outside of
+            the range of the dtype; `ill-conditioned`: the error is in how much an argument matters; `branch`: a branch
+            that is not taken, or taken by mistake; `domain`: no value or slope; `unknown`: torch's derivative alone.
+        atom: The operation, in the Program as torch runs it.
+        note: The finding in one sentence.
+    """
 
     kind: Kind
     atom: Atom
     note: str
-    choice: Atom | None = None
 
 
 def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
@@ -148,11 +155,10 @@ def of_poison(trace: ErrorTrace, place: Place, fault: Fault | None) -> Fault | N
     if refused is None:
         if fault is None or math.isfinite(number) or fault.kind == "overflow":
             return fault
-        return Fault(fault.kind, fault.atom, f"{fault.note}; torch gives {said(number)}", fault.choice)
+        return Fault(fault.kind, fault.atom, f"{fault.note}; torch gives {said(number)}")
     shown = trace.context.excerpt(place[0])
     why = "overflows here" if fault is not None and fault.kind == "overflow" else f"is {said(number)} here"
-    note = f"{refused.named(shown)} {why}, and 0 times its slope is nan"
-    return Fault("branch", place[0], note, refused.choice)
+    return Fault("branch", place[0], f"{refused.named(shown)} {why}, and 0 times its slope is nan")
 
 
 def of_poisoned_slope(trace: ErrorTrace, line: Line, place: Place, results: list[Place]) -> Fault:
@@ -165,7 +171,7 @@ def of_poisoned_slope(trace: ErrorTrace, line: Line, place: Place, results: list
     is_zero = given is not None and not any(given.ravel()[e] for _, e in results)
     effect = "and 0 times that is nan" if is_zero else "which makes the derivative infinite or nan"
     if refused is not None:
-        return Fault("branch", line.symbol, f"{refused.named(shown)} {slope}, {effect}", refused.choice)
+        return Fault("branch", line.symbol, f"{refused.named(shown)} {slope}, {effect}")
     truths = [flow.total for result in results for source, flow in trace.slopes(result).items() if source == place]
     if any(isinstance(truth, Undefined) for truth in truths) or (
         ones is not None and not math.isfinite(ones) and is_zero
@@ -188,7 +194,6 @@ class _Refused:
     """A value that a choice does not take, and the choice."""
 
     text: str
-    choice: Atom
     chooser: str
     is_branch: bool
 
@@ -223,7 +228,7 @@ def _refused(trace: ErrorTrace, place: Place) -> _Refused | None:
                 choice = trace.context.meaning.owners[part.symbol]
                 branch = trace.context.by_meaning.get(operand, choice)
                 is_branch = part.call.op.is_branch
-                return _Refused(trace.context.excerpt(branch), choice, trace.context.excerpt(choice), is_branch)
+                return _Refused(trace.context.excerpt(branch), trace.context.excerpt(choice), is_branch)
     return None
 
 

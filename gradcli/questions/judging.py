@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gradcli.crosscheck.formulas import Derived, Formulas
     from gradcli.crosscheck.judge import Judgement
     from gradcli.crosscheck.point import Numbers, Torch
-    from gradcli.diagnose.diagnosis import Diagnosis
 
 _T = TypeVar("_T")
 
@@ -205,7 +204,7 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
     from gradcli.diagnose.measuring import Measure, around
 
     doing("looking for what is to blame")
-    found, diagnoses = diagnosed(question, judgement, v)
+    found, culprit = diagnosed(question, judgement, v)
     if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
         return found
 
@@ -216,12 +215,12 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
     def measured() -> Measure:
         return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
 
-    rewrite = rewritten(question.program, question.arrays, found, diagnoses, verdict_of, measured)
+    rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
     return replace(found, check=replace(found.check, rewrite=rewrite))
 
 
-def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, tuple[Diagnosis, ...]]:
-    """The judgement with the operations at fault in its findings, and the diagnoses, worst first."""
+def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
+    """The judgement with the operations at fault in its findings, and the place of that of the worst."""
     from gradcli.diagnose.advice import diagnosed
     from gradcli.diagnose.error_trace import DiagnosisContext
 

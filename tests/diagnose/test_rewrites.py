@@ -257,7 +257,7 @@ def test_the_culprit_is_guarded_first() -> None:
     """Where the judge knows which operation it was."""
     program = parse("where(x > 0, sqrt(x)/y, 0)")
     root, quotient = (next(line for line in program.lines if line.call.op.name == op) for op in ("sqrt", "div"))
-    first = [next(candidates(_form(program), line)).form.text for line in (root, quotient)]
+    first = [next(candidates(_form(program), line.span)).text for line in (root, quotient)]
     assert first == ["where(x > 0, sqrt(where(x > 0, x, 1))/y, 0)", "where(x > 0, sqrt(x)/where(x > 0, y, 1), 0)"]
 
 
