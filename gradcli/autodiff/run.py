@@ -249,15 +249,12 @@ class Trace:
     values: Mapping[Atom, Array]
     adjoints: Mapping[Atom, Array]
 
-    def contributions(
-        self, line: Line, adjoint: Array | None = None, values: Mapping[Atom, Array] | None = None
-    ) -> dict[Atom, Array]:
+    def contributions(self, line: Line, adjoint: Array | None = None) -> dict[Atom, Array]:
         """What one line adds to the adjoint of each of its operands: the vector-Jacobian product of its operation.
 
         Args:
             line: A line of the Program.
             adjoint: In place of the adjoint of the line, of its shape.
-            values: In place of the values of some operands.
 
         Returns:
             An array of the operand's shape for every operand that the line has a derivative by.
@@ -268,7 +265,7 @@ class Trace:
         adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
         if adjoint is None:
             return {}
-        leaves, result = self._alone(line, self._held(line, values or {}))
+        leaves, result = self._alone(line, self._held(line))
         return _back(result, leaves, adjoint)
 
     def slopes(self, line: Line) -> dict[Atom, Array]:
@@ -277,7 +274,7 @@ class Trace:
         An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
         """
         shape = self.values[line.symbol].shape
-        held = {a: np.array(np.broadcast_to(array, shape)) for a, array in self._held(line, {}).items()}
+        held = {a: np.array(np.broadcast_to(array, shape)) for a, array in self._held(line).items()}
         leaves, result = self._alone(line, held)
         return _back(result, leaves, np.ones(shape, dtype=self.dtype))
 
@@ -286,7 +283,7 @@ class Trace:
 
         A vector-Jacobian product a row: for lines of few elements.
         """
-        held = self._held(line, {})
+        held = self._held(line)
         leaves, result = self._alone(line, held)
         shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
         found = [_back(result, leaves, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
@@ -294,9 +291,9 @@ class Trace:
             a: np.array([row[a] for row in found]).reshape((*shape, *held[a].shape)) for a in (found[0] if rows else {})
         }
 
-    def _held(self, line: Line, values: Mapping[Atom, Array]) -> dict[Atom, Array]:
-        """The values of the operands, some of them others."""
-        return {a: values.get(a, self.values[a]) for a in line.call.operands if a in self.values}
+    def _held(self, line: Line) -> dict[Atom, Array]:
+        """The values of the operands."""
+        return {a: self.values[a] for a in line.call.operands if a in self.values}
 
     def _alone(self, line: Line, held: Mapping[Atom, Array]) -> tuple[dict[Atom, Any], Any]:
         """One operation on copies of its operands: those that it has a derivative by, and the result."""

@@ -180,12 +180,6 @@ class _Walk:
         bad = [(result, own) for result, own in errors if self._is_to_blame(own, error)]
         if not bad:
             return None
-        adjoint = self.trace.true_adjoint(line.symbol)
-        mended = self.trace.contribution(line, place, adjoint=adjoint)
-        values = {a: self.trace.true_values(a) for a in line.call.operands if a in self.trace.torch.values}
-        without = self.trace.contribution(line, place, values=values)
-        if not self._is_better(mended, error) and self._is_better(without, error):
-            return None
         return max(bad, key=lambda pair: _badness(pair[1]))[0]
 
     def _of_operation(self, line: Line, place: Place, error: Error) -> Fault | None:
@@ -194,28 +188,17 @@ class _Walk:
         reached = (s for e in results[:MOST_STEPS] for s in self.trace.sources((line.symbol, e)))
         sources = dict.fromkeys(itertools.islice(reached, MOST_SOURCES))
         bad = [s for s in sources if self._is_to_blame(self.trace.value(s), error)]
-        for atom in dict.fromkeys(source[0] for source in bad):
-            mended = self.trace.contribution(line, place, values={atom: self.trace.true_values(atom)})
-            if self._is_better(mended, error):
-                worst = max((s for s in bad if s[0] == atom), key=lambda s: self.trace.value(s).relative)
-                return self._value(worst)
-        lasting = [s for s in bad if self._is_beyond_mending(s)]
-        if lasting:
-            return self._value(max(lasting, key=lambda s: self.trace.value(s).relative))
+        if bad:
+            return self._value(max(bad, key=lambda s: self.trace.value(s).relative))
         return faults.of_slope(self.trace, line, place, error)
 
     def _is_beyond_mending(self, place: Place) -> bool:
         """Whether the true value is not a number of the dtype either, as one that underflows."""
         error = self.trace.value(place)
-        mended = float(self.trace.true_values(place[0]).ravel()[place[1]])
-        return mended == error.number and error.relative > self.trace.tolerance
-
-    def _is_better(self, number: float | None, error: Error) -> bool:
-        """Whether a number is much nearer to the truth."""
-        mended = Error.of(number or 0.0, error.truth)
-        if error.absolute is None or mended.absolute is None:
-            return mended.absolute is not None
-        return bool(mended.absolute * SHARE < error.absolute)
+        if isinstance(error.truth, Undefined) or error.relative <= self.trace.tolerance:
+            return False
+        with np.errstate(over="ignore"):
+            return float(np.asarray(float(error.truth.mid()), self.context.dtype)) == error.number
 
     # -- poison
 

@@ -336,39 +336,13 @@ class ErrorTrace:
                 found.append((line, Error.of(number or 0.0, arb(0) if flow is None else flow.total)))
         return found
 
-    def contribution(
-        self,
-        line: Line,
-        place: Place,
-        *,
-        adjoint: Array | None = None,
-        values: Mapping[Atom, Array] | None = None,
-    ) -> float | None:
-        """What a line adds in torch, from its own numbers or from others in their place; None for nothing."""
-        if adjoint is None and values is None:
-            if line.symbol not in self._contributions:
-                self._contributions[line.symbol] = self.torch.contributions(line)
-            found = self._contributions[line.symbol]
-        else:
-            found = self.torch.contributions(line, adjoint, values)
+    def contribution(self, line: Line, place: Place, adjoint: Array | None = None) -> float | None:
+        """What a line adds in torch to what flows back to an element, or what it would of another adjoint."""
+        known = self._contributions if adjoint is None else {}
+        if line.symbol not in known:
+            known[line.symbol] = self.torch.contributions(line, adjoint)
+        found = known[line.symbol]
         return float(found[place[0]].ravel()[place[1]]) if place[0] in found else None
-
-    def true_values(self, atom: Atom) -> Array:
-        """The values of a line in torch, where they are needed the true ones."""
-        return self._corrected(self.torch.values[atom], self.truth.values.get(self.context.held(atom), {}))
-
-    def true_adjoint(self, atom: Atom) -> Array:
-        """What flows back to a line in torch, where it is known the true one."""
-        flows = self.sweep.adjoints.get(self.context.held(atom), {})
-        return self._corrected(self.torch.adjoints[atom], {e: flow.total for e, flow in flows.items()})
-
-    def _corrected(self, array: Array, truth: Mapping[int, Outcome]) -> Array:
-        corrected = array.copy()
-        with np.errstate(over="ignore"):
-            for e, outcome in truth.items():
-                if not isinstance(outcome, Undefined):
-                    corrected.flat[e] = float(outcome.mid())
-        return corrected
 
     def is_taken(self, place: Place) -> bool:
         """Whether anything flows back to an element, in truth."""

@@ -71,10 +71,6 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
         if largest > SHRINKS * size:
             note = f"{shown} cancels: terms as large as {said(largest)} leave {_left(error)}"
             return Fault("cancellation", atom, note)
-    # sin(pi) is 0 in truth, and torch takes the sine of the float next to pi.
-    rounded = next((a for a in line.call.operands if a in (sympy.pi, sympy.E)), None)
-    if rounded is not None and not terms:
-        return Fault("ill-conditioned", atom, f"{shown} is taken of a rounded {rounded}: {_compared(error)}")
     inside = _cancelling(trace, line, error)
     if inside is not None:
         return inside
@@ -116,11 +112,6 @@ def of_slope(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault
     inside = _cancelling(trace, line, error)
     if inside is not None:
         return inside
-    factor = _sensitivity(trace, line, place)
-    is_rounded = any(a.is_Symbol and a not in trace.context.program.variables for a in line.call.operands)
-    if is_rounded and factor is not None and factor > SHRINKS and factor * _roundings(trace) >= error.relative:
-        note = f"the slope of {shown} makes the rounding of its argument {said(factor)} times as large"
-        return Fault("ill-conditioned", line.symbol, f"{note}: {_compared(error)}")
     inside = _inside(trace, line, shown)
     if inside is not None or error.relative <= trace.tolerance:
         return inside
@@ -310,16 +301,6 @@ def _terms(trace: ErrorTrace, place: Place) -> list[tuple[Place, Ball]]:
 
 def _roundings(trace: ErrorTrace) -> float:
     return trace.context.rounding * ROUNDINGS
-
-
-def _sensitivity(trace: ErrorTrace, line: Line, place: Place) -> Ball | None:
-    """Of the slope of an operation, to the rounding of what it is taken at."""
-    results = trace.results(line, place)
-    part = trace.context.parts[line.symbol][-1]
-    held = trace.context.held(place[0])
-    if len(results) != 1 or held not in part.call.operands:
-        return None
-    return trace.truth.sensitivity(part, part.call.operands.index(held), results[0])
 
 
 def _largest_term(line: Line, largest: Ball) -> Ball:

@@ -33,7 +33,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
-from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of, slope_condition
+from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of
 from gradcli.reference.running import Direction, Found, Run, Shift, Side
 
 if TYPE_CHECKING:
@@ -384,17 +384,6 @@ class Backward:
         taken = {(out, s) for out, s, slope in self._slopes(line, k, elements, None) if not _is_zero(slope)}
         out = elements[position]
         return np.array([s for o, s in zip(out.tolist(), source.tolist(), strict=True) if (o, s) not in taken], int)
-
-    def sensitivity(self, line: Line, k: int, out: int) -> Ball | None:
-        """How many times as large the slope of an elementwise operation makes the rounding of its operands."""
-        elements = np.array([out], dtype=np.int64)
-        if line.call.op.kind is not Kind.ELEMENTWISE or is_choice(line.call.op):
-            return None
-        operands = [self._run.operand(line, n, elements)[0] for n in range(len(line.call.operands))]
-        slope = self._run.slopes(line, k, elements)[0]
-        if isinstance(slope, Undefined) or slope.contains(0) or any(isinstance(o, Undefined) for o in operands):
-            return None
-        return slope_condition(line.call, k, operands, slope) / abs(slope)
 
     def _slopes(self, line: Line, k: int, elements: Flat, within: Flat | None) -> Iterator[tuple[int, int, Outcome]]:
         """Elements of the line and of operand k with the slope between them; a condition has none."""

@@ -211,7 +211,7 @@ LOST_NOTES = [
         Y,
         "torch loses digits in digamma(x): torch gives -4.07e-16, the truth is -9.24e-17",
     ),
-    ("x*sin(pi)", 1, Y, "sin(pi) is taken of a rounded pi: torch gives 1.22e-16, the truth is 0"),
+    ("x*sin(pi)", 1, Y, "torch loses digits in sin(pi): torch gives 1.22e-16, the truth is 0"),
 ]
 
 
