@@ -202,7 +202,6 @@ def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
             if line.symbol == atom:
                 break
         small = writer.fill(series.text, {"u": u})
-        names = {"u": writer.values.get(u, u), "s": small, "w": inside[atom]}
-        return writer.fill_new(f"where({near}, s, w)", names)
+        return writer.fill(f"where({near}, s, w)", {"u": u, "s": small, "w": inside[atom]})
 
     return write

@@ -60,37 +60,14 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
         return Fault("branch", atom, f"rounding decides {shown} the other way")
     if line.call.op.is_step:
         return Fault("branch", atom, f"rounding takes {shown} over a jump: {_compared(error)}")
-    outside = _outside(trace, atom, shown, error.truth)
-    if outside is not None:
-        return outside
     terms = _terms(trace, place)
-    largest = max((term for _, term in terms), default=arb(0))
-    size = abs(error.truth).upper()
-    if line.call.op.adds_terms:
-        largest = _largest_term(line, largest)
-        if largest > SHRINKS * size:
-            note = f"{shown} cancels: terms as large as {said(largest)} leave {_left(error)}"
-            return Fault("cancellation", atom, note)
-    inside = _cancelling(trace, line, error)
-    if inside is not None:
-        return inside
-    if (
-        error.absolute is not None
-        and largest > size
-        and sum((term for _, term in terms), arb(0)) * _roundings(trace) >= error.absolute
-    ):
-        source = max(terms, key=lambda pair: pair[1])[0]
-        text = trace.context.excerpt(source[0])
-        if _is_nothing(error.truth):
-            note = f"{shown} is 0 here, but for the rounding of {text}: torch gives {said(error.number)}"
-            return Fault("ill-conditioned", atom, note)
-        if source[0] not in trace.context.program.variables:  # an input is exact
-            note = f"{shown} makes the rounding of {text} {said(largest / size)} times as large: {_compared(error)}"
-            return Fault("ill-conditioned", atom, note)
-    inside = _inside(trace, line, shown)
-    if inside is not None or error.relative <= trace.tolerance:
-        return inside
-    return Fault("ill-conditioned", atom, f"torch loses digits in {shown}: {_compared(error)}")
+    return (
+        _outside(trace, atom, shown, error.truth)
+        or _terms_cancel(line, shown, [size for _, size in terms], error)
+        or _cancelling(trace, line, error)
+        or _magnified(trace, atom, terms, error)
+        or _otherwise(trace, line, shown, shown, error)
+    )
 
 
 def of_slope(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault | None:
@@ -98,25 +75,19 @@ def of_slope(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault
     shown = trace.context.program.excerpt(line)
     if isinstance(error.truth, Undefined):
         return Fault("domain", line.symbol, f"{shown} has no slope here")
-    outside = _outside(trace, line.symbol, f"the derivative through {shown}", error.truth)
+    through = f"the derivative through {shown}"
+    outside = _outside(trace, line.symbol, through, error.truth)
     if outside is not None:
         return outside
     flow = trace.back_through(line).get(place)
     largest = arb(0) if flow is None else flow.largest
     accounts = error.absolute is None or largest * _roundings(trace) >= error.absolute
     if largest > SHRINKS * abs(error.truth).upper() and accounts:
-        return Fault("cancellation", line.symbol, f"in the derivative through {shown}, {_cancel(largest, error)}")
+        return Fault("cancellation", line.symbol, f"in {through}, {_cancel(largest, error)}")
     if line.call.op.from_result:
         note = f"torch takes the slope of {shown} from its rounded value: {_compared(error)}"
         return Fault("cancellation", line.symbol, note)
-    inside = _cancelling(trace, line, error)
-    if inside is not None:
-        return inside
-    inside = _inside(trace, line, shown)
-    if inside is not None or error.relative <= trace.tolerance:
-        return inside
-    note = f"torch loses digits in the derivative through {shown}: {_compared(error)}"
-    return Fault("ill-conditioned", line.symbol, note)
+    return _cancelling(trace, line, error) or _otherwise(trace, line, shown, through, error)
 
 
 def of_sum(trace: ErrorTrace, place: Place) -> Fault | None:
@@ -142,14 +113,14 @@ def of_poison(trace: ErrorTrace, place: Place, fault: Fault | None) -> Fault | N
     if place[0] not in trace.context.line_of:
         return None
     number = trace.value(place).number
-    refused = _refused(trace, place)
-    if refused is None:
-        if fault is None or math.isfinite(number) or fault.kind == "overflow":
-            return fault
-        return Fault(fault.kind, fault.atom, f"{fault.note}; torch gives {said(number)}")
-    shown = trace.context.excerpt(place[0])
-    why = "overflows here" if fault is not None and fault.kind == "overflow" else f"is {said(number)} here"
-    return Fault("branch", place[0], f"{refused.named(shown)} {why}, and 0 times its slope is nan")
+    overflows = fault is not None and fault.kind == "overflow"
+    refused = _refused(trace, place, trace.context.excerpt(place[0]))
+    if refused is not None:
+        why = "overflows here" if overflows else f"is {said(number)} here"
+        return Fault("branch", place[0], f"{refused} {why}, and 0 times its slope is nan")
+    if fault is None or math.isfinite(number) or overflows:
+        return fault
+    return Fault(fault.kind, fault.atom, f"{fault.note}; torch gives {said(number)}")
 
 
 def of_poisoned_slope(trace: ErrorTrace, line: Line, place: Place, results: list[Place]) -> Fault:
@@ -158,11 +129,11 @@ def of_poisoned_slope(trace: ErrorTrace, line: Line, place: Place, results: list
     given = trace.torch.adjoints.get(line.symbol)
     ones = trace.contribution(line, place, adjoint=np.ones(trace.context.shapes[line.symbol]))
     slope = f"has the slope {said(math.nan if ones is None else ones)} here"
-    refused = next((r for r in (_refused(trace, result) for result in results) if r is not None), None)
+    refused = next(filter(None, (_refused(trace, result, shown) for result in results)), None)
     is_zero = given is not None and not any(given.ravel()[e] for _, e in results)
     effect = "and 0 times that is nan" if is_zero else "which makes the derivative infinite or nan"
     if refused is not None:
-        return Fault("branch", line.symbol, f"{refused.named(shown)} {slope}, {effect}")
+        return Fault("branch", line.symbol, f"{refused} {slope}, {effect}")
     truths = [flow.total for result in results for source, flow in trace.slopes(result).items() if source == place]
     if any(isinstance(truth, Undefined) for truth in truths) or (
         ones is not None and not math.isfinite(ones) and is_zero
@@ -180,24 +151,8 @@ def of_poisoned_slope(trace: ErrorTrace, line: Line, place: Place, results: list
 # -- branches
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """A value that a choice does not take, and the choice."""
-
-    text: str
-    chooser: str
-    is_branch: bool
-
-    def named(self, shown: str) -> str:
-        """What is not taken, and the operation inside of it."""
-        if not self.is_branch:
-            return f"{shown}, which {self.chooser} does not take,"
-        inside = "" if self.text == shown else f"in the branch not taken, {self.text}, "
-        return f"{inside}{shown}" if inside else f"the branch not taken, {shown},"
-
-
-def _refused(trace: ErrorTrace, place: Place) -> _Refused | None:
-    """The choice that does not take what an element is part of."""
+def _refused(trace: ErrorTrace, place: Place, shown: str) -> str | None:
+    """What a choice does not take of an operation, in words; None if it is taken."""
     if trace.is_taken(place):
         return None
     wanted = trace.context.held(place[0])
@@ -217,9 +172,11 @@ def _refused(trace: ErrorTrace, place: Place) -> _Refused | None:
             made_of = trace.context.reference.made_of({operand: refused}) if len(refused) else {}
             if place[1] in made_of.get(wanted, ()):
                 choice = trace.context.meaning.owners[part.symbol]
-                branch = trace.context.by_meaning.get(operand, choice)
-                is_branch = part.call.op.is_branch
-                return _Refused(trace.context.excerpt(branch), trace.context.excerpt(choice), is_branch)
+                if not part.call.op.is_branch:
+                    return f"{shown}, which {trace.context.excerpt(choice)} does not take,"
+                branch = trace.context.excerpt(trace.context.by_meaning.get(operand, choice))
+                is_inside = branch != shown
+                return f"in the branch not taken, {branch}, {shown}" if is_inside else f"the branch not taken, {shown},"
     return None
 
 
@@ -289,6 +246,40 @@ def _cancelling(trace: ErrorTrace, line: Line, error: Error) -> Fault | None:
     return None
 
 
+def _terms_cancel(line: Line, shown: str, terms: list[Ball], error: Error) -> Fault | None:
+    """Terms, constant ones too, that leave little of each other."""
+    constants = [abs(arb(float(a))) for a in line.call.operands if a.is_Rational or a.is_Float]
+    largest = max([*terms, *constants], default=arb(0))
+    if not line.call.op.adds_terms or not largest > SHRINKS * magnitude(error.truth):
+        return None
+    return Fault("cancellation", line.symbol, f"{shown} cancels: {_cancel(largest, error)}")
+
+
+def _magnified(trace: ErrorTrace, atom: Atom, terms: list[tuple[Place, Ball]], error: Error) -> Fault | None:
+    """An argument whose rounding matters too much."""
+    largest, size = max((size for _, size in terms), default=arb(0)), magnitude(error.truth)
+    explained = sum((size for _, size in terms), arb(0)) * _roundings(trace)
+    if error.absolute is None or not largest > size or not explained >= error.absolute:
+        return None
+    source = max(terms, key=lambda pair: pair[1])[0][0]
+    shown, text = trace.context.excerpt(atom), trace.context.excerpt(source)
+    if _is_nothing(error.truth):
+        note = f"{shown} is 0 here, but for the rounding of {text}: torch gives {said(error.number)}"
+        return Fault("ill-conditioned", atom, note)
+    if source in trace.context.program.variables:  # an input is exact
+        return None
+    note = f"{shown} makes the rounding of {text} {said(largest / size)} times as large: {_compared(error)}"
+    return Fault("ill-conditioned", atom, note)
+
+
+def _otherwise(trace: ErrorTrace, line: Line, shown: str, where: str, error: Error) -> Fault | None:
+    """A number inside of an operation, or lost digits for which there is no better word."""
+    inside = _inside(trace, line, shown)
+    if inside is not None or error.relative <= trace.tolerance:
+        return inside
+    return Fault("ill-conditioned", line.symbol, f"torch loses digits in {where}: {_compared(error)}")
+
+
 def _terms(trace: ErrorTrace, place: Place) -> list[tuple[Place, Ball]]:
     """What the elements that one is made of add to it, to first order."""
     found = []
@@ -303,27 +294,15 @@ def _roundings(trace: ErrorTrace) -> float:
     return trace.context.rounding * ROUNDINGS
 
 
-def _largest_term(line: Line, largest: Ball) -> Ball:
-    """Of the terms that vary and the constant ones."""
-    sizes = [abs(arb(float(a))) for a in line.call.operands if a.is_Rational or a.is_Float]
-    for size in sizes:
-        largest = largest.max(size)
-    return largest
-
-
 # -- words
 
 
 def _cancel(largest: Ball, error: Error) -> str:
+    """What terms leave of each other, and what torch has of it."""
     if _is_nothing(error.truth):
         return f"terms as large as {said(largest)} cancel to 0, and what torch gives is their rounding"
-    return f"terms as large as {said(largest)} leave {_left(error)}"
-
-
-def _left(error: Error) -> str:
-    """What is left of a sum, and what torch has of it."""
     number, truth = _apart(error)
-    return f"{truth}, and torch gives {number}"
+    return f"terms as large as {said(largest)} leave {truth}, and torch gives {number}"
 
 
 def _compared(error: Error) -> str:

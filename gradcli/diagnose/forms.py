@@ -148,14 +148,12 @@ class Writer:
 
         Args:
             template: In names.
-            names: The values of the old form that they stand for.
+            names: The values that they stand for, of the old form or new ones.
         """
-        return self.fill_new(template, {name: self.values.get(atom, atom) for name, atom in names.items()})
-
-    def fill_new(self, template: str, names: Mapping[str, Atom]) -> Atom:
-        """The same with values of the new form."""
         program = _template(template)
-        inside: dict[Atom, Atom] = {symbol: names[symbol.name] for symbol in program.variables}
+        inside: dict[Atom, Atom] = {}
+        for symbol in program.variables:
+            inside[symbol] = self.values.get(names[symbol.name], names[symbol.name])
         for line in program.lines:
             inside[line.symbol] = self._simple(line.call, inside)
         self.keep_names(program, inside)

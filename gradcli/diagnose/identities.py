@@ -75,7 +75,7 @@ class Rule:
 def _edit(template: str, match: Match) -> Edit:
     def write(writer: Writer) -> Atom:
         found = writer.fill(template, match.names)
-        return writer.fill_new("-u", {"u": found}) if match.is_negative else found
+        return writer.fill("-u", {"u": found}) if match.is_negative else found
 
     return write
 

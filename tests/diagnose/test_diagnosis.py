@@ -70,22 +70,15 @@ def _scene(text: str, x: Any, dtype: str = "float64") -> DiagnosisContext:
 
 
 LOST = [
-    ("(1-cos(x))/x**2", 1e-8, Y, "cancellation", "1-cos(x)"),
     ("(1-cos(x))/x**2", 1e-8, DY, "cancellation", "1-cos(x)"),
-    ("log(1+x)", 1e-18, Y, "ill-conditioned", "log(1+x)"),
     ("exp(x)-1", 1e-12, Y, "cancellation", "exp(x)-1"),
     ("sqrt(x+1)-sqrt(x)", 1e16, Y, "cancellation", "sqrt(x+1)-sqrt(x)"),
-    ("sqrt(x+1)-sqrt(x)", 1e16, DY, "cancellation", "sqrt(x+1)-sqrt(x)"),
-    ("(1e300*(1e-200*x))**2", 1e-130, Y, "underflow", "1e-200*x"),
     ("(1e300*(1e-200*x))**2", 1e-130, DY, "underflow", "1e-200*x"),
     ("exp(-x**2)", 27.2, DY, "underflow", "exp(-x**2)"),
-    ("sigmoid(x)", 40, DY, "cancellation", "sigmoid(x)"),
     ("3*sigmoid(2*x)**2", 20, DY, "cancellation", "sigmoid(2*x)"),
-    ("tanh(x)", 200, DY, "cancellation", "tanh(x)"),
     ("expm1(x)", -40, DY, "cancellation", "expm1(x)"),
     ("acosh(x)", 1.00000001, DY, "ill-conditioned", "acosh(x)"),
     ("x**3", 1e200, Y, "overflow", "x**3"),
-    ("x**3", 1e200, DY, "overflow", "x**3"),
     ("exp(exp(exp(x)))", 5, DY, "overflow", "exp(exp(exp(x)))"),
     ("sum(x)", [1e16, 1, -1e16], Y, "cancellation", "sum(x)"),
     ("cumsum(x)", [1e16, 1, -1e16], EntryIndex(None, -1, 2), "cancellation", "cumsum(x)"),
@@ -95,10 +88,8 @@ LOST = [
     ("norm(x)", [1e-200, 1e-200], Y, "underflow", "norm(x)"),
     ("(1+1/x)**x", 1e12, Y, "ill-conditioned", "(1+1/x)**x"),
     ("sin(x*x)", 123456789012, Y, "ill-conditioned", "sin(x*x)"),
-    ("x*sin(pi)", 1, Y, "ill-conditioned", "sin(pi)"),
     ("(x-9007199254740993)**2", 2.0**53, DY, "cancellation", "x-9007199254740993"),
     ("x/sqrt(x**2)", 1e200, Y, "overflow", "x**2"),
-    ("sqrt(x**2)", 1e-200, Y, "underflow", "x**2"),
     ("(x**2)**0.5", 1e-200, DY, "underflow", "x**2"),
     (
         "z = x*[1e-30*(exp(t)-1), exp(t)-1]; z[0]*(exp(s)-1) + z[1]",
@@ -112,11 +103,8 @@ LOST = [
     ("x @ [1e9+3, -1e9-2]", [1e9 + 1, 1e9 + 2], Y, "cancellation", "x @ [1e9+3, -1e9-2]"),
     ("log(sum(exp(x)))", [-800, -801], Y, "underflow", "exp(x)"),
     ("softmax(x)", [40, 0], DY, "cancellation", "softmax(x)"),
-    ("floor(x*3)", 1 / 3, Y, "branch", "floor(x*3)"),
     ("where(x*3<1, x**2, x)", 1 / 3, Y, "branch", "x*3<1"),
-    ("where(x*3<1, x**2, x)", 1 / 3, DY, "branch", "x*3<1"),
     ("1e10*(1-cos(x)) + 1e-30*(exp(x)-1)", 1e-8, Y, "cancellation", "1-cos(x)"),
-    ("1e-30*(exp(x)-1) + 1e10*(1-cos(x))", 1e-8, Y, "cancellation", "1-cos(x)"),
     ("y = exp(x) - 1; z = y*3; z/(x+1)", 1e-12, Y, "cancellation", "exp(x) - 1"),
 ]
 
@@ -244,12 +232,8 @@ def test_the_products_of_v_matter_and_not_the_rows_apart() -> None:
 
 
 POISONED = [
-    ("where(x>0, sqrt(x), 0)", -1, DY, "branch", "sqrt(x)"),
-    ("where(x==0, 0, sqrt(x**2))", 0, DY, "branch", "sqrt(x**2)"),
-    ("where(x>0, 1/sqrt(x)+2, 0)", 0, DY, "branch", "1/sqrt(x)"),
     ("x*log(x) if x>0 else 0", 0, DY, "branch", "log(x)"),
     ("maximum(sqrt(x), 1)", 0, DY, "branch", "sqrt(x)"),
-    ("relu(sqrt(x)-1)", 0, DY, "branch", "sqrt(x)"),
     ("sum(where(x>0, log(x), x))", [-1, 2, 0], EntryIndex("x", 2, 0), "branch", "log(x)"),
     ("where(x>1, sqrt(x**2), 0)", 1e-200, DY, "branch", "sqrt(x**2)"),
     ("exp(x)/sum(exp(x))", [1000, 0], Y, "overflow", "exp(x)"),
@@ -259,7 +243,6 @@ POISONED = [
     ("log(softmax(x))", [0, 1000], EntryIndex("x", 0, 1), "underflow", "softmax(x)"),
     ("where(x>0, sqrt(x), 0)*[1, 2]", [1, -1], EntryIndex("x", 1, 0), "branch", "sqrt(x)"),
     ("where(x<5, 2*where(x>0, log(x), x), x)", 0, DY, "branch", "log(x)"),
-    ("sqrt(sum(x**2))*0", [0, 0], DY, "domain", "sqrt(sum(x**2))"),
     ("relu(x)*log(x)", 0, Y, "domain", "log(x)"),
     ("relu(x)*log(x)", 0, DY, "domain", "log(x)"),
     ("relu(x)*log(x)", -1, Y, "domain", "log(x)"),
