@@ -81,7 +81,7 @@ class _Walk:
         return self._value(self.trace.start) if is_value else self._derivative(self.trace.start)
 
     def poison(self) -> Fault | None:
-        """The cause of a number that is not finite."""
+        """The cause of a number that is not finite: the walk goes back to the first line that was not given one."""
         start = self.trace.start
         if self.trace.entry.variable is None:
             if math.isfinite(self.trace.value(start).number):
@@ -93,10 +93,11 @@ class _Walk:
             if not bad:
                 number = self.trace.adjoint(start).number
                 return None if math.isfinite(number) else faults.of_sum(self.trace, start)
-            following = self._poisoned_results(bad[0], start)
-            if not following:
-                return self._poisoner(bad[0], start)
-            start = following[0]
+            results = self.trace.results(bad[0], start)
+            following = next((r for r in results if not math.isfinite(self.trace.adjoint(r).number)), None)
+            if following is None:
+                return self._poisoner(bad[0], start, results)
+            start = following
         return None
 
     # -- values
@@ -167,25 +168,16 @@ class _Walk:
             line, worst = max(flows, key=lambda pair: _badness(pair[1]))
             if len(flows) > 1 and not (self._is_to_blame(worst, error) and _explains(worst, error, len(flows))):
                 return faults.of_sum(self.trace, place)
-            following = self._worst_result(line, place, worst)
-            if following is None:
+            given = {result: self.trace.adjoint(result) for result in self.trace.results(line, place)}
+            bad = [result for result, own in given.items() if self._is_to_blame(own, worst)]
+            if not bad:
                 return self._of_operation(line, place, worst)
-            place = following
+            place = max(bad, key=lambda result: _badness(given[result]))
         return None
-
-    def _worst_result(self, line: Line, place: Place, error: Error) -> Place | None:
-        """The element of a line that was given bad digits by what uses it, if with good ones all would be well."""
-        results = [(line.symbol, e) for e in self.trace.results(line, place)]
-        errors = [(result, self.trace.adjoint(result)) for result in results]
-        bad = [(result, own) for result, own in errors if self._is_to_blame(own, error)]
-        if not bad:
-            return None
-        return max(bad, key=lambda pair: _badness(pair[1]))[0]
 
     def _of_operation(self, line: Line, place: Place, error: Error) -> Fault | None:
         """The values that an operation took its slope from, if they were bad, or the operation itself."""
-        results = self.trace.results(line, place)
-        reached = (s for e in results[:MOST_STEPS] for s in self.trace.sources((line.symbol, e)))
+        reached = (s for result in self.trace.results(line, place)[:MOST_STEPS] for s in self.trace.sources(result))
         sources = dict.fromkeys(itertools.islice(reached, MOST_SOURCES))
         bad = [s for s in sources if self._is_to_blame(self.trace.value(s), error)]
         if bad:
@@ -202,17 +194,8 @@ class _Walk:
 
     # -- poison
 
-    def _poisoned_results(self, line: Line, place: Place) -> list[Place]:
-        """The elements of a line that were poisoned before it."""
-        found = self.trace.torch.adjoints.get(line.symbol)
-        if found is None:
-            return []
-        flat = found.ravel()
-        return [(line.symbol, e) for e in self.trace.results(line, place) if not np.isfinite(flat[e])]
-
-    def _poisoner(self, line: Line, place: Place) -> Fault | None:
+    def _poisoner(self, line: Line, place: Place, results: list[Place]) -> Fault | None:
         """The operation that turned what flowed back into NaN: by a value that is not finite, or by its slope."""
-        results = [(line.symbol, e) for e in self.trace.results(line, place)]
         around = [s for result in results for s in (*self.trace.sources(result), result)]
         for value in around:
             if not math.isfinite(self.trace.value(value).number):

@@ -301,7 +301,7 @@ class ErrorTrace:
         operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
         return [(a, e) for a in operands for e in sorted(waiting.get(self.context.held(a), ()))]
 
-    def results(self, line: Line, place: Place) -> list[int]:
+    def results(self, line: Line, place: Place) -> list[Place]:
         """The elements of a line that one element of an operand enters."""
         waiting: dict[Atom, set[int]] = {self.context.held(place[0]): {place[1]}}
         for part in self.context.parts.get(line.symbol, ()):
@@ -311,7 +311,7 @@ class ErrorTrace:
                     out = self.context.reference.footprint.up(part, k, elements)[1]
                     kept = out[np.isin(out, self.needed.get(part.symbol, ()))]
                     waiting.setdefault(part.symbol, set()).update(kept.tolist())
-        return sorted(waiting.get(self.context.held(line.symbol), ()))
+        return [(line.symbol, e) for e in sorted(waiting.get(self.context.held(line.symbol), ()))]
 
     # -- what flows back
 
