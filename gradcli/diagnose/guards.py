@@ -7,8 +7,8 @@ function only if everything between the operation and the branch works element b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import sympy
 
@@ -23,13 +23,8 @@ MOST_ROUNDS = 8
 """How often branches are guarded: those in one another take one each."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """An operation to guard in a branch of a choice."""
-
-    operation: Atom
-    choice: Atom
-    is_first: bool
+_Site = tuple[Atom, Atom, bool]
+"""A choice, an operation to guard in a branch of it, and whether that is the first."""
 
 
 def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
@@ -39,47 +34,43 @@ def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
         form: The function.
         culprit: The operation to guard; all that are risky if it is not known.
     """
-    if culprit is None:
-        together = _all_guarded(form)
-        if together is not None:
-            yield together, "what is not taken of each branch is kept from infinities"
-    sites = list(_sites(form, culprit))[:MOST_SITES]
-    for site in sites:
-        for harmless in _harmless(form.nodes[site.operation]):
-            found = form.rewritten({site.choice: _edit(form, [site], harmless)})
+    if culprit is not None:
+        for n, harmless in enumerate(_harmless(form.nodes[culprit])):
+            found = _with_guards(form, culprit, n)
             if found is not None:
-                shown = form.shown(site.operation)
+                shown = form.shown(culprit)
                 yield found, f"{shown} is computed in the branch not taken too, and is given {harmless} there"
-
-
-def _all_guarded(form: Form) -> Form | None:
-    """The form with every risky operation of every branch guarded; None if there is none."""
-    found = None
+        return
+    together = form
     for _ in range(MOST_ROUNDS):
-        sites = list(_sites(found or form))[:MOST_SITES]
-        choices = dict.fromkeys(site.choice for site in sites)
-        edits = {c: _edit(found or form, [site for site in sites if site.choice == c]) for c in choices}
-        following = (found or form).rewritten(edits) if edits else None
-        if following is None:
+        found = _with_guards(together, None)
+        if found is None:
             break
-        found = following
-    return found
+        together = found
+    if together is not form:
+        yield together, "what is not taken of each branch is kept from infinities"
 
 
-def _edit(form: Form, sites: Sequence[_Site], harmless: str = "") -> Edit:
-    """The choice with operations of its branches guarded."""
+def _with_guards(form: Form, culprit: Atom | None, harmless: int = 0) -> Form | None:
+    """The form with the culprit guarded in all branches, or all that is risky; None if nothing is to be."""
+    sites = list(itertools.islice(_sites(form, culprit), MOST_SITES))
+    edits = {choice: _edit(form, [site for site in sites if site[0] == choice], harmless) for choice, *_ in sites}
+    return form.rewritten(edits) if edits else None
+
+
+def _edit(form: Form, sites: Sequence[_Site], harmless: int) -> Edit:
+    """A choice with operations of its branches guarded."""
 
     def write(writer: Writer) -> Atom:
-        node = form.nodes[sites[0].choice]
+        node = form.nodes[sites[0][0]]
         condition = writer.values.get(_condition(node), _condition(node))
         values = dict(writer.values)
         for is_first, atom in _sides(form, node):
-            own = {site.operation for site in sites if site.is_first == is_first}
             inside, reached = dict(writer.values), _elementwise(form, atom)
             for operation, call in form.nodes.items():
-                if operation in own:
+                if (sites[0][0], operation, is_first) in sites:
                     operand = call.operands[_guarded_operand(call) or 0]
-                    pair = inside.get(operand, operand), sympy.Rational(harmless or _harmless(call)[0])
+                    pair = inside.get(operand, operand), sympy.Rational(_harmless(call)[harmless])
                     guard = writer.emit(Call("where", (condition, *(pair if is_first else pair[::-1]))), {})
                     inside[operation] = writer.emit(call, {**inside, operand: guard})
                 elif operation in reached:
@@ -99,7 +90,7 @@ def _sites(form: Form, culprit: Atom | None = None) -> Iterator[_Site]:
                 k = _guarded_operand(call) if operation in reached else None
                 is_wanted = _is_risky(call) if culprit is None else operation == culprit
                 if k is not None and is_wanted and _condition(node) not in _conditions_of(form, call.operands[k]):
-                    yield _Site(operation, choice, is_first)
+                    yield choice, operation, is_first
 
 
 def _sides(form: Form, node: Call) -> Iterator[tuple[bool, Atom]]:
@@ -117,14 +108,14 @@ def _condition(node: Call) -> Atom:
 
 
 def _elementwise(form: Form, atom: Atom) -> set[Atom]:
-    """The operations that a value is made of element by element, itself included."""
+    """The operations that a value is made of element by element, itself included, but for those of conditions."""
     found: set[Atom] = set()
     waiting = [atom]
     while waiting:
         node = form.nodes.get(candidate := waiting.pop())
         if node is not None and node.op.kind is Kind.ELEMENTWISE and candidate not in found:
             found.add(candidate)
-            waiting += node.operands
+            waiting += [a for a in node.operands if node.op.branches is None or a != _condition(node)]
     return found
 
 
