@@ -77,7 +77,7 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
     start = Measured(original, (), loss=loss)
     series: Known = {}
     forms, counter = {start.text: start}, itertools.count()
-    waiting = [(start.rank, next(counter), start)]
+    waiting = [((-1, False, 0), next(counter), start)]  # the first, before what cures make of it
 
     def add(one: Measured, found: Iterable[tuple[Form, *tuple[str, ...]]], basis: Form | None = None) -> None:
         """Measure what a form can be written as."""

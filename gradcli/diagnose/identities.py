@@ -273,13 +273,10 @@ the logarithm is of a ratio near 1, and cancels near {u} = 0
     log((1 - u)/(1 + u)) -> -2*atanh(u)
 the quotient of logarithms is near -1, and its derivative cancels near {u} = 0
     log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
-    log1p(-u)/log1p(u) -> log1p(-u**2)/log1p(u) - 1
 the quotient of exponentials is 0/0 at {u} = 0
     (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
-    expm1(2*u)/expm1(u) -> exp(u) + 1
 the quotient of exponentials overflows, and cancels near {u} = 0
     exp(u)/(exp(u) - 1) -> -1/expm1(-u)
-    exp(u)/expm1(u) -> -1/expm1(-u)
 the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it
     u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
 the squares overflow or underflow
