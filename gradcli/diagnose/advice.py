@@ -23,7 +23,7 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
-from gradcli.diagnose.removable import with_all_limits, with_limits
+from gradcli.diagnose.removable import with_limits
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -263,8 +263,9 @@ def _candidates(
     """Known forms of what is typed, and for a removable singularity its limit put in."""
     yield from candidates(original, culprit)
     if judgement.check.verdict == "removable":
-        for form, *reasons in itertools.chain(with_limits(original, inputs), with_all_limits(original, inputs)):
-            yield Candidate(form, tuple(reasons))
+        found = with_limits(original, inputs)
+        if found is not None:
+            yield Candidate(*found)
 
 
 def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:

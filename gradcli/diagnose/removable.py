@@ -7,7 +7,7 @@ quotient that is made of one variable element by element has one limit for all o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from flint import arb
 
 from gradcli.crosscheck.compare import to_float
 from gradcli.crosscheck.point import Point
-from gradcli.diagnose.forms import Form, decimal, filled
+from gradcli.diagnose.forms import Edit, Form, decimal, filled
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
@@ -30,26 +30,32 @@ MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0, and quotients of one form."""
 
 
-def with_limits(form: Form, inputs: Mapping[str, Array]) -> Iterator[tuple[Form, str]]:
-    """The form with the limit of one quotient put in, for each that is 0/0 at a value of its variable, and why."""
+def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
+    """The form with the limits of quotients that are 0/0 at a value of their variable put in, and why; None if none is.
+
+    Args:
+        form: The function.
+        inputs: Values of its variables.
+
+    >>> from gradcli.language.parsing import parse
+    >>> found, why = with_limits(Form(parse("(exp(x) - 1)/x")), {"x": np.array(0.0)})
+    >>> found.text
+    'where(x == 0, 1 + 0.5*x, (exp(x) - 1)/where(x == 0, 1, x))'
+    """
+    reasons: list[str] = []
     for name in form.program.names:
         for point in np.unique(inputs[name].astype(np.float64))[:MOST_VALUES].tolist():
-            for line in quotients(form.program, name, point):
+            edits: dict[Atom, Edit] = {}
+            for line in quotients(form.program, name, point)[:MOST_VALUES]:
                 limits = _limits(form.program, line, name, point)
-                found = None if limits is None else with_limit(form, line, name, point, *limits)
-                if found is not None and limits is not None:
+                if limits is not None and all(map(math.isfinite, (point, *limits))):
+                    above, below = line.call.operands
+                    names = {"x": sympy.Symbol(name, real=True), "n": above, "d": below}
+                    edits[line.symbol] = filled(_template(point, *limits), names)
                     why = f"the quotient is 0/0 at {name} = {decimal(point)}, where its limit is {decimal(limits[0])}"
-                    yield found, why
-
-
-def with_all_limits(form: Form, inputs: Mapping[str, Array]) -> Iterator[tuple[Form, *tuple[str, ...]]]:
-    """The form with the limits of several quotients put in, one after the other, and why; nothing if there are none."""
-    reasons: list[str] = []
-    while len(reasons) < MOST_VALUES and (found := next(with_limits(form, inputs), None)) is not None:
-        form = found[0]
-        reasons.append(found[1])
-    if len(reasons) > 1:
-        yield form, *reasons
+                    reasons.append(why)
+            form = (form.rewritten(edits) if edits else None) or form
+    return (form, tuple(dict.fromkeys(reasons))) if reasons else None
 
 
 def quotients(program: Program, variable: str, point: float) -> tuple[Line, ...]:
@@ -79,31 +85,6 @@ def _value(program: Program, atom: Atom, variable: str, point: float) -> float |
         return float(numeric.run(part, {sympy.Symbol(variable, real=True): np.asarray(point)}))
     except GradcliError:
         return None
-
-
-def with_limit(form: Form, line: Line, variable: str, point: float, limit: float, slope: float) -> Form | None:
-    """The form with the limit of a quotient put in; None if there is no text for it.
-
-    Args:
-        form: The function.
-        line: One of `quotients`, with the same variable and point.
-        variable: The name that the quotient is made of.
-        point: Where it is 0/0.
-        limit: Of the quotient there.
-        slope: The limit of its derivative there.
-
-    >>> from gradcli.language.parsing import parse
-    >>> form = Form(parse("(exp(x) - 1)/x"))
-    >>> (line,) = quotients(form.program, "x", 0.0)
-    >>> found = with_limit(form, line, "x", 0.0, 1.0, 0.5)
-    >>> found.text
-    'where(x == 0, 1 + 0.5*x, (exp(x) - 1)/where(x == 0, 1, x))'
-    """
-    if not all(map(math.isfinite, (point, limit, slope))):
-        return None
-    above, below = line.call.operands
-    names = {"x": sympy.Symbol(variable, real=True), "n": above, "d": below}
-    return form.rewritten({line.symbol: filled(_template(point, limit, slope), names)})
 
 
 def _template(point: float, limit: float, slope: float) -> str:
