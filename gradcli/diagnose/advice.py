@@ -203,16 +203,13 @@ def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) 
         if fault is not None:
             found[entry] = replace(entry, note=f"{entry.note}: {fault.note}")
             culprits += [context.line_of[fault.atom].span] if fault.atom in context.line_of else []
-    return (_reworded(judgement, found) if found else judgement), next(iter(culprits), None)
-
-
-def _reworded(judgement: Judgement, found: Mapping[Entry, Entry]) -> Judgement:
-    """The judgement with some of its entries in other words."""
+    if not found:
+        return judgement, None
     parts = tuple(
         replace(part, decided=[found.get(entry, entry) for entry in part.decided]) for part in judgement.parts
     )
     check, entries = summarize(parts)
-    return replace(judgement, check=check, entries=entries, parts=parts)
+    return replace(judgement, check=check, entries=entries, parts=parts), next(iter(culprits), None)
 
 
 def rewritten(

@@ -31,8 +31,6 @@ PLATEAU = 1.0
 SHARE = 0.5
 """How much of what one form alone loses two forms may lose, to be worth a switch."""
 
-Floats = npt.NDArray[np.float64]
-
 MeasureAt = Callable[[Mapping[str, Array]], Measure]
 """What forms lose at one more point."""
 
@@ -91,11 +89,10 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
     """
     points = measure.points
     alone = min(form.loss.beyond(ENOUGH) for form in forms)
-    splits = [split for name in points[0] if points[0][name].ndim == 0 for split in _splits(name, points, forms)]
-    if not splits:
-        return None
-    split = min(splits, key=lambda one: one.beyond)
-    if split.beyond > SHARE * alone:
+    names = [name for name in points[0] if points[0][name].ndim == 0]
+    found = (_split(name, is_absolute, points, forms) for name in names for is_absolute in (False, True))
+    split = min((one for one in found if one is not None), key=lambda one: one.beyond, default=None)
+    if split is None or split.beyond > SHARE * alone:
         return None
     number = _number(split, points, measure_at)
     best: Switch | None = None
@@ -114,22 +111,14 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
 # -- which two, and where
 
 
-def _splits(name: str, points: Sequence[Mapping[str, Array]], forms: Sequence[Measured]) -> Iterator[_Split]:
-    """The best split by a number, and by its size."""
-    values = np.array([float(point[name]) for point in points])
-    if values.min() == values.max():
-        return
-    for is_absolute in (False, True) if values.min() < 0 < values.max() else (False,):
-        keys = np.abs(values) if is_absolute else values
-        order = np.argsort(keys, kind="stable")
-        found = _split(forms, order, keys[order])
-        if found is not None:
-            first, second, count, beyond = found
-            yield _Split(name, is_absolute, forms[first], forms[second], order, count, beyond)
-
-
-def _split(forms: Sequence[Measured], order: npt.NDArray[np.intp], keys: Floats) -> tuple[int, int, int, float] | None:
-    """The forms before and behind the best place between two points, and how many points are before it."""
+def _split(
+    name: str, is_absolute: bool, points: Sequence[Mapping[str, Array]], forms: Sequence[Measured]
+) -> _Split | None:
+    """The best split by a number, or by its size: the forms before and after it, and how many points are before it."""
+    keys = np.array([float(point[name]) for point in points])
+    keys = np.abs(keys) if is_absolute else keys
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
     beyond = np.maximum(np.array([form.loss.bits for form in forms]) - ENOUGH, 0.0)[:, order]
     lengths = np.array([len(form.text) for form in forms])[:, None] * 1e-6  # of equals, the shorter
     before = np.cumsum(beyond, axis=1)[:, :-1] + lengths
@@ -145,7 +134,8 @@ def _split(forms: Sequence[Measured], order: npt.NDArray[np.intp], keys: Floats)
     alike = alike[keys[alike + 1] > keys[alike]]
     signs = alike[(keys[alike] < 0) & (keys[alike + 1] >= 0)]
     place = int(signs[0] if len(signs) else alike[len(alike) // 2])
-    return first, second, place + 1, float(before[first, place] + behind[second, place])
+    lost = float(before[first, place] + behind[second, place])
+    return _Split(name, is_absolute, forms[first], forms[second], order, place + 1, lost)
 
 
 def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: MeasureAt) -> str:
