@@ -29,8 +29,8 @@ MOST_STEPS = 1_000
 MOST_SOURCES = 10_000
 """Values that are looked at for the one that spoiled a slope."""
 
-RIGHT = 4.0
-"""Roundings of a number that has lost nothing."""
+RIGHT = 2.0
+"""Of a number that has lost nothing, in units of the dtype: four roundings."""
 
 SHARE = 4.0
 """An operand has no fault in an error this many times as large as its own, and within the tolerance."""
@@ -76,7 +76,7 @@ class _Walk:
         """The cause of lost digits."""
         is_value = self.trace.entry.variable is None
         error = (self.trace.value if is_value else self.trace.adjoint)(self.trace.start)
-        if error.relative <= RIGHT * self.context.rounding:
+        if error.relative <= RIGHT * float(self.context.info.eps):
             return None
         return self._value(self.trace.start) if is_value else self._derivative(self.trace.start)
 

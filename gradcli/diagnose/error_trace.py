@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -72,29 +72,14 @@ class DiagnosisContext:
         return cls(ran, infer(ran, variables, bounded=False), inputs, wrt, dtype)
 
     @property
-    def is_within_budget(self) -> bool:
-        """Whether it is small enough to be looked into."""
-        return len(self.program.lines) <= MOST_LINES and self.values <= MOST_VALUES
-
-    @property
     def values(self) -> int:
         """How many numbers torch computes on the way to y."""
         return sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
 
     @property
-    def largest(self) -> float:
-        """The largest number of the dtype."""
-        return float(np.finfo(self.dtype).max)
-
-    @property
-    def smallest(self) -> float:
-        """The smallest number of the dtype with all its digits."""
-        return float(np.finfo(self.dtype).smallest_normal)
-
-    @property
-    def rounding(self) -> float:
-        """The relative error of rounding once."""
-        return float(np.finfo(self.dtype).eps) / 2
+    def info(self) -> np.finfo[Any]:
+        """The range and the precision of the dtype."""
+        return np.finfo(self.dtype)
 
     @cached_property
     def meaning(self) -> Expansion:
@@ -209,7 +194,7 @@ class ErrorTrace:
         """
         from gradcli.autodiff.run import trace
 
-        if not context.is_within_budget:
+        if len(context.program.lines) > MOST_LINES or context.values > MOST_VALUES:
             raise OverBudgetError
         self.context, self.entry = context, entry
         self.tolerance = TOLERANCE[context.dtype].rtol

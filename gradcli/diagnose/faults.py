@@ -186,13 +186,14 @@ def _refused(trace: ErrorTrace, place: Place, shown: str) -> str | None:
 def _outside(trace: ErrorTrace, atom: Atom, what: str, truth: Ball) -> Fault | None:
     """Beyond the range of the dtype, or below the numbers that have all their digits."""
     dtype, size = trace.context.dtype, abs(truth)
+    largest, smallest = float(trace.context.info.max), float(trace.context.info.smallest_normal)
     if not exists(size.mid()):
         return None  # an inf of the text, and no number that grew
-    if size > trace.context.largest:
-        note = f"{what} is {said(truth)} here, and {dtype} ends at {said(trace.context.largest)}"
+    if size > largest:
+        note = f"{what} is {said(truth)} here, and {dtype} ends at {said(largest)}"
         return Fault("overflow", atom, note)
-    if size.upper() < trace.context.smallest and size > 0:
-        note = f"{what} is {said(truth)} here, and {dtype} loses digits below {said(trace.context.smallest)}"
+    if size.upper() < smallest and size > 0:
+        note = f"{what} is {said(truth)} here, and {dtype} loses digits below {said(smallest)}"
         return Fault("underflow", atom, note)
     return None
 
@@ -291,7 +292,7 @@ def _terms(trace: ErrorTrace, place: Place) -> list[tuple[Place, Ball]]:
 
 
 def _roundings(trace: ErrorTrace) -> float:
-    return trace.context.rounding * ROUNDINGS
+    return float(trace.context.info.eps) / 2 * ROUNDINGS
 
 
 # -- words
