@@ -145,13 +145,9 @@ class _Walk:
 
     def _misjudged(self, place: Place) -> Place | None:
         """The condition that torch decides otherwise than the truth, if the operation depends on one."""
-        call = self.context.line_of[place[0]].call
-        conditions = {
-            a for parameter, a in zip(call.op.operands, call.operands, strict=False) if parameter in call.op.conditions
-        }
-        return next(
-            (s for s in self.trace.sources(place) if s[0] in conditions and self.trace.value(s).relative > 0), None
-        )
+        lines = ((source, self.context.line_of.get(source[0])) for source in self.trace.sources(place))
+        conditions = (source for source, line in lines if line is not None and line.call.op.is_condition)
+        return next((source for source in conditions if self.trace.value(source).relative > 0), None)
 
     def _is_to_blame(self, own: Error, error: Error) -> bool:
         """Whether digits were lost already: beyond the tolerance, or about as many as in what it is part of."""

@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, needed
 from gradcli.reference.taylor_models import (
     Dual,
     Model,
@@ -97,31 +97,21 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
 
 
 def _made_of(form: Form, atom: Atom) -> Atom | None:
-    """The one value that a part is made of, with constants; the largest such value."""
+    """The one value that a part is made of, with constants, in two places or more; the largest such value."""
+    lines = needed(form.program.lines, atom)
     orders = {symbol: n for n, symbol in enumerate([*form.program.variables, *form.nodes])}
     waiting = {a for a in form.nodes[atom].operands if a in orders}
     for _ in range(MOST_OPERATIONS):
         if not waiting:
             return None
         latest = max(waiting, key=orders.__getitem__)
-        if len(waiting) == 1 and _is_used_again(form, atom, latest):
+        if len(waiting) == 1 and sum(line.call.operands.count(latest) for line in lines) > 1:
             return latest
         if latest not in form.nodes or form.nodes[latest].op.kind is not Kind.ELEMENTWISE:
             return None
         waiting |= {a for a in form.nodes[latest].operands if a in orders}
         waiting.discard(latest)
     return None
-
-
-def _is_used_again(form: Form, atom: Atom, u: Atom) -> bool:
-    """Whether a part is more than a function of u that cannot cancel: it has u in two places."""
-    count, waiting = 0, [atom]
-    while waiting:
-        for operand in form.nodes[waiting.pop()].operands:
-            count += operand == u
-            if operand != u and operand in form.nodes:
-                waiting.append(operand)
-    return count > 1
 
 
 def _all(form: Form, atom: Atom, u: Atom) -> Iterator[_Series]:

@@ -268,7 +268,6 @@ the exponentials cancel near {u} = 0
     cosh(u) - 1 -> 2*sinh(u/2)**2
 1 - cos({u}) cancels, and is 0/0 beside sin({u}) near {u} = 0
     (1 - cos(u))/sin(u) -> tan(u/2)
-    sin(u)/(1 + cos(u)) -> tan(u/2)
 the logarithm is of a ratio near 1, and cancels near {u} = 0
     log((1 - u)/(1 + u)) -> -2*atanh(u)
 the quotient of logarithms is near -1, and its derivative cancels near {u} = 0
