@@ -169,8 +169,15 @@ class Writer:
         for name, atom in program.named.items():
             value = values.get(atom, atom)
             if value not in self._fresh.values():
-                taken = {*self.origin.program.names, *self._names, *self._fresh}
-                self._fresh[next(one for one in _like(name) if one not in taken)] = value
+                self._name(name, value)
+
+    def _name(self, name: str, value: Atom) -> str:
+        """Give a value a name, or one like it that nothing else has."""
+        taken = {*self.origin.program.names, *self._names, *self._fresh}
+        likely = (name, *(f"{name}{n}" for n in range(1, len(taken) + 2)))
+        found = next(one for one in likely if one not in taken)
+        self._fresh[found] = value
+        return found
 
     def _simple(self, call: Call, values: Mapping[Atom, Atom]) -> Atom:
         """An operation of a template, shorter where that rounds alike."""
@@ -227,17 +234,12 @@ class Writer:
         last = names.pop(output, "")
         uses = Counter(atom for line in lines for atom in line.call.operands)
         text = ProgramText(lines, names)
-        taken = {*self.origin.program.names, *self._names, *self._fresh}
-        for line in lines:
-            if line.symbol == output:
-                break
+        for line in lines[:-1]:
             is_long = uses[line.symbol] > 1 and len(text.expression(line.symbol).text) > MOST_INLINE
             if line.symbol in names or is_long:
                 value = text.expression(line.symbol, is_whole=True).text
-                name = names.get(line.symbol) or next(one for one in _like("t") if one not in taken)
-                names[line.symbol] = name
-                taken.add(name)
-                yield f"{name} = {value}"
+                names[line.symbol] = names.get(line.symbol) or self._name("t", line.symbol)
+                yield f"{names[line.symbol]} = {value}"
         yield f"{last} = " * bool(last) + text.expression(output, is_whole=True).text
 
 
@@ -253,11 +255,6 @@ def filled(template: str, names: Mapping[str, Atom]) -> Edit:
 @lru_cache(maxsize=512)
 def _template(text: str) -> Program:
     return parse(text)
-
-
-def _like(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}{n}" for n in range(1, MOST_LINES + 2))
 
 
 def _number(lines: Iterable[Line], output: Atom, known: dict[object, int]) -> int:

@@ -276,6 +276,7 @@ the quotient of exponentials is 0/0 at {u} = 0
     (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
 the quotient of exponentials overflows, and cancels near {u} = 0
     exp(u)/(exp(u) - 1) -> -1/expm1(-u)
+    exp(u)/expm1(u) -> -1/expm1(-u)
 the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it
     u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
 the squares overflow or underflow
