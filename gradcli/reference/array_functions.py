@@ -1,6 +1,6 @@
 """SymPy expressions as functions of whole arrays with bounds, element by element.
 
-Source of the functions: NumPy, of which `bounds.LOSS` is assumed; and series and balls for those that it lacks.
+Source of the functions: NumPy, of which `bounds.LOSS` is assumed; and balls for those that it lacks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from gradcli.reference.bounds import (
     whole_power,
 )
 from gradcli.reference.compiling import folded, fraction
-from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, lgamma, polygamma, sinc
+from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, sinc
 
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.exp: monotone(np.exp),
@@ -64,8 +64,8 @@ _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
     sympy.erfc: erfc,
     sympy.erfinv: ball_by_ball(HEADS[sympy.erfinv]),
     sympy.besseli: bessel,
-    meaning.lgamma: lgamma,
-    meaning.polygamma: polygamma,
+    meaning.lgamma: ball_by_ball(HEADS[meaning.lgamma]),
+    meaning.polygamma: ball_by_ball(HEADS[meaning.polygamma]),
     meaning.sinc: sinc,
     sympy.Abs: absolute,
     meaning.abs: absolute,
