@@ -17,7 +17,6 @@ from gradcli.reference.array_values import (
     NoSweepError,
     Values,
     compiled,
-    decided,
     one_of,
     winners,
 )
@@ -26,6 +25,7 @@ from gradcli.reference.bounds import (
     Mask,
     add,
     bounded,
+    decided,
     exact,
     inverse,
     multiply,
@@ -50,6 +50,12 @@ class Flow:
     def plus(self, other: Flow) -> Flow:
         """The sum of two."""
         return Flow(add(self.bounds, other.bounds), self.reached | other.reached)
+
+    def times(self, slope: Bounds) -> Flow:
+        """The product with slopes, where it is not 0 anyway."""
+        bounds = multiply(self.bounds, slope)
+        reached = np.broadcast_to(self.reached, bounds.middle.shape)
+        return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
 
 
 class Slopes:
@@ -77,10 +83,7 @@ class Slopes:
         rule = rule_of(call)
         if rule.slopes[k] == 0:
             return self._of_step(rule, operands, flow)
-        slope = self._slope(rule, k, operands, shape)
-        through = multiply(flow.bounds, slope)
-        nothing = exact(np.zeros_like(through.middle))
-        return Flow(through.where(np.broadcast_to(flow.reached, through.middle.shape), nothing), flow.reached)
+        return flow.times(self._slope(rule, k, operands, shape))
 
     def _of_step(self, rule: Any, operands: list[Bounds], flow: Flow) -> Flow:
         """Nothing flows through a step, but at its jumps nothing is known."""
@@ -195,8 +198,7 @@ class Slopes:
         rest = [d for d in range(a.middle.ndim) if d not in axes]
         order = np.argsort([*axes, *rest])
         own = (*(a.middle.shape[d] for d in axes), *(a.middle.shape[d] for d in rest))
-        whole = Bounds(np.stack([f.middle for f in found]), np.stack([f.radius for f in found]))
-        return whole.mapped(lambda x: np.transpose(x.reshape(own), order))
+        return stacked(found, 0).mapped(lambda x: np.transpose(x.reshape(own), order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +217,7 @@ def _taken(is_taken: Mask, is_refused: Mask) -> _Slope:
 
 def _through(flow: Flow, slope: _Slope) -> Flow:
     reached = flow.reached if slope.refused is None else flow.reached & ~slope.refused
-    bounds = multiply(flow.bounds, slope.bounds)
-    nothing = exact(np.zeros_like(bounds.middle))
-    return Flow(bounds.where(reached, nothing), reached)
+    return Flow(flow.bounds, reached).times(slope.bounds)
 
 
 def _at(flow: Flow, axis: int, n: int) -> Flow:

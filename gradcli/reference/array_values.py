@@ -20,6 +20,7 @@ from gradcli.reference.bounds import (
     Bounds,
     Mask,
     bounded,
+    chosen,
     compared,
     exact,
     inverse,
@@ -29,6 +30,7 @@ from gradcli.reference.bounds import (
     running_largest,
     running_product,
     running_total,
+    stacked,
     total,
 )
 from gradcli.reference.deadline import require_time
@@ -127,11 +129,7 @@ class Values:
             holds, fails = compared(operands[0], operands[1], call.op.sense, at_ties=is_fixed)
             return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
         if call.op.is_branch:
-            condition, first, second = operands
-            shape = self.shapes[line.symbol]
-            first, second = first.spread(shape), second.spread(shape)
-            is_first, is_second = (np.broadcast_to(where, shape) for where in decided(condition))
-            return first.where(is_first, second.where(is_second, first.united(second)))
+            return chosen(*operands)
         rule = rule_of(call)
         named = {p: operand for p, operand in zip(rule.parameters, operands, strict=True) if p is not None}
         return compiled(rule.expression)(named)
@@ -179,8 +177,7 @@ class Values:
         if line.call.op.adds_dimension:
             axis = axis_of(shape, line.call.statics[0])
             part = (*shape[:axis], *shape[axis + 1 :])
-            parts = [operand.spread(part) for operand in operands]
-            return Bounds(np.stack([p.middle for p in parts], axis), np.stack([p.radius for p in parts], axis))
+            return stacked([operand.spread(part) for operand in operands], axis)
         axis = axis_of(operands[0].middle.shape, line.call.statics[0])
         middles, radii = [p.middle for p in operands], [p.radius for p in operands]
         return Bounds(np.concatenate(middles, axis), np.concatenate(radii, axis))
@@ -210,12 +207,6 @@ def compiled(expression: Any) -> Compiled:
         return compile_bounds(expression)
     except NotImplementedError:
         raise NoSweepError from None
-
-
-def decided(condition: Bounds) -> tuple[Mask, Mask]:
-    """Where a condition certainly holds, and where it certainly does not."""
-    is_known = condition.radius == 0
-    return is_known & (condition.middle != 0), is_known & (condition.middle == 0)
 
 
 def winners(a: Bounds, axes: tuple[int, ...]) -> tuple[Mask, Mask]:

@@ -335,12 +335,17 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
     return holds, fails
 
 
+def decided(condition: Bounds) -> Truth:
+    """Where a condition certainly holds, and where it certainly does not."""
+    is_known = condition.radius == 0
+    return is_known & (condition.middle != 0), is_known & (condition.middle == 0)
+
+
 def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
     """The first where a condition holds, else the second; both where that is not known."""
     shape = np.broadcast_shapes(condition.middle.shape, first.middle.shape, second.middle.shape)
     condition, first, second = condition.spread(shape), first.spread(shape), second.spread(shape)
-    is_known = condition.radius == 0
-    holds, fails = is_known & (condition.middle != 0), is_known & (condition.middle == 0)
+    holds, fails = decided(condition)
     return first.where(holds, second.where(fails, first.united(second)))
 
 

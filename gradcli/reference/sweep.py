@@ -30,7 +30,6 @@ from gradcli.reference.bounds import (
     Bounds,
     bounded,
     exact,
-    multiply,
     negative,
     product,
     running_total,
@@ -128,7 +127,7 @@ class Sweep:
                 return self._moved_back(line, flow)
             case Kind.MATRIX if not call.op.keeps_shape:
                 grown = flow.mapped(lambda x: x[..., None, None])
-                return _scaled(grown, self.slopes.of_determinant(line))
+                return grown.times(self.slopes.of_determinant(line))
             case Kind.MATRIX:
                 turned = self.known.of(line.symbol).mapped(lambda x: np.swapaxes(x, -1, -2)[None])
                 back = negative(matmul(matmul(turned, flow.bounds), turned))
@@ -228,7 +227,7 @@ class Sweep:
             case Kind.MOVEMENT:
                 return self._moved_flow(line, flow)
             case Kind.MATRIX if not call.op.keeps_shape:
-                terms = _scaled(flow, self.slopes.of_determinant(line))
+                terms = flow.times(self.slopes.of_determinant(line))
                 axes = (terms.reached.ndim - 2, terms.reached.ndim - 1)
                 return Flow(total(terms.bounds, axes), np.asarray(terms.reached.any(axis=axes)))
             case Kind.MATRIX:
@@ -278,13 +277,6 @@ class Sweep:
             return found
 
         return flow.mapped(moved)
-
-
-def _scaled(flow: Flow, slope: Bounds) -> Flow:
-    """A flow times slopes, where it is not 0 anyway."""
-    bounds = multiply(flow.bounds, slope)
-    reached = np.broadcast_to(flow.reached, bounds.middle.shape)
-    return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
 
 
 def _lifted(array: Any, rank: int) -> Any:
