@@ -7,7 +7,7 @@ search                           points where it fails, first those where branch
 proof                            a proof in index notation, which asks for each region and entry
 regions, identity                the regions between branches; whether an expression is 0 in one
 sameness                         whether two texts are one function
-mistakes, factors                what went wrong with a claim that is refuted
+mistakes                         what went wrong with a claim that is refuted
 verdict                          all of that, and what is said of it
 """
 

@@ -1,13 +1,13 @@
-"""The likeliest mistake in a claim that is wrong: what would make it right at every point tried.
+"""The likeliest mistake in a claim that is wrong: the first of a list that gives the claimed numbers at every point.
 
-Truth, claim and everything that may stand between them are numbers at a few random points; a mistake is named only if
-it explains all of them.  The numbers are the middles of enclosures, so agreement to ten digits is no accident.
+Each mistake is a way to get numbers from the truth and from the lines of the function.  It is named only if these are
+the claim at a few random points.  All are the middles of enclosures, so agreement to ten digits is no accident.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,17 +17,19 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
-from gradcli.claims.factors import MOST_LINES, Factor, factors, parts, products, shown, terms
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
 from gradcli.errors import GradcliError
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.expansion import expand, in_primitives
-from gradcli.language.program.wengert import Call, Line, Program
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Plan
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined, is_power
+from gradcli.symbolic.derivative import differentiate
+from gradcli.symbolic.origins import NoFormulaError
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
 """Points at which a mistake has to explain the claim."""
@@ -43,17 +45,15 @@ LARGEST_PART = 100
 MOST_COLUMNS = 64
 """Elements of x up to which whole Jacobians are taken."""
 
-CONSTANTS: Mapping[str, float] = {
-    "pi": math.pi,
-    "pi**2": math.pi**2,
-    "sqrt(pi)": math.sqrt(math.pi),
-    "sqrt(2)": math.sqrt(2),
-    "sqrt(3)": math.sqrt(3),
-    "sqrt(2*pi)": math.sqrt(2 * math.pi),
-    "E": math.e,
-    "log(2)": math.log(2),
-    "log(10)": math.log(10),
-}
+MOST_LINES = 30
+"""Lines of a function or a claim that are looked at."""
+
+LONGEST = 40
+"""Characters of a sub-expression or a formula that is shown."""
+
+CONSTANTS = tuple(map(sympy.sympify, (1, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2))) + tuple(
+    map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi))
+)
 """What a forgotten or surplus factor may be a simple multiple of, or one over it."""
 
 Numbers = npt.NDArray[np.float64]
@@ -80,98 +80,98 @@ class Sample:
             np.array([one.entry.column for one in look.seen], dtype=np.int64),
         )
 
+    @property
+    def v(self) -> Numbers:
+        """The gradient vector, flat."""
+        return np.asarray(self.look.v, dtype=np.float64).ravel()
+
+
+Measured = Sequence[tuple[Numbers, Numbers]]
+"""The value of a Program, flat, and its Jacobian by one variable, at each point."""
+
+Numbered = Sequence[Numbers]
+"""Numbers for the entries at each point; empty where there are none."""
+
 
 class Evidence:
-    """A wrong claim at several points, and what else there is to know of the function there."""
+    """A wrong claim at several points, and the function there."""
 
     def __init__(self, comparison: Comparison, samples: Sequence[Sample]) -> None:
         self.comparison, self.samples = comparison, samples
         self.subject, self.of = comparison.subject, comparison.reading.of
         self.width, self.height = math.prod(self.subject.x), math.prod(self.subject.y)
-
-    def explains(self, numbers: Callable[[Sample], Numbers | None]) -> bool:
-        """Whether these numbers are the claim at every point, and not all 0."""
-        found = [numbers(sample) for sample in self.samples]
-        pairs = [(a, s.claimed) for a, s in zip(found, self.samples, strict=True) if a is not None]
-        return len(pairs) == len(found) and all(same(a, b) for a, b in pairs) and any(np.any(b) for _, b in pairs)
-
-    @cached_property
-    def typed(self) -> Program:
-        """The function in elementwise operations as typed."""
         program = self.subject.program
-        return expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
+        self.typed = expand(program, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
+
+    def explains(self, numbers: Numbered) -> bool:
+        """Whether these numbers are the claim at every point, and not all 0."""
+        pairs = list(zip(numbers, (s.claimed for s in self.samples), strict=False))
+        return bool(pairs) and all(same(a, b) for a, b in pairs) and any(np.any(b) for _, b in pairs)
+
+    def measured(self, program: Program, variable: sympy.Symbol | None = None) -> Measured:
+        """A Program and its Jacobian by a variable at each point; empty if that is too much."""
+        shapes = {**({VECTOR: self.subject.y} if self.subject.has_vector else {}), **self.subject.shapes}
+        directions = []
+        if variable is not None and variable in program.variables:
+            directions = [(variable, j) for j in range(math.prod(shapes[variable]))]
+        if len(directions) > MOST_COLUMNS:
+            return ()
+        try:
+            plan = reference_of(as_written(in_primitives(program)), shapes).plan(directions)
+        except OverBudgetError:
+            return ()
+        return [_measured(plan, sample) for sample in self.samples] if plan.judges_value else ()
+
+    def part(self, atom: Atom) -> Measured:
+        """One value of the function, and its Jacobian by x, at each point."""
+        lines = tuple(needed(self.typed.lines, atom))
+        return self.measured(replace(self.typed, lines=lines, output=atom), self.subject.variable)
 
     @cached_property
-    def jacobians(self) -> list[Numbers] | None:
-        """∂y/∂x at each point, y by x; None if that is too much."""
-        return self.of_program(self.subject.program, self.subject.variable)
+    def lines(self) -> list[tuple[Line, Measured]]:
+        """The lines that have a text of their own and depend on x, from the inner ones."""
+        moving: set[Atom] = {self.subject.variable}
+        for line in self.typed.lines:
+            if moving & set(line.call.operands):
+                moving.add(line.symbol)
+        last = {line.span: line for line in self.typed.lines}
+        named = [line for line in self.typed.lines if last[line.span] is line and line.symbol in moving]
+        found = [(line, self.part(line.symbol)) for line in named[:MOST_LINES]]
+        return [(line, measured) for line, measured in found if measured]
 
-    @cached_property
-    def values(self) -> list[Numbers] | None:
-        """The function at each point, flat."""
-        return self.values_of(self.subject.program)
+    def as_claimed(self, jacobians: Sequence[Numbers], weight: Callable[[Sample], Numbers] | None = None) -> Numbered:
+        """Jacobians in the form of the claim: their entries, or sums of their rows with v or these weights."""
+        if not jacobians or any(J.shape[1] != self.width for J in jacobians):
+            return []
+        pairs = list(zip(jacobians, self.samples, strict=True))
+        if self.of == "Jacobian":
+            is_whole = all(len(J) == self.height for J in jacobians)
+            return [J[s.rows, s.columns] for J, s in pairs] if is_whole else []
+        ones = self.of == "gradient" and weight is None
+        weights = [np.ones(len(J)) if ones else weight(s) if weight else s.v for J, s in pairs]
+        if any(len(v) != len(J) for v, J in zip(weights, jacobians, strict=True)):
+            return []
+        return [(v @ J)[sample.columns] for v, (J, sample) in zip(weights, pairs, strict=True)]
 
-    def values_of(self, program: Program) -> list[Numbers] | None:
-        """The value of a Program at each point, flat; None if that is too much."""
-        try:
-            plan = reference_of(as_written(in_primitives(program)), self._shapes).plan(())
-        except OverBudgetError:
-            return None
-        if not plan.judges_value:
-            return None
-        with precision(BITS):
-            runs = [moved(plan, _point(sample)).run(BITS).values for sample in self.samples]
-            return [np.array([_number(outcome) for _, outcome in sorted(run.items())]) for run in runs]
+    def by_entry(self, flat: Sequence[Numbers]) -> Numbered:
+        """One number for all entries, or one for each element of x: of values, or of diagonal Jacobians."""
+        found: list[Numbers] = []
+        for numbers, sample in zip(flat, self.samples, strict=True):
+            is_block = numbers.ndim == 2 and len(numbers) > 1
+            if is_block and (numbers.shape != (self.width,) * 2 or np.any(numbers - np.diag(np.diag(numbers)))):
+                return []
+            own = np.diag(numbers) if is_block else numbers.ravel()
+            if len(own) not in (1, self.width):
+                return []
+            found.append(np.broadcast_to(own, self.width)[sample.columns])
+        return found
 
-    def is_true(self, claim: Program) -> bool:
-        """Whether another claim has the true entries at every point."""
-        try:
-            found = self.values_of(claim)
-        except GradcliError:  # its shapes do not fit
-            return False
-        pairs = [
-            (np.array([values[self.comparison.position(seen.entry)] for seen in sample.look.seen]), sample.truth)
-            for values, sample in zip(found or (), self.samples, strict=False)
-            if len(values) == math.prod(self.comparison.reading.own)
-        ]
-        return len(pairs) == len(self.samples) and all(same(a, b) and np.any(b) for a, b in pairs)
-
-    def of_program(self, program: Program, variable: sympy.Symbol) -> list[Numbers] | None:
-        """The Jacobian of a Program in these variables by one of them at each point, flat by flat."""
-        width = math.prod(self.subject.shapes[variable])
-        if width > MOST_COLUMNS or variable not in program.variables:
-            return None
-        try:
-            reference = reference_of(as_written(in_primitives(program)), self._shapes)
-            plan = reference.plan([(variable, j) for j in range(width)])
-        except OverBudgetError:
-            return None
-        height = math.prod(plan.reference.shapes.get(plan.reference.program.output, ()))
-        return [_jacobian(plan, sample, height, width) for sample in self.samples]
-
-    @property
-    def _shapes(self) -> dict[sympy.Symbol, tuple[int, ...]]:
-        own = {VECTOR: self.subject.y} if self.subject.has_vector else {}
-        return {**own, **self.subject.shapes}
-
-    def as_claimed(
-        self, jacobians: list[Numbers] | None, weight: Callable[[Sample], Numbers] | None = None
-    ) -> Explained:
-        """These Jacobians in the form of the claim: their entries, or weighted sums of their rows."""
-
-        def numbers(sample: Sample) -> Numbers | None:
-            if jacobians is None:
-                return None
-            J = jacobians[self.samples.index(sample)]
-            if self.of == "Jacobian":
-                return np.asarray(J[sample.rows, sample.columns])
-            v = np.ones(len(J)) if self.of == "gradient" and weight is None else (weight or _weights)(sample)
-            return np.asarray((v @ J)[sample.columns]) if len(v) == len(J) else None
-
-        return numbers
-
-
-Explained = Callable[[Sample], Numbers | None]
+    def shown(self, line: Line) -> str:
+        """The text of a line, in backticks."""
+        text = " ".join(self.typed.text[line.span.start : line.span.stop].split())
+        while text.startswith("(") and text.endswith(")") and "(" not in text[1:-1]:
+            text = text[1:-1]
+        return f"`{text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}`"
 
 
 def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
@@ -182,27 +182,96 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
         looks: At random points where it can be compared.
     """
     samples = [Sample.of(look) for look in looks if look.worst is not None and not look.missing][:MOST_POINTS]
-    if len(samples) < FEWEST_POINTS:
+    if len(samples) < FEWEST_POINTS or all(same(s.truth, s.claimed) for s in samples):
         return ""
     evidence = Evidence(comparison, samples)
     with np.errstate(all="ignore"):
-        found = next(filter(None, _mistakes(evidence)), "") or next(_edited(evidence), "")
-        return found or _symmetric(comparison, looks)
+        found = next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
+        return found or next(_edited(evidence), "") or _symmetric(comparison, looks)
 
 
-def _mistakes(evidence: Evidence) -> Iterator[str]:
-    """From what is read off the claim at once to what takes a look into the function."""
-    if evidence.explains(lambda s: -s.truth):
-        yield "the sign: the claim is the truth times -1"
-    yield from _transposed(evidence)
-    yield from _vector(evidence)
-    yield from _other_variable(evidence)
-    yield from (_factor(evidence, factor) for factor in factors(evidence))
-    constant = _constant(evidence)
-    if constant:
-        yield f"off by the factor {constant}"
-    yield from (_factor(evidence, factor) for factor in parts(evidence))
-    yield from _of_terms(evidence)
+def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
+    """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
+    subject, x = evidence.subject, evidence.subject.variable
+    truths = [s.truth for s in evidence.samples]
+    whole = evidence.measured(subject.program, x)
+    J = [jacobian for _, jacobian in whole]
+    yield "the sign: the claim is the truth times -1", [-truth for truth in truths]
+    yield from _transposed(evidence, J)
+    if evidence.of == "vector-Jacobian product":
+        ones = evidence.as_claimed(J, lambda s: np.ones(evidence.height))
+        yield "v is missing: the claim is right for v = ones only", ones
+        yield "v is in it twice", evidence.as_claimed(J, lambda s: s.v**2)
+    for symbol, shape in subject.shapes.items():
+        if symbol != x and shape == subject.x:
+            by_other = [jacobian for _, jacobian in evidence.measured(subject.program, symbol)]
+            yield f"the other variable: the claim is the derivative by {symbol}", evidence.as_claimed(by_other)
+    inner = [(line, found) for line, found in evidence.lines if line.symbol != evidence.typed.output]
+    for line, measured in inner:
+        what = f"chain factor: the derivative of {evidence.shown(line)}{_formula(evidence, line)}"
+        yield from _factor(what, truths, evidence.by_entry([slope for _, slope in measured]))
+    for line, _ in evidence.lines:
+        yield from _power(evidence, line, truths)
+    if (factor := _constant(evidence)) is not None:
+        yield f"off by the factor {_shown(factor)}{_count(factor, evidence)}", [factor * t for t in truths]
+    values = [(f"factor: `{symbol}`", evidence.part(symbol)) for symbol in subject.program.variables]
+    for what, measured in (*values, *((f"factor: {evidence.shown(line)}", found) for line, found in evidence.lines)):
+        if measured:
+            yield from _factor(what, truths, evidence.by_entry([value for value, _ in measured]))
+    for line, measured in inner:
+        parts = evidence.as_claimed([slope for _, slope in measured])
+        for what, times in (("a term is missing", 1), ("the sign of a term", 2)):
+            for sign in (times, -times):
+                rest = [t - sign * p for t, p in zip(truths, parts, strict=False)]
+                yield f"{what}: the derivative of {evidence.shown(line)}", rest
+    yield from _product(evidence)
+    for line, measured in inner:
+        alone = evidence.as_claimed([slope for _, slope in measured])
+        yield f"a part: the claim is the derivative of {evidence.shown(line)} alone", alone
+
+
+def _power(evidence: Evidence, line: Line, truths: Sequence[Numbers]) -> Iterator[tuple[str, Numbered]]:
+    """x**(n-1) and n*x**n in place of n*x**(n-1)."""
+    if not is_power(line.call) or line.call.operands[1].is_Symbol or line.call.operands[1] == 0:
+        return
+    base, exponent = line.call.operands
+    rule = f"the derivative of b**n is n*b**(n-1), here of {evidence.shown(line)}"
+    yield f"the power rule: the exponent {exponent} is not brought down; {rule}", [t / float(exponent) for t in truths]
+    lowered = evidence.by_entry([value for value, _ in evidence.part(base)]) if base.is_Symbol else []
+    what = f"the power rule: the exponent {exponent} is not lowered; {rule}"
+    yield what, [t * b for t, b in zip(truths, lowered, strict=False)]
+
+
+def _factor(what: str, truths: Sequence[Numbers], factor: Numbered) -> Iterator[tuple[str, Numbered]]:
+    """What a claim is without a factor, and with it once more."""
+    pairs = list(zip(truths, factor, strict=False))
+    yield f"a missing {what}", [t / f for t, f in pairs]
+    yield f"a surplus {what}", [t * f for t, f in pairs]
+
+
+def _product(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
+    """The product of the derivatives, for a function that is a product."""
+    for line, _ in evidence.lines[-1:]:
+        op = line.call.op
+        if line.symbol == evidence.typed.output and op.kind is Kind.ELEMENTWISE and op.monoid is Monoid.PRODUCT:
+            a, b = (evidence.by_entry([J for _, J in evidence.part(atom)]) for atom in line.call.operands)
+            both = [p * q for p, q in zip(a, b, strict=False)]
+            yield f"the product rule: the claim for {evidence.shown(line)} is the product of the derivatives", both
+
+
+def _transposed(evidence: Evidence, J: Sequence[Numbers]) -> Iterator[tuple[str, Numbered]]:
+    x = evidence.subject.x
+    if evidence.of == "Jacobian":
+        what = "transposed: a row belongs to an element of y, a column to one of x"
+        yield what, evidence.as_claimed([j.T for j in J])
+    elif evidence.of == "vector-Jacobian product":
+        what = "the Jacobian is transposed: the claim is Jv, and the truth is vᵀJ"
+        yield what, evidence.as_claimed([j.T for j in J])
+    if evidence.of != "Jacobian" and len(x) == 2 and x[0] == x[1]:
+        turn = np.arange(evidence.width).reshape(x).T.ravel()
+        is_whole = all(len(s.columns) == evidence.width for s in evidence.samples)
+        turned = [s.truth[turn] for s in evidence.samples] if is_whole else []
+        yield "transposed: the claim is the transpose of the truth", turned
 
 
 def _edited(evidence: Evidence) -> Iterator[str]:
@@ -210,7 +279,6 @@ def _edited(evidence: Evidence) -> Iterator[str]:
     claim = evidence.comparison.reading.program
     if claim is None:
         return
-    quick = Evidence(evidence.comparison, evidence.samples[:1])
     texts = {line.symbol: f"`{claim.excerpt(line)}`" for line in claim.lines}
     places = [(n, k) for n, line in enumerate(claim.lines) for k in range(len(line.call.operands))]
     for n, k in places[:MOST_LINES]:
@@ -220,46 +288,26 @@ def _edited(evidence: Evidence) -> Iterator[str]:
             more = () if other != turned else (Line(turned, Call("transpose", (operand,), (None, None)), line.span),)
             operands = (*line.call.operands[:k], other, *line.call.operands[k + 1 :])
             call = Call(line.call.op.name, operands, line.call.statics)
-            changed = replace(claim, lines=(*before, *more, replace(line, call=call), *after))
-            if quick.is_true(changed) and evidence.is_true(changed):
+            if _is_true(evidence, replace(claim, lines=(*before, *more, replace(line, call=call), *after))):
                 kind = "a transpose" if more else "a power" if is_power(call) else "a number"
                 what = "transposed" if more else f"{other}"
                 yield f"{kind}: {texts.get(operand, f'`{operand}`')} in {texts[line.symbol]} is to be {what}"
 
 
-def _transposed(evidence: Evidence) -> Iterator[str]:
-    x, J = evidence.subject.x, evidence.jacobians
-    if evidence.of == "Jacobian" and evidence.width == evidence.height:
-        if evidence.explains(evidence.as_claimed(J and [j.T for j in J])):
-            yield "transposed: a row belongs to an element of y, a column to one of x"
-    elif evidence.of == "vector-Jacobian product" and evidence.width == evidence.height and J:
-        turned: list[Numbers] | None = [j.T for j in J]
-        if evidence.explains(evidence.as_claimed(turned)):
-            yield "the Jacobian is transposed: the claim is Jv, and the truth is vᵀJ"
-    if evidence.of != "Jacobian" and len(x) == 2 and x[0] == x[1]:
-        turn = np.arange(evidence.width).reshape(x).T.ravel()
-        is_whole = all(len(s.columns) == evidence.width for s in evidence.samples)
-        if is_whole and evidence.explains(lambda s: s.truth[turn]):
-            yield "transposed: the claim is the transpose of the truth"
-
-
-def _vector(evidence: Evidence) -> Iterator[str]:
-    """The mistake in the use of v that gives the claimed numbers; empty if none does."""
-    J = evidence.jacobians
-    if evidence.of != "vector-Jacobian product":
-        return
-    if evidence.explains(evidence.as_claimed(J, lambda s: np.ones(evidence.height))):
-        yield "v is missing: the claim is right for v = ones only"
-    if evidence.explains(evidence.as_claimed(J, lambda s: _weights(s) ** 2)):
-        yield "v is in it twice"
-
-
-def _other_variable(evidence: Evidence) -> Iterator[str]:
-    for symbol, shape in evidence.subject.shapes.items():
-        if symbol == evidence.subject.variable or shape != evidence.subject.x:
-            continue
-        if evidence.explains(evidence.as_claimed(evidence.of_program(evidence.subject.program, symbol))):
-            yield f"the other variable: the claim is the derivative by {symbol}"
+def _is_true(evidence: Evidence, claim: Program) -> bool:
+    """Whether another claim has the true entries at every point."""
+    comparison = evidence.comparison
+    try:
+        found = evidence.measured(claim)
+    except GradcliError:  # its shapes do not fit
+        return False
+    own = math.prod(comparison.reading.own)
+    return bool(found) and all(
+        len(values) == own
+        and np.any(sample.truth)
+        and same(values[[comparison.position(seen.entry) for seen in sample.look.seen]], sample.truth)
+        for (values, _), sample in zip(found, evidence.samples, strict=True)
+    )
 
 
 def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
@@ -274,42 +322,13 @@ def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
     return ""
 
 
-def _factor(evidence: Evidence, factor: Factor) -> str:
-    numbers = factor.numbers
-    pairs = [(numbers[n], s) for n, s in enumerate(evidence.samples)]
-    if all(np.allclose(f, 1, rtol=CLOSE) for f, _ in pairs):
-        return ""
-
-    def at(sample: Sample) -> Numbers:
-        return numbers[evidence.samples.index(sample)]
-
-    if not all(np.any(s.claimed) and np.any(s.truth) for _, s in pairs):
-        return ""  # a factor of 0 explains any number
-    if factor.if_missing and all(same(at(s) * s.claimed, s.truth) for _, s in pairs):
-        return factor.if_missing
-    if factor.if_surplus and all(same(at(s) * s.truth, s.claimed) for _, s in pairs):
-        return factor.if_surplus
-    return ""
-
-
-def _ratio(sample: Sample) -> Numbers | None:
-    """Claim over truth, if it is 0 where the truth is 0 and only there."""
-    if np.any((sample.truth == 0) != (sample.claimed == 0)) or not np.any(sample.truth):
-        return None
-    keep = sample.truth != 0
-    return np.asarray(sample.claimed[keep] / sample.truth[keep])
-
-
-def _constant(evidence: Evidence) -> str:
-    """The one number that the claim is too large by, as a fraction or a simple multiple of a constant."""
-    ratios = [_ratio(sample) for sample in evidence.samples]
-    if any(r is None for r in ratios):
-        return ""
-    together = np.concatenate([r for r in ratios if r is not None])
-    factor = float(together[0])
-    if not math.isfinite(factor) or not np.allclose(together, factor, rtol=CLOSE, atol=0):
-        return ""
-    return _shown(factor) + _count(factor, evidence)
+def _constant(evidence: Evidence) -> float | None:
+    """The one number that the claim is too large by."""
+    for sample in evidence.samples:
+        keep = np.flatnonzero(sample.truth)
+        factor = float(sample.claimed[keep[0]] / sample.truth[keep[0]]) if len(keep) else 0.0
+        return factor if factor and math.isfinite(factor) else None
+    return None
 
 
 def _shown(factor: float) -> str:
@@ -318,24 +337,13 @@ def _shown(factor: float) -> str:
     >>> _shown(0.4), _shown(2*math.pi), _shown(1/math.log(2))
     ('2/5', '2*pi', '1/log(2)')
     """
-    if fraction := _fraction(factor):
-        return fraction
-    for name, value in CONSTANTS.items():
-        if fraction := _fraction(factor / value):
-            return name if fraction == "1" else f"{fraction}*{name}"
-        if fraction := _fraction(factor * value):
-            above, _, below = fraction.partition("/")
-            held = f"({name})" if "*" in name and "(" not in name else name
-            return f"{above}/({below}*{name})" if below else f"{above}/{held}"
+    for known in (*CONSTANTS, *(1 / constant for constant in CONSTANTS)):
+        share = factor / float(known)
+        nearest = Fraction(share).limit_denominator(LARGEST_PART)
+        is_small = 0 < abs(nearest.numerator) <= LARGEST_PART
+        if is_small and math.isclose(float(nearest), share, rel_tol=CLOSE):
+            return str(sympy.Rational(nearest.numerator, nearest.denominator) * known)
     return repr(float(f"{factor:.12g}"))
-
-
-def _fraction(number: float) -> str:
-    if not math.isfinite(number):
-        return ""
-    fraction = Fraction(number).limit_denominator(LARGEST_PART)
-    is_it = math.isclose(fraction, number, rel_tol=CLOSE) and 0 < abs(fraction.numerator) <= LARGEST_PART
-    return str(fraction) if is_it else ""
 
 
 def _count(factor: float, evidence: Evidence) -> str:
@@ -346,27 +354,23 @@ def _count(factor: float, evidence: Evidence) -> str:
     return ""
 
 
-def _of_terms(evidence: Evidence) -> Iterator[str]:
-    """A term of a sum that is missing, or has the wrong sign; a product of derivatives."""
-    for line, sign, jacobians in terms(evidence):
-        name = shown(evidence, line)
-        if evidence.explains(_without(evidence, jacobians, sign)):
-            yield f"a term is missing: the derivative of {name}"
-        if evidence.explains(_without(evidence, jacobians, 2 * sign)):
-            yield f"the sign of a term: the derivative of {name}"
-    for line, numbers in products(evidence):
-        if all(same(a, s.claimed) and np.any(a) for a, s in zip(numbers, evidence.samples, strict=True)):
-            yield f"the product rule: the claim for {shown(evidence, line)} is the product of the derivatives"
+def _formula(evidence: Evidence, line: Line) -> str:
+    """` is 2*x`, where the derivative of the line has a short closed form for plain numbers.
 
-
-def _without(evidence: Evidence, jacobians: list[Numbers], times: float) -> Explained:
-    own = evidence.as_claimed(jacobians)
-
-    def numbers(sample: Sample) -> Numbers | None:
-        part = own(sample)
-        return None if part is None else sample.truth - times * part
-
-    return numbers
+    Element by element that is the formula for tensors, too; the norm of a vector has another than that of a number.
+    """
+    lines = tuple(needed(evidence.typed.lines, line.symbol))
+    program = in_primitives(replace(evidence.typed, lines=lines, output=line.symbol))
+    if not all(inner.call.op.kind is Kind.ELEMENTWISE for inner in program.lines):
+        return ""
+    try:
+        shapes = infer(program, dict.fromkeys(program.variables, ()))
+        derivative = differentiate(program, shapes, evidence.subject.variable)
+    except (NoFormulaError, GradcliError):
+        return ""
+    text = str(derivative.cases[0][1])
+    is_short = len(derivative.cases) == 1 and len(text) <= LONGEST and "(_" not in text
+    return f" is `{text}`" if is_short else ""
 
 
 def same(a: Numbers, b: Numbers) -> bool:
@@ -377,22 +381,16 @@ def same(a: Numbers, b: Numbers) -> bool:
     return bool(np.allclose(a, b, rtol=CLOSE, atol=1e-14 * largest))
 
 
-def _weights(sample: Sample) -> Numbers:
-    return np.asarray(sample.look.v, dtype=np.float64).ravel()
-
-
-def _point(sample: Sample) -> dict[str, Numbers]:
-    inputs = {name: np.asarray(array, dtype=np.float64) for name, array in sample.look.inputs.items()}
-    return {str(VECTOR): np.asarray(sample.look.v, dtype=np.float64), **inputs}
+def _measured(plan: Plan, sample: Sample) -> tuple[Numbers, Numbers]:
+    """Values and Jacobian of one plan at one point."""
+    with precision(BITS):
+        run = moved(plan, {str(VECTOR): sample.look.v, **sample.look.inputs}).run(BITS)
+    values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])
+    J = np.zeros((len(values), len(plan.directions)))
+    for (direction, row), outcome in run.columns.items():
+        J[row, direction] = _number(outcome)
+    return values, J
 
 
 def _number(outcome: Outcome) -> float:
     return math.nan if isinstance(outcome, Undefined) else to_float(outcome)
-
-
-def _jacobian(plan: Plan, sample: Sample, height: int, width: int) -> Numbers:
-    block = np.zeros((height, width))
-    with precision(BITS):
-        for (direction, row), outcome in moved(plan, _point(sample)).run(BITS).columns.items():
-            block[row, direction] = _number(outcome)
-    return block
