@@ -4,9 +4,8 @@ Where the function or the claim has no value, or the function a kink, a point te
 
 What chooses a branch is a number that changes its sign there (`a - b` of a comparison, the operand of `abs`, the
 distance from the largest element), or a step that changes its value (`floor`).  Along a line through a point these
-numbers are taken in float64 on a wide grid; where one changes between two points of it, the place is found by a secant,
-which is exact for what is affine, or else by bisection down to neighbouring floats.  A place between two points of the
-grid that is passed twice, there and back, is not found.
+numbers are taken in float64 on a wide grid; where one changes between two points of it, the place is found by bisection
+down to neighbouring floats.  A place between two points of the grid that is passed twice, there and back, is not found.
 """
 
 from __future__ import annotations
@@ -47,9 +46,6 @@ MOST_ELEMENTS = 3
 
 MOST_PLACES = 8
 """Places on one line."""
-
-MOST_SECANTS = 12
-"""Steps by secants towards a place, before what is between is halved."""
 
 MOST_NUMBERS = 20_000_000
 """Elements of all operations, at all points of all lines together: about a second."""
@@ -168,35 +164,14 @@ class Breakpoints:
     def _place(self, number: Callable[[float], float], ends: tuple[float, float]) -> float | None:
         """Where a number changes its sign between two points: a float where it is 0, or the last one before."""
         a, b = ends
-        low, high = number(a), number(b)
-        if math.isnan(low) or math.isnan(high):
+        before = np.sign(number(a))
+        if math.isnan(before) or math.isnan(number(b)):
             return None
-        middle = (a + b) / 2
-        if 0 in (low, high) and number(middle) != 0:
-            return a if low == 0 else b
-        if np.sign(number(math.nextafter(a, b))) == np.sign(high):  # a jump at an end
-            return a
-        if np.sign(number(math.nextafter(b, a))) == np.sign(low):
-            return b if high == 0 else math.nextafter(b, a)
-        # Down to neighbouring floats: a place that is no float has one just before it and one behind.
-        steps = 0
-        while a < middle < b:
-            # The secant first: most choices are linear on the line, and their place is then exact.
-            if steps < MOST_SECANTS and math.isfinite(low) and math.isfinite(high):
-                root = a - low * ((b - a) / (high - low))
-                # Beyond an end that is next to the place: to the other side of that, some floats on.
-                root = min(max(root, a + math.ulp(a) * 2**steps), b - math.ulp(b) * 2**steps)
-                middle = root if a < root < b else middle
+        while a < (middle := _middle(a, b)) < b:
             here = number(middle)
             if math.isnan(here):
                 return None
-            # The value of an end that stays is halved, so that the next secant comes to the other side of the place.
-            if np.sign(here) == np.sign(low):
-                a, low, high = middle, here, high / 2
-            else:
-                b, low, high = middle, low / 2, here
-            steps += 1
-            middle = _middle(a, b)
+            a, b = (middle, b) if np.sign(here) == before else (a, middle)
         return b if number(b) == 0 else a
 
     def _at(self, places: Sequence[float]) -> Iterator[float]:
