@@ -304,7 +304,7 @@ class _Parts:
         is_new = whole not in self.symbols
         determinant = self._part(whole)
         if is_new:
-            value = self.rational(_determinant(entries))
+            value = self.rational(entries.det(method="laplace"))
             self.relations.append((determinant, 1, value))
         if isinstance(expression, MatrixDeterminant):
             return determinant
@@ -312,7 +312,7 @@ class _Parts:
         symbol = self._part(expression)
         if is_new:
             row, column = map(int, expression.free)
-            minor = self.rational(_determinant(entries.minor_submatrix(column, row)))
+            minor = self.rational(entries.minor_submatrix(column, row).det(method="laplace"))
             self.defined[symbol] = (-1) ** (row + column) * minor / determinant
         return symbol
 
@@ -380,14 +380,6 @@ def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
         return None
     n = int(last) + 1
     return sympy.Matrix(n, n, lambda p, q: matrix.body.xreplace({rows: Integer(p), columns: Integer(q)}))
-
-
-def _determinant(entries: sympy.Matrix) -> Expr:
-    """By the first row, as it is written."""
-    if entries.rows == 0:
-        return Integer(1)
-    first = (entries[0, n] * _determinant(entries.minor_submatrix(0, n)) * (-1) ** n for n in range(entries.cols))
-    return sympy.Add(*first)
 
 
 def _joined_roots(expression: Expr) -> Expr:

@@ -101,14 +101,7 @@ def _is_false(form: _Form) -> bool:
 MOST_REGIONS = 250
 """Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
-SIGNS: Mapping[type[Expr] | str, tuple[Sign, ...]] = {
-    meaning.gt: (1,),
-    meaning.ge: (0, 1),
-    meaning.lt: (-1,),
-    meaning.le: (-1, 0),
-    meaning.eq: (0,),
-    meaning.ne: (-1, 1),
-    KroneckerDelta: (0,),
+SIGNS: Mapping[str, tuple[Sign, ...]] = {
     ">": (1,),
     ">=": (0, 1),
     "<": (-1,),
@@ -313,9 +306,10 @@ def conditions(*sides: Expr) -> list[Condition]:
         for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
             if part.free_symbols & hidden:
                 continue
-            signs = SIGNS.get(part.rel_op if isinstance(part, Relational) else part.func)
+            is_delta = isinstance(part, KroneckerDelta)
+            signs = SIGNS["==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign]
             difference = sympy.expand(part.args[0] - part.args[1])
-            if signs is None or difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
+            if difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
                 continue
             if difference.could_extract_minus_sign():
                 difference, signs = -difference, tuple(-sign for sign in signs)
