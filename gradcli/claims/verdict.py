@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import ROUND_UP, Context
+from fractions import Fraction
 from functools import partial
 from typing import Literal
 
 import numpy as np
-import sympy
 
 from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
@@ -331,21 +331,17 @@ def _transposition(subject: Subject) -> str:
 def _of_numbers(comparison: Comparison, look: Look) -> str:
     """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
     pairs = [(one.claimed, one.truth) for one in look.seen]
-    shown = [(c, t) for c, t in pairs if not t.contains(0)]
-    tolerance = comparison.tolerance
-    if len(shown) < len(look.seen) or not shown:
+    if not pairs or any(truth.contains(0) for _, truth in pairs):
         return ""
-    if all(abs(c + t) <= tolerance.rtol * abs(t) for c, t in shown):
+    ratio = float((pairs[0][0] / pairs[0][1]).mid())
+    factor = Fraction(ratio).limit_denominator(10) if math.isfinite(ratio) else Fraction(0)
+    p, q = factor.as_integer_ratio()
+    rtol = comparison.tolerance.rtol * q
+    if not 0 < abs(factor) < 100 or not all(abs(c * q - t * p) <= rtol * abs(t) for c, t in pairs):
+        return ""
+    if factor == -1:
         return "the sign: the claim is the truth times -1"
-    ratios = [float((c / t).mid()) for c, t in shown]
-    if len(ratios) > 1 and np.allclose(ratios, ratios[0], rtol=2 * tolerance.rtol, atol=0) and _is_plain(ratios[0]):
-        return f"off by the factor {sympy.Rational(ratios[0]).limit_denominator(10)}"
-    return ""
-
-
-def _is_plain(ratio: float) -> bool:
-    nearest = sympy.Rational(ratio).limit_denominator(10) if math.isfinite(ratio) else sympy.Integer(0)
-    return bool(nearest != 0 and abs(float(nearest) - ratio) < 1e-9 * abs(ratio) and abs(nearest) < 100)
+    return f"off by the factor {factor}" if len(pairs) > 1 else ""
 
 
 def _difference(look: Look) -> str:
