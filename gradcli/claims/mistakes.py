@@ -182,10 +182,10 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
         looks: At random points where it can be compared.
     """
     samples = [Sample.of(look) for look in looks if look.worst is not None and not look.missing][:MOST_POINTS]
-    if len(samples) < FEWEST_POINTS or all(same(s.truth, s.claimed) for s in samples):
-        return ""
-    evidence = Evidence(comparison, samples)
     with np.errstate(all="ignore"):
+        if len(samples) < FEWEST_POINTS or all(same(s.truth, s.claimed) for s in samples):
+            return ""
+        evidence = Evidence(comparison, samples)
         found = next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
         return found or next(_edited(evidence), "") or _symmetric(comparison, looks)
 
@@ -339,6 +339,8 @@ def _shown(factor: float) -> str:
     """
     for known in (*CONSTANTS, *(1 / constant for constant in CONSTANTS)):
         share = factor / float(known)
+        if not math.isfinite(share):
+            continue
         nearest = Fraction(share).limit_denominator(LARGEST_PART)
         is_small = 0 < abs(nearest.numerator) <= LARGEST_PART
         if is_small and math.isclose(float(nearest), share, rel_tol=CLOSE):
