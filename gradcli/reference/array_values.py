@@ -96,7 +96,7 @@ class Values:
 
     def _value(self, line: Line) -> Bounds:
         call, shape = line.call, self.shapes[line.symbol]
-        operands = [self.of(a) for a in call.operands]
+        operands = [_ENDS[a] if call.op.sense and a in _ENDS else self.of(a) for a in call.operands]
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 return self._elementwise(line, operands).spread(shape)
@@ -190,6 +190,10 @@ class Values:
         middle = np.where(source < 0, fill, a.middle.ravel()[source]) if a.middle.size else np.full(source.shape, fill)
         radius = np.where(source < 0, 0.0, a.radius.ravel()[source]) if a.middle.size else np.zeros(source.shape)
         return bounded(middle, radius)
+
+
+_ENDS = {sign * sympy.oo: Bounds(np.array(sign * np.inf), np.array(0.0)) for sign in (1, -1)}
+"""Infinities, with which numbers may be compared; nothing else is known of them."""
 
 
 def one_of(a: Bounds, n: int) -> Bounds:

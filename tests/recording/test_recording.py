@@ -279,3 +279,12 @@ def test_terms_that_cancel_are_the_function_up_to_their_rounding() -> None:
     answer = check(lambda x: torch.nn.functional.layer_norm(x, (10,)).sum(), x, allow=["inaccurate"])
     assert answer.check is not None
     assert answer.check.verdict in ("agree", "inaccurate")
+
+
+def test_all_entries_of_a_transformer_layer_are_checked() -> None:
+    """Its attention asks whether a score is -inf."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).double().eval()
+    x, v = (torch.randn(2, 5, 16, dtype=torch.float64) for _ in range(2))
+    found = checked(record(layer, x).vjp(v=v.numpy()))
+    assert (found.verdict, found.checked) == ("agree", 160)
