@@ -6,7 +6,6 @@ does not keep the graph leaves nothing for the next to go back through: whether 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.snippet_result import ADD_UP, OUTPUTS, Pass
+from gradcli.language.snippets.snippet_result import ADD_UP, Pass
 from gradcli.language.text.nodes import Argument, Arguments, Items
 from gradcli.language.text.source import require_sound
 
@@ -160,15 +159,6 @@ class Passes:
         Raises:
             LanguageError: They are of different outputs.
         """
-        found = self._stacked(self._joined())
-        for one in found:
-            if self.builder.shares and one.output != found[0].output:
-                hint = "leave one of them out, or join them: (a*y1.sum() + b*y2.sum()).backward()"
-                raise self.source.error("a second output is not read", one.span, hint=hint)
-        return found
-
-    def _joined(self) -> list[Pass]:
-        """Gradients of one output with one v by several inputs are one pass."""
         found: list[Pass] = []
         for one in self.passes:
             last = found[-1] if found else one
@@ -177,26 +167,11 @@ class Passes:
                 found[-1] = replace(last, inputs=tuple(dict.fromkeys((*last.inputs, *one.inputs))))
             else:
                 found.append(one)
+        for one in found:
+            if self.builder.shares and one.output != found[0].output:
+                instead = "join them: (a*y1.sum() + b*y2.sum()).backward()"
+                raise self.source.code("a pass of a second output", one.span, instead)
         return found
-
-    def _stacked(self, passes: list[Pass]) -> list[Pass]:
-        """Passes of different outputs of one shape, each from gradients set to zero, as those of a list of them."""
-        outputs = list(dict.fromkeys(one.output for one in passes))
-        starts = [one for before, one in itertools.pairwise(passes) if one.output != before.output]
-        known = self.scope.known_shapes
-        shapes = {self.constants.shape_in(output, known) for output in outputs} if starts else {None}
-        if None in shapes or len(shapes) > 1 or not all(one.zeroed and one.accumulates for one in starts):
-            return passes
-        span = passes[0].span.to(passes[-1].span)
-        whole = self.emit("stack", outputs, span, (0,))[0]
-        zeros = [self.emit("zeros_like", [output], span)[0] for output in outputs]
-        self.scope.warnings.append(OUTPUTS)
-
-        def chosen(one: Pass) -> Atom:
-            parts = [self.vector_of(one) if o == one.output else z for o, z in zip(outputs, zeros, strict=True)]
-            return self.emit("stack", parts, span, (0,))[0]
-
-        return [replace(one, output=whole, v=chosen(one)) for one in passes]
 
     def in_grad(self, passes: list[Pass]) -> list[Pass]:
         """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.

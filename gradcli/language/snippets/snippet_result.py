@@ -15,9 +15,6 @@ from gradcli.language.program.wengert import Atom, Program
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 """The remark on several passes, behind their number; it is only so where they are read as one."""
 
-OUTPUTS = "the passes are of different outputs, which are put in a list here; each v picks one of them"
-"""The remark on passes that are read as those of one output."""
-
 
 @dataclass(frozen=True)
 class Pass:
