@@ -17,7 +17,7 @@ from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.reference.balls import Ball
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.reference.running import Columns, Direction, Found
 from gradcli.results import Array, Entry, Index, Verdict
@@ -168,10 +168,23 @@ class Enclosed:
     bits: int
     work: int = 0
 
+    @classmethod
+    def at(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Enclosed | None:
+        """What the reference finds without torch; None where that is over the budget."""
+        try:
+            plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
+        except OverBudgetError:
+            return None
+        return cls(point, directions, plan.run(bits).columns, rows, bits)
+
     def of(self, derivative: Derivative) -> list[Truth]:
         """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
-        own = {d: j for d, (symbol, j) in enumerate(self.directions) if str(symbol) == derivative.variable}
-        x, y = self.point.shape_of(derivative.variable), self.point.shape
+        return self.entries(derivative.variable)
+
+    def entries(self, variable: str) -> list[Truth]:
+        """The same for one variable, by its name."""
+        own = {d: j for d, (symbol, j) in enumerate(self.directions) if str(symbol) == variable}
+        x, y = self.point.shape_of(variable), self.point.shape
         rows = range(min(self.point.rows, MOST_ENTRIES)) if self.rows is None else self.rows.tolist()
         nonzero = [(row, own[d], ball) for (d, row), ball in self.columns.items() if d in own]
         zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in self.columns]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,8 +34,6 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import compile_ball, environment
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
-from gradcli.reference.running import Direction
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -68,12 +67,14 @@ class Confirmation:
         note: Where that was; empty for the point itself.
         refuted: What refutes it.
         entries: How many were compared.
+        points: On how many probes.
     """
 
     holds: bool
     note: str = ""
     refuted: str = ""
     entries: int = 0
+    points: int = 0
 
 
 Directions = Mapping[str, tuple[str, Array]]
@@ -81,64 +82,38 @@ Directions = Mapping[str, tuple[str, Array]]
 
 
 def confirm(
-    point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions | None = None
+    point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions | None = None, most: int = 1
 ) -> Confirmation:
-    """Compare a formula with the reference at the point, or else on a probe.
+    """Compare a formula with the reference at the point, or else on probes.
 
     Args:
-        point: The Program and its inputs.
+        point: The Program and its inputs, which are not asked for without evidence.
         derivative: The formula.
         evidence: What the reference found at the point, if it was asked.
         directions: Those of Ju and Hu.
+        most: How many probes, as far as there are so many with derivatives.
     """
-    try:
-        with time_limit():
-            return _confirm(point, derivative, evidence, directions or {})
-    except (NotImplementedError, OverTimeError) as error:
-        return Confirmation(holds=False, note=str(error))
-
-
-def confirmations_at_random(
-    point: Point, derivative: Derivative, directions: Directions, most: int
-) -> list[Confirmation]:
-    """What the reference says of a formula at random points, as many as there are with derivatives, up to `most`.
-
-    Args:
-        point: The Program and its shapes; the inputs are not asked for.
-        derivative: The formula.
-        directions: Those of Ju and Hu, by their names.
-        most: How many points.
-    """
-    found: list[Confirmation] = []
-    try:
-        with time_limit():
-            for confirmation in itertools.islice(_at_random(point, derivative, directions), most):
-                found.append(confirmation)
-                if confirmation.refuted:
-                    break
-    except (NotImplementedError, OverTimeError):
-        pass  # what was compared until then stands
+    directions = directions or {}
+    found = Confirmation(holds=False)
+    with suppress(NotImplementedError, OverTimeError), time_limit():  # what was compared until then stands
+        if evidence is not None and (here := _at_the_point(point, derivative, evidence, directions)) is not None:
+            return here
+        for one in itertools.islice(_at_random(point, derivative, directions), most):
+            found = replace(one, note=ELSEWHERE, entries=found.entries + one.entries, points=found.points + 1)
+            if one.refuted:
+                break
     return found
 
 
-def refutation(point: Point, derivative: Derivative, evidence: Evidence) -> str:
-    """Where the reference contradicts a formula of a Jacobian at the point; empty where it does not."""
-    try:
-        compared = _at_the_point(point, derivative, evidence, {}, zeros_count=False)
-    except NotImplementedError:
-        return ""
-    return compared.refuted if compared else ""
-
-
 def _at_the_point(
-    point: Point, derivative: Derivative, evidence: Evidence, directions: Directions, *, zeros_count: bool
+    point: Point, derivative: Derivative, evidence: Evidence, directions: Directions
 ) -> Confirmation | None:
     """What the evidence at the point says of a formula; None if it says nothing.
 
     Where branches or extremes tie, or a domain ends, the derivative may exist and not be that of the case which the
     formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
     """
-    compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes, zeros_count=zeros_count)
+    compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
     return None if compared is not None and compared.refuted and _meets_cases(point) else compared
 
 
@@ -146,21 +121,6 @@ def _meets_cases(point: Point) -> bool:
     """Whether branches or extremes tie at the point, or a domain ends, as far as floats tell."""
     found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
     return found is None or bool(found.spots or found.unknown)
-
-
-def _confirm(point: Point, derivative: Derivative, evidence: Evidence | None, directions: Directions) -> Confirmation:
-    if evidence is not None:
-        compared = _at_the_point(point, derivative, evidence, directions, zeros_count=_is_zero(derivative))
-        if compared is not None:
-            return compared
-    elsewhere = next(_at_random(point, derivative, directions), None)
-    if elsewhere is None:
-        return Confirmation(holds=False)
-    return elsewhere if elsewhere.refuted else replace(elsewhere, note=ELSEWHERE)
-
-
-def _is_zero(derivative: Derivative) -> bool:
-    return all(expression == 0 for _, expression in derivative.cases)
 
 
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
@@ -180,7 +140,7 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
             found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
             if found is None:
                 continue
-            compared = _compare(derivative, found, lookups(probe, moved), sizes, zeros_count=_is_zero(derivative))
+            compared = _compare(derivative, found, lookups(probe, moved), sizes)
             if compared is not None:
                 yield compared
 
@@ -204,13 +164,12 @@ def _compare(
     evidence: Evidence,
     values: Mapping[sympy.Symbol, Any],
     sizes: Mapping[sympy.Symbol, int],
-    *,
-    zeros_count: bool,
 ) -> Confirmation | None:
     """Whether a formula encloses the truth at the entries where that is known; None if there are none, or too costly.
 
-    That a formula is 0 where the derivative is 0 confirms little: it counts only with `zeros_count`.
+    That a formula is 0 where the derivative is 0 confirms little: it counts only where all of the formula is 0.
     """
+    zeros_count = all(expression == 0 for _, expression in derivative.cases)
     entries: list[Truth] = evidence.of(derivative)
     if _work(derivative, sizes) > MOST_WORK:
         return None
@@ -288,27 +247,14 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """What the reference finds on a probe, at some entries; None where that is over the budget."""
-    if derivative.of not in ("jacobian", "vjp"):
-        from gradcli.crosscheck.second_derivatives import truths_of_hessian, truths_of_hvp, truths_of_jvp
+    if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
+        variable = sympy.Symbol(derivative.variable, real=True)
+        directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
+        return Enclosed.at(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+    from gradcli.crosscheck.second_derivatives import truths_of
 
-        if derivative.of == "jvp":
-            return truths_of_jvp(probe, u, PROBE_BITS)
-        if derivative.of == "hvp":
-            return truths_of_hvp(probe, u, [derivative.variable], PROBE_BITS)
-        wrt = list(dict.fromkeys((derivative.first, derivative.variable)))
-        return truths_of_hessian(probe, wrt, PROBE_BITS)
-    variable = sympy.Symbol(derivative.variable, real=True)
-    directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
-    return enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
-
-
-def enclosed(point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Enclosed | None:
-    """Columns of the Jacobian, without torch; None where that is over the budget."""
-    try:
-        plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
-    except OverBudgetError:
-        return None
-    return Enclosed(point, directions, plan.run(bits).columns, rows, bits)
+    wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))
+    return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
 
 
 def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, Any]:

@@ -19,12 +19,10 @@ from flint import arb
 
 from gradcli.crosscheck.compare import FIRST_BITS, Block, Enclosed, Evidence, number_of
 from gradcli.crosscheck.confirming import (
+    Confirmation,
     Directions,
     confirm,
-    confirmations_at_random,
-    enclosed,
     lookups,
-    refutation,
     shared_work,
     work_of,
 )
@@ -77,12 +75,14 @@ class Formulas:
         omitted: Why there is none, for the other blocks.
         derivatives: Those that hold, as expressions.
         refuted: Where the reference contradicts one.
+        confirmations: How each was compared.
     """
 
     shown: dict[Block, Formula] = field(default_factory=dict)
     omitted: dict[Block, str] = field(default_factory=dict)
     derivatives: dict[Block, Derivative] = field(default_factory=dict)
     refuted: dict[Block, str] = field(default_factory=dict)
+    confirmations: dict[Block, Confirmation] = field(default_factory=dict)
 
     def show(self, block: Block, point: Point, program: Program, derivative: Derivative, note: str = "") -> None:
         """Keep the formula of a block, which holds; `note` says where that is known from, if not from the point."""
@@ -165,22 +165,22 @@ def evidence_at(point: Point, names: Sequence[str]) -> Enclosed | None:
     ]
     try:
         with time_limit():
-            return enclosed(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+            return Enclosed.at(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
     except OverTimeError:
         return None
 
 
 def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
     """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
-    found = {}
-    for block, derivative in derived.blocks.items():
-        reason = "" if evidence is None or isinstance(derivative, str) else refutation(point, derivative, evidence)
-        if reason:
-            found[block] = reason
-    return found
+    compared = {
+        block: confirm(point, derivative, evidence, derived.directions, most=0).refuted
+        for block, derivative in derived.blocks.items()
+        if not isinstance(derivative, str)
+    }
+    return {block: reason for block, reason in compared.items() if reason}
 
 
-def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None) -> Formulas:
+def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None, most: int = 1) -> Formulas:
     """Compare the formulas with the reference at a point.
 
     Args:
@@ -188,13 +188,14 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
         program: As typed, for its names.
         derived: The formulas.
         evidence: What the reference found at the point, if it was asked.
+        most: How many probes each is compared on that the evidence says nothing of.
     """
     found = Formulas()
     for block, derivative in derived.blocks.items():
         if isinstance(derivative, str):
             found.omitted[block] = derivative
             continue
-        confirmation = confirm(point, derivative, evidence, derived.directions)
+        confirmation = found.confirmations[block] = confirm(point, derivative, evidence, derived.directions, most)
         if confirmation.holds:
             found.show(block, point, program, derivative, confirmation.note)
         elif confirmation.refuted:
@@ -216,21 +217,12 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
         program: As typed, for its names.
         derived: The formulas.
     """
-    found, compared, points = Formulas(), 0, 0
-    for block, derivative in derived.blocks.items():
-        if isinstance(derivative, str):
-            found.omitted[block] = derivative
-            continue
-        confirmations = confirmations_at_random(point, derivative, derived.directions, RANDOM_POINTS)
-        compared, points = compared + sum(one.entries for one in confirmations), max(points, len(confirmations))
-        if refuted := next((one.refuted for one in confirmations if one.refuted), ""):
-            found.refute(block, refuted)
-        elif confirmations:
-            found.show(block, point, program, derivative)
-        else:
-            found.omitted[block] = "the reference could not confirm it"
-    found = replace(found, shown=with_names(found.shown, program))
+    found = confirmed(point, program, derived, None, RANDOM_POINTS)
+    shown = {block: replace(formula, note="") for block, formula in found.shown.items()}
+    found = replace(found, shown=with_names(shown, program))
     verdict: Verdict = "agree" if found.shown else "unchecked"
+    compared = sum(one.entries for one in found.confirmations.values())
+    points = max((one.points for one in found.confirmations.values()), default=0)
     check = Check(verdict, compared, compared, None, chosen=f"{points} random points", sampled=True)
     return found, with_refuted(check, found.refuted, derived)
 

@@ -42,9 +42,7 @@ from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.program_writer import NoTangentError
-from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.tangent import Tangent, direction_name, tangent
 from gradcli.results import Array, Entry, Index, Of, Verdict
@@ -118,81 +116,52 @@ class Slopes:
         return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
 
 
-def truths_of_jvp(point: Point, u: Mapping[str, Array], bits: int) -> Truths:
-    """Some elements of Ju, without torch; none where that is over the budget or there are none.
+def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
+    """Some elements of Ju, Hu or the Hessian, without torch; none where that is over the budget or there are none.
 
     Args:
+        of: `jvp`, `hvp` or `hessian`.
         point: The Program and its inputs.
-        u: The direction of each variable that moves.
+        u: The direction of each variable that moves, for Ju and Hu.
+        wrt: The variables of Hu, or of the rows and columns of the Hessian.
         bits: Of the balls.
     """
-    step = sympy.Symbol(STEP, real=True)
-    found = _columns(along(point, u), [(step, 0)], _few(point.rows), bits)
-    known: dict[tuple[Index, Index], Ball] = {(unravel(row, point.shape), ()): ball for (_, row), ball in found.items()}
-    return Truths({("", ""): known}, bits)
-
-
-def truths_of_hvp(point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
-    """Some elements of Hu for each variable; see `truths_of_jvp`."""
-    try:
-        return Truths(_row(point, Slopes.of(point, u), u, wrt, bits), bits)
-    except NoTangentError:
-        return Truths({}, bits)
-
-
-def truths_of_hessian(point: Point, wrt: Sequence[str], bits: int) -> Truths:
-    """Some elements of the Hessian, in few rows and columns of each pair of variables; see `truths_of_jvp`."""
+    if of == "jvp":
+        found = _enclosed(along(point, u), (STEP,), _few(point.rows), bits)
+        return Truths({("", ""): {(row, ()): ball for _, row, _, ball in found}}, bits)
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    for name in wrt:
-        shape = point.shape_of(name)
-        try:
-            slopes = Slopes.of(point, (name,))
-        except NoTangentError:
-            continue
-        for i in _few(math.prod(shape)):
-            unit = np.zeros(shape)
-            unit.reshape(-1)[i] = 1.0
-            for (_, column), found in _row(point, slopes, {name: unit}, wrt, bits, unravel(i, shape)).items():
-                known.setdefault((name, column), {}).update(found)
+    for name in wrt if of == "hessian" else ("",):
+        ways = [_unit(point, name, i) for i in _few(point.inputs[name].size)] if name else [((), u)]
+        with suppress(NoTangentError):
+            slopes = Slopes.of(point, (name,) if name else u)
+            for row, along_it in ways:
+                for x, _, column, ball in _enclosed(slopes.at(point, along_it), wrt, None, bits):
+                    known.setdefault((name, x), {})[row, column] = ball
     return Truths(known, bits)
 
 
-def _row(
-    point: Point, slopes: Slopes, u: Mapping[str, Array], wrt: Sequence[str], bits: int, row: Index = ()
-) -> dict[Block, dict[tuple[Index, Index], Ball]]:
-    """Some elements of the product of the Hessian with a direction."""
-    symbols = [sympy.Symbol(name, real=True) for name in wrt]
-    columns = [(symbol, j) for symbol in symbols for j in _few(math.prod(point.shapes[symbol]))]
-    known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    for (d, _), ball in _columns(slopes.at(point, u), columns, None, bits).items():
-        symbol, j = columns[d]
-        known.setdefault(("", str(symbol)), {})[row, unravel(j, point.shapes[symbol])] = ball
-    return known
+def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
+    """The index of an element of a variable, and the direction in which it alone moves."""
+    unit = np.zeros(point.shape_of(name))
+    unit.reshape(-1)[i] = 1.0
+    return unravel(i, unit.shape), {name: unit}
+
+
+def _enclosed(
+    point: Point, names: Sequence[str], rows: Sequence[int] | None, bits: int
+) -> list[tuple[str, Index, Index, Ball]]:
+    """Some derivatives by each of these variables, with row and column; none where that is over the budget."""
+    symbols = [sympy.Symbol(name, real=True) for name in names]
+    directions = [(symbol, j) for symbol in symbols for j in _few(math.prod(point.shapes[symbol]))]
+    with suppress(OverTimeError), time_limit():
+        found = Enclosed.at(point, directions, None if rows is None else np.array(rows, dtype=np.int64), bits)
+        return [(name, *truth) for name in names for truth in found.entries(name)] if found else []
+    return []
 
 
 def _few(size: int) -> list[int]:
     """A few flat positions below `size`, evenly spaced from the first to the last."""
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
-
-
-def _columns(
-    point: Point, directions: Sequence[Direction], rows: Sequence[int] | None, bits: int
-) -> dict[tuple[int, int], Ball]:
-    """The derivatives that exist, by (position of the direction, row of y); where no path leads they are exactly 0."""
-    reference = Reference(point.program, point.shapes, point.inputs)
-    try:
-        with time_limit():
-            found = reference.plan(directions, None if rows is None else np.array(rows, dtype=np.int64)).run(bits)
-    except (OverBudgetError, OverTimeError):
-        return {}
-    known: dict[tuple[int, int], Ball] = {}
-    for d in range(len(directions)):
-        for row in range(point.rows) if rows is None else rows:
-            value = found.values.get(row)
-            outcome = found.columns.get((d, row), value if isinstance(value, Undefined) else arb(0))
-            if not isinstance(outcome, Undefined):
-                known[d, row] = outcome
-    return known
 
 
 ALL_ROWS = 32
@@ -423,16 +392,13 @@ class _Rows:
 
     def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement]:
         require_time()
-        gradient = self.torch.gradient[name]
-        index = unravel(i, gradient.shape)
-        unit = np.zeros(gradient.shape)
-        unit.reshape(-1)[i] = 1.0
+        index, unit = _unit(self.products.point, name, i)
         row = {other: block[index] for other, block in self.torch.hessian[name].items()}
         beside = [e for e in self.of_gradient if e.variable == name and e.column == index]
         if name not in self.slopes:
             self.slopes[name] = Slopes.of(self.products.point, (name,))
-        found = self.products.judged({name: unit}, self.slopes[name], row)
-        settled = self.products.settled(found, {name: unit}, beside, (sympy.Symbol(name, real=True), i))
+        found = self.products.judged(unit, self.slopes[name], row)
+        settled = self.products.settled(found, unit, beside, (sympy.Symbol(name, real=True), i))
         return [replace(entry, row=index, by=name, of="hessian") for entry in settled], found
 
     def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:

@@ -14,9 +14,7 @@ from gradcli.crosscheck.point import SecondDerivatives
 from gradcli.crosscheck.second_derivatives import (
     ALL_ROWS,
     judge_derived,
-    truths_of_hessian,
-    truths_of_hvp,
-    truths_of_jvp,
+    truths_of,
 )
 from gradcli.reference.tangent import direction_name
 from gradcli.results import Entry
@@ -93,7 +91,7 @@ def test_the_known_truths_are_the_hand_derived_ones(
         for (row, column), ball in _known(found)[key].items():
             known[row + column] = float(ball.mid())
         np.testing.assert_allclose(known, wanted, rtol=1e-13, atol=1e-13)
-        for (row, column), ball in truths_of_hessian(second.point, second.wrt, 128).blocks[key].items():
+        for (row, column), ball in truths_of("hessian", second.point, {}, second.wrt, 128).blocks[key].items():
             np.testing.assert_allclose(float(ball.mid()), wanted[row + column], rtol=1e-13, atol=1e-13)
 
 
@@ -133,7 +131,7 @@ def test_a_jacobian_vector_product_is_judged(text: str, at: dict[str, Any], u: d
     assert wrong.verdict == "disagree"
     assert (wrong.findings[0].of, wrong.findings[0].variable) == ("jvp", None)
     product = second.product(second.direction(u))
-    for known in (_known(found), truths_of_jvp(second.point, second.direction(u), 128).blocks):
+    for known in (_known(found), truths_of("jvp", second.point, second.direction(u), (), 128).blocks):
         for (row, column), ball in known["", ""].items():
             assert column == ()
             np.testing.assert_allclose(float(ball.mid()), product[row], rtol=1e-14)
@@ -159,7 +157,7 @@ def test_a_hessian_vector_product_is_judged(
     wrong = second.judged_hvp(u, lambda hvp: hvp + 1e-6 * (1 + abs(hvp))).check
     assert wrong.verdict == "disagree"
     assert (wrong.findings[0].of, wrong.findings[0].row) == ("hvp", None)
-    for known in (_known(found), truths_of_hvp(second.point, second.direction(u), second.wrt, 128).blocks):
+    for known in (_known(found), truths_of("hvp", second.point, second.direction(u), second.wrt, 128).blocks):
         for name, wanted in truth.items():
             for (row, column), ball in known["", name].items():
                 assert row == ()
