@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,7 +127,7 @@ class Held:
 
 @dataclass
 class Sample:
-    """The rows that are held, by what they are held for.
+    """The rows that are held, by why they are: those with the smallest scores, of each kind.
 
     >>> sample = Sample()
     >>> x = np.arange(-500.0, 500.0)
@@ -137,18 +137,14 @@ class Sample:
     (16, 2, True, 1001)
     """
 
-    _places: dict[str, tuple[float, Held]] = field(default_factory=dict)
-    _lost: list[Held] = field(default_factory=list)
-    _critical: list[Held] = field(default_factory=list)
-    _random: list[tuple[float, Held]] = field(default_factory=list)
-    _first: Held | None = None
-    _last: Held | None = None
+    _kept: dict[str, list[tuple[float, Held]]] = field(default_factory=dict)
+    _seen: int = 0
     _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
 
     @property
     def wants_critical(self) -> bool:
         """Whether more rows at kinks can be held."""
-        return len(self._critical) < MOST_CRITICAL
+        return len(self._kept.get("critical", ())) < MOST_CRITICAL
 
     def see(
         self,
@@ -171,49 +167,43 @@ class Sample:
         if not count:
             return
 
-        def held(row: int) -> Held:
-            # Copies, as a view would keep the whole block in memory.
-            own = {name: array[row].copy() for name, array in inputs.items()}
-            line = None if lines is None else int(lines[row])
-            return Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), line)
+        def keep(why: str, most: int, scores: Array) -> None:
+            kept = self._kept.setdefault(why, [])
+            # Most rows of a long stream fail this, so that a block costs one comparison.
+            fresh = np.flatnonzero(scores < (kept[-1][0] if len(kept) == most else np.inf))
+            for row in fresh[np.argsort(scores[fresh], kind="stable")[:most]].tolist():
+                # Copies, as a view would keep the whole block in memory.
+                own = {name: array[row].copy() for name, array in inputs.items()}
+                line = None if lines is None else int(lines[row])
+                held = Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), line)
+                kept.append((float(scores[row]), held))
+            self._kept[why] = sorted(kept, key=lambda pair: pair[0])[:most]
 
-        self._first = self._first or held(0)
-        self._last = held(count - 1)
-        sizes = {name: _sizes(array) for name, array in inputs.items()}
+        order = self._seen + np.arange(count, dtype=np.float64)
+        self._seen += count
+        at_kinks = np.full(count, np.inf)
+        at_kinks[list(critical)] = order[: len(critical)]
+        sizes = {f"{place} {name}": _sizes(array) for place, (name, array) in enumerate(inputs.items())}
         sizes |= {f"{place} out": _sizes(array) for place, array in enumerate(values)}
+        lost = np.any([np.isinf(size) for size in sizes.values()], axis=0)
+        keep("critical", MOST_CRITICAL, at_kinks)
+        keep("first", 1, order)
+        keep("last", 1, -order)
+        keep("lost", _LOST, np.where(lost, order, np.inf))
+        keep("random", MOST_POINTS, self._generator.random(count))
         for name, size in sizes.items():
-            self._extreme(f"least {name}", int(size.argmin()), float(size.min()), held)
+            keep(f"least {name}", 1, size)
             # Infinite sizes have their own list; here they would hide the largest finite row.
-            finite = np.where(np.isinf(size), -1.0, size)
-            self._extreme(f"most {name}", int(finite.argmax()), -float(finite.max()), held)
-        if len(self._lost) < _LOST:
-            lost = np.flatnonzero(np.any([np.isinf(size) for size in sizes.values()], axis=0))
-            self._lost += [held(int(row)) for row in lost[: _LOST - len(self._lost)]]
-        self._critical += [held(row) for row in critical[: MOST_CRITICAL - len(self._critical)]]
-        self._reserve(self._generator.random(count), held)
-
-    def _extreme(self, what: str, row: int, size: float, held: Callable[[int], Held]) -> None:
-        known = self._places.get(what)
-        if known is None or size < known[0]:
-            self._places[what] = size, held(row)
-
-    def _reserve(self, keys: Array, held: Callable[[int], Held]) -> None:
-        """A reservoir: every row draws a number, and those with the smallest stay."""
-        worst = self._random[-1][0] if len(self._random) == MOST_POINTS else 1.0
-        # Most rows of a long stream fail this, so that a block costs one comparison.
-        fresh = np.flatnonzero(keys < worst)
-        if len(fresh) > MOST_POINTS:
-            fresh = fresh[np.argpartition(keys[fresh], MOST_POINTS)[:MOST_POINTS]]
-        found = [*self._random, *((float(keys[row]), held(int(row))) for row in fresh)]
-        self._random = sorted(found, key=lambda pair: pair[0])[:MOST_POINTS]
+            keep(f"most {name}", 1, np.where(np.isinf(size), 1.0, -size))
 
     def rows(self) -> list[Held]:
         """The sample: at most `MOST_POINTS` rows by their numbers, those at kinks first where it is too small."""
-        ends = [row for row in (self._first, self._last) if row is not None]
-        extremes = [row for _, row in self._places.values()]
-        rest = [row for _, row in self._random]
+        if not self._kept:
+            return []
+        critical, first, last, lost, rest, *most = ([row for _, row in kept] for kept in self._kept.values())
+        extremes = list(itertools.chain(*most))
         order: dict[int, Held] = {}
-        for row in [*self._critical, *ends, *self._lost, *extremes[: MOST_POINTS // 2], *rest, *extremes]:
+        for row in [*critical, *first, *last, *lost, *extremes[: MOST_POINTS // 2], *rest, *extremes]:
             order.setdefault(row.number, row)
         chosen = list(order.values())[:MOST_POINTS]
         return sorted(chosen, key=lambda row: row.number)
