@@ -35,7 +35,7 @@ from gradcli.crosscheck.point import (
     unravel,
     way,
 )
-from gradcli.crosscheck.sample import SEED, Survey, Wiring, pick
+from gradcli.crosscheck.sample import SEED, Survey, Wiring, magnitude, pick
 from gradcli.crosscheck.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
@@ -202,15 +202,12 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     """The verdict of Hu, and of u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
-    products = _Products(point, tolerance, wrt)
     try:
-        found = products.judged(torch.u, Slopes.of(point, torch.u), torch.hvp)
-        entries = list(products.settled(found, torch.u, beside))
-        entries = [replace(entry, row=None, of="hvp") for entry in entries]
+        entries, found = _Products(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
     except (NoTangentError, OverTimeError) as error:
         total = sum(torch.hvp[name].size for name in wrt)
         return _judgement(Part("hvp", total, beside, "none", (str(error),), is_whole=False))
-    return _judgement(_part(found, "hvp", [*entries, *beside]))
+    return _judgement(_part(found, "hvp", [*(replace(entry, row=None, of="hvp") for entry in entries), *beside]))
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -218,7 +215,46 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    return _judgement(_Rows(_Products(point, tolerance, wrt), torch, gradient).judged(beside))
+    products, entries, parts, work = _Products(point, tolerance, wrt), list[Entry](), list[Part](), 0
+    notes = {f"of the gradient: {note}": None for note in beside.notes}
+    total = sum(torch.gradient[name].size for name in wrt)
+    chosen = _chosen_rows(point, torch, wrt, tolerance)
+    for name, i in chosen:
+        # Stop before a row that would be over, by the mean of those so far.
+        if parts and work + work // len(parts) > MOST_WORK:
+            break
+        index, unit = _unit(point, name, i)
+        row = {other: block[index] for other, block in torch.hessian[name].items()}
+        slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
+        try:
+            require_time()
+            own, found = products.judged(unit, row, slopes, is_row=True)
+        except (NoTangentError, OverTimeError) as error:
+            notes[str(error)] = None
+            break
+        entries += [replace(entry, row=index, by=name, of="hessian") for entry in own]
+        parts += found.parts[:1]
+        work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
+        work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
+    notes |= dict.fromkeys(note for part in parts for note in part.notes)
+    if beside.chosen != "all" and beside.entries:
+        notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
+    told = [part for part in parts if part.chosen != "none"]  # and not cut off by the time limit
+    bounded = sum(part.bounded for part in parts)
+    words = _words(len(told), len(chosen), total, len(entries) + bounded)
+    return _judgement(
+        Part(
+            "hessian",
+            total * total,
+            [*entries, *gradient],
+            words,
+            tuple(notes),
+            is_whole=words == "all" and beside.is_whole,
+            bounded=bounded,
+            left=sum(part.left for part in told),
+            error=max((part.error or 0.0 for part in parts), default=0.0) or None,
+        )
+    )
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
@@ -260,39 +296,37 @@ class _Products:
 
     def __post_init__(self) -> None:
         self.crossings = Crossings(self.point)
+        self.slopes: dict[tuple[str, ...], Slopes] = {}
 
-    def judged(self, u: Mapping[str, Array], slopes: Slopes, product: Mapping[str, Array]) -> Judgement:
-        """What the judge says of the tangent, whose gradient the product is.
+    def judged(
+        self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
+    ) -> tuple[list[Entry], Judgement]:
+        """The entries, as far as they can be believed where branches or poles meet, and what the tangent's judge says.
 
         Args:
             u: The direction.
-            slopes: The tangent.
             product: Torch's numbers by variable, of x's shape.
+            slopes: What was decided of the slopes that the product is the derivative of.
+            is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
 
         Raises:
+            NoTangentError: There is no tangent.
             OverTimeError: There is no time left.
         """
-        there = slopes.at(self.point, u)
+        names = tuple(u)
+        if names not in self.slopes:
+            self.slopes[names] = Slopes.of(self.point, names)
+        there = self.slopes[names].at(self.point, u)
         blocks = {name: product[name].reshape(there.shape + product[name].shape) for name in self.wrt}
-        return judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
-
-    def settled(
-        self, found: Judgement, u: Mapping[str, Array], slopes: Sequence[Entry], row: Direction | None = None
-    ) -> Iterator[Entry]:
-        """The entries that were judged, as far as they can be believed where branches or poles meet.
-
-        Args:
-            found: The judgement of the tangent.
-            u: The direction.
-            slopes: What was decided of the slopes that the product is the derivative of.
-            row: The element of x that they are the slope by, if this is a row of H.
-        """
+        found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
         moving = list(way(u))
         own = moving[0] if len(moving) == 1 else None
+        entries = []
         for entry in self._reconciled(found, slopes, own):
             column = self.crossings.direction(entry.variable, entry.column)
-            by, along = (column, moving) if row is None else (row, [column])
-            yield self.crossings.settled(entry, by, along, slopes if by == own else ())
+            by, along = (own, [column]) if is_row and own is not None else (column, moving)
+            entries.append(self.crossings.settled(entry, by, along, slopes if by == own else ()))
+        return entries, found
 
     def _reconciled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
         """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
@@ -338,94 +372,31 @@ def _of_no_jump(entry: Entry) -> Ball | None:
     return arb(entry.one_sided[0])
 
 
-@dataclass
-class _Rows:
-    """The rows of one Hessian, as many as the work allows."""
+def _chosen_rows(
+    point: Point, torch: SecondDerivatives, wrt: Sequence[str], tolerance: Tolerance
+) -> list[tuple[str, int]]:
+    """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
+    places = [(name, i) for name in wrt for i in range(torch.gradient[name].size)]
+    if len(places) <= ALL_ROWS:
+        return places
+    wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
+    symbols = [sympy.Symbol(name, real=True) for name in wrt]
+    critical: Sequence[Direction] = []
+    with suppress(OverTimeError):
+        survey = Survey(wiring, _derivatives(point, {}, tolerance), symbols)
+        critical, _, _ = survey.places(SAMPLED_ROWS // 2)
+    scores = np.concatenate([_scores(torch, name) for name in wrt])
+    picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
+    rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]
+    return list(dict.fromkeys(rows))[:SAMPLED_ROWS]
 
-    products: _Products
-    torch: SecondDerivatives
-    of_gradient: list[Entry]
 
-    def __post_init__(self) -> None:
-        self.slopes: dict[str, Slopes] = {}
-
-    def judged(self, beside: Part) -> Part:
-        """The rows that were looked at, with the gradient."""
-        sizes = {name: self.torch.gradient[name].size for name in self.products.wrt}
-        total = sum(sizes.values())
-        entries: list[Entry] = []
-        notes: dict[str, None] = {f"of the gradient: {note}": None for note in beside.notes}
-        chosen, done, work, bounded, left, largest = self._chosen(sizes, total), 0, 0, 0, 0, 0.0
-        for name, i in chosen:
-            # Stop before a row that would be over, by the mean of those so far.
-            if done and work + work // done > MOST_WORK:
-                break
-            try:
-                own, found = self._row(name, i)
-            except (NoTangentError, OverTimeError) as error:
-                notes[str(error)] = None
-                break
-            entries += own
-            is_told = found.parts[0].chosen != "none"  # and not cut off by the time limit
-            bounded, left = bounded + found.parts[0].bounded, left + found.parts[0].left * is_told
-            largest = max(largest, found.parts[0].error or 0.0)
-            notes |= dict.fromkeys(found.parts[0].notes)
-            work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
-            work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
-            done += is_told
-        if beside.chosen != "all" and beside.entries:
-            notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-        words = _words(done, len(chosen), total, len(entries) + bounded)
-        is_whole = words == "all" and beside.is_whole
-        decided = [*entries, *self.of_gradient]
-        return Part(
-            "hessian",
-            total * total,
-            decided,
-            words,
-            tuple(notes),
-            is_whole,
-            bounded=bounded,
-            left=left,
-            error=largest or None,
-        )
-
-    def _row(self, name: str, i: int) -> tuple[list[Entry], Judgement]:
-        require_time()
-        index, unit = _unit(self.products.point, name, i)
-        row = {other: block[index] for other, block in self.torch.hessian[name].items()}
-        beside = [e for e in self.of_gradient if e.variable == name and e.column == index]
-        if name not in self.slopes:
-            self.slopes[name] = Slopes.of(self.products.point, (name,))
-        found = self.products.judged(unit, self.slopes[name], row)
-        settled = self.products.settled(found, unit, beside, (sympy.Symbol(name, real=True), i))
-        return [replace(entry, row=index, by=name, of="hessian") for entry in settled], found
-
-    def _chosen(self, sizes: Mapping[str, int], total: int) -> list[tuple[str, int]]:
-        """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
-        places = [(name, i) for name in self.products.wrt for i in range(sizes[name])]
-        if total <= ALL_ROWS:
-            return places
-        point = self.products.point
-        wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
-        symbols = [sympy.Symbol(name, real=True) for name in self.products.wrt]
-        critical: Sequence[Direction] = []
-        with suppress(OverTimeError):
-            survey = Survey(wiring, _derivatives(point, {}, self.products.tolerance), symbols)
-            critical, _, _ = survey.places(SAMPLED_ROWS // 2)
-        scores = np.concatenate([self._scores(name) for name in self.products.wrt])
-        picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))
-        rows = [*((str(symbol), i) for symbol, i in critical), *(places[n] for n in picked)]
-        return list(dict.fromkeys(rows))[:SAMPLED_ROWS]
-
-    def _scores(self, name: str) -> Array:
-        """The largest magnitude in each row; what is not finite shows most."""
-        scores = np.zeros(self.torch.gradient[name].size)
-        for block in self.torch.hessian[name].values():
-            rows = block.reshape(len(scores), block.size // max(1, len(scores)))  # not -1: there may be no rows
-            largest = np.abs(rows).max(axis=1, initial=0.0)
-            scores = np.maximum(scores, np.where(np.isfinite(largest), largest, np.inf))
-        return scores
+def _scores(torch: SecondDerivatives, name: str) -> Array:
+    """The largest magnitude in each row; what is not finite shows most."""
+    size = torch.gradient[name].size
+    blocks = [magnitude(block).reshape(size, -1) for block in torch.hessian[name].values() if block.size]
+    scores: Array = np.max([np.zeros(size), *(block.max(axis=1) for block in blocks)], axis=0)
+    return scores
 
 
 def _words(done: int, chosen: int, total: int, entries: int) -> str:
