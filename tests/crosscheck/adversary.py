@@ -65,7 +65,7 @@ def _std(values: list[Any]) -> Any:
 
 
 NAMES: dict[str, Callable[..., Any]] = {
-    **{name: getattr(M, name) for name in "sin cos sqrt log asin acosh atan asinh floor".split()},
+    **{name: getattr(M, name) for name in "sin cos sqrt log asin acosh atan asinh floor sign".split()},
     **{"exp": _exp, "tanh": _tanh, "norm": _norm, "std": _std, "amax": max, "maximum": max, "minimum": min},
     "sigmoid": lambda a: 1 / (1 + _exp(-a)),
     "relu": lambda a: max(a, 0),
@@ -112,9 +112,9 @@ def second(text: str, at: Mapping[str, float], by: str, u: Mapping[str, float]) 
     return _sides(slope, WIDER_STEP)
 
 
-def is_right(finding: Entry | None, torch: float, sides: Sides, dtype: str = "float64", size: float = 1.0) -> bool:
-    """Whether the verdict on torch's number is that of the truth; no finding is `agree`, of terms of some size."""
-    residue = 64 * float(np.finfo(np.dtype(dtype)).eps) * size
+def is_right(finding: Entry | None, torch: float, sides: Sides, dtype: str = "float64") -> bool:
+    """Whether the verdict on torch's number is that of the truth; no finding is `agree`."""
+    residue = 64 * float(np.finfo(np.dtype(dtype)).eps)
 
     def fits(found: float | None, truth: Any, residue: float = residue) -> bool:
         return found is not None and math.isfinite(found) and abs(found - truth) <= RTOL[dtype] * abs(truth) + residue
@@ -171,6 +171,15 @@ class Question:
 def pick(r: random.Random, templates: str) -> str:
     """One of the templates between semicolons and line ends."""
     return r.choice(templates.strip().replace("\n", "; ").split("; "))
+
+
+def nested(r: random.Random, leaves: str, unary: str, binary: str, depth: int) -> str:
+    """Templates within each other to a depth."""
+    if depth == 0:
+        return pick(r, leaves)
+    other = nested(r, leaves, unary, binary, r.randrange(depth))
+    template = pick(r, r.choice([unary, binary, binary]))
+    return template.format(nested(r, leaves, unary, binary, depth - 1), other)
 
 
 def draw(seed: int) -> Question:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
+from gradcli import Function
 from gradcli.results import Entry
 from gradcli.results.verdicts import Verdict
 from tests.crosscheck import adversary
 from tests.examples import examples
 
 QUESTIONS = examples(400)
+LEAVES = "x; y; 2; x; (x - y)"
+UNARY = "abs({0}); relu({0}); ({0})**2; (-{0}); (3*{0}); (-2*{0}); clamp({0}, -1, 1); sign({0}); floor({0})"
+BINARY = """
+maximum({0}, {1}); minimum({0}, {1}); amax([{0}, {1}]); ({0} + {1}); ({0} - {1}); ({0}*{1})
+({0} if {0} > {1} else 2*{1}); ({0}*{1} if {0} <= {1} else {1}); (1 if {0} == {1} else {0} - {1})
+({1} if {0} != {1} else ({0})**2)
+"""
+"""All kinks and jumps are at whole numbers, so that they coincide, cancel and hide each other."""
+
 START = {"x": 0.0, "y": 0.0}
 
 
@@ -79,3 +90,17 @@ def test_no_random_question_has_a_wrong_verdict(seed: int) -> None:
     """Nothing agrees that has no derivative or another, nothing is called wrong or a kink that is right."""
     for own in range(seed * QUESTIONS, seed * QUESTIONS + QUESTIONS // 4):
         assert not adversary.faults(adversary.draw(own))[0], own
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kinks_and_jumps_that_meet_have_their_exact_sides(seed: int) -> None:
+    """A smooth point is not called a kink, no kink is missed, and the derivatives on both sides are right."""
+    r = random.Random(seed)
+    unchecked = 0
+    for _ in range(QUESTIONS // 4):
+        text = adversary.nested(r, LEAVES, UNARY, BINARY, r.randrange(1, 5))
+        at = {name: float(r.choice([0, 0, 0, 1, -1])) for name in Function(text).variables}
+        faults, verdict = adversary.faults(adversary.Question(text, at, "float64"))
+        assert not faults
+        unchecked += verdict == "unchecked"
+    assert unchecked <= 2

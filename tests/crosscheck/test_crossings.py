@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from tests.crosscheck.adversary import is_right, pick, second
+from tests.crosscheck.adversary import is_right, nested, second
 from tests.examples import examples
 
 PROGRAMS = examples(120)
@@ -74,11 +74,7 @@ def test_hessians_of_random_pieces_that_cross_are_the_exact_ones(seed: int) -> N
     r = random.Random(seed)
     entries, unchecked = 0, 0
     for _ in range(PROGRAMS // 4):
-        text = pick(r, LEAVES)
-        for _ in range(r.randrange(1, 5)):
-            text = pick(r, r.choice([UNARY, BINARY, BINARY])).format(
-                text, pick(r, r.choice([LEAVES, UNARY])).format(pick(r, LEAVES))
-            )
+        text = nested(r, LEAVES, UNARY, BINARY, r.randrange(1, 5))
         at = {name: float(r.choice([0, 0, 0, 1])) for name in ("x", "y")}
         u = {name: float(r.choice([0, 1, 1, -2])) for name in at}
         function = Function(f"{text} + 0*x*y")
