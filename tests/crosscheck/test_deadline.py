@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
 from typing import Any
@@ -19,6 +18,7 @@ from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat
 from gradcli.report.data.json import reply
 from gradcli.requests import ask
+from tests.crosscheck.asking import asked
 
 QUESTIONS: dict[str, dict[str, Any]] = {
     "grad": {"at": {"x": [0.0, 1.0]}},
@@ -47,8 +47,7 @@ def test_a_check_without_time_is_unchecked(command: str, text: str, monkeypatch:
 def test_random_points_have_a_limit_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """As each is a check of its own."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
-    found = Function("sin(x)").check({}, random=3, box={"x": "0..1"}).check
-    assert found is not None
+    found = asked("check", "sin(x)", {}, random=3, box={"x": "0..1"})
     assert found.verdict == "unchecked"
 
 
@@ -58,8 +57,7 @@ def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(time, "thread_time", lambda: float(next(spent)))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(passed)))
     monkeypatch.setattr(deadline, "SECONDS", 300.0)
-    found = Function("sum(x**3)*sum(x**2)").hessian({"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}).check
-    assert found is not None
+    found = asked("hessian", "sum(x**3)*sum(x**2)", {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
     assert found.verdict == "agree"
     assert 0 < found.checked < found.entries == 36
     assert "time limit" in str(found.notes)
@@ -68,8 +66,7 @@ def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was decided before stays, and what was not looked at is unchecked, with the reason."""
     monkeypatch.setattr(deadline, "LOOKS", 0.0)
-    found = Function("stack([abs(x), relu(x), x**2])").jacobian({"x": 0.0}).check
-    assert found is not None
+    found = asked("jacobian", "stack([abs(x), relu(x), x**2])", {"x": 0.0})
     assert found.verdict == "unchecked"
     assert (found.checked, found.entries) == (1, 3)
     assert "over the time limit of 0 seconds" in str(found.findings)
@@ -82,18 +79,9 @@ def test_what_was_seen_before_the_time_ran_out_stays(monkeypatch: pytest.MonkeyP
         raise OverTimeError(2.0)
 
     monkeypatch.setattr(singular, "by_rays", late)
-    found = Function("abs(x) + abs(y)**0.5").grad({"x": 0.0, "y": 0.0}).check
-    assert found is not None
+    found = asked("grad", "abs(x) + abs(y)**0.5", {"x": 0.0, "y": 0.0})
     assert {finding.verdict for finding in found.findings} == {"kink", "unchecked"}
     assert (found.checked, found.entries) == (1, 2)
-
-
-def test_the_limit_of_looks_is_within_that_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which may have less time left."""
-    monkeypatch.setattr(deadline, "SECONDS", 0.0)
-    monkeypatch.setattr(deadline, "LOOKS", 300.0)
-    with time_limit(), looks_limit(), pytest.raises(OverTimeError, match="of 0 seconds"):
-        require_time()
 
 
 def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,24 +129,11 @@ def test_the_work_of_long_texts_that_is_over_the_budget_is_not_asked_for_again(m
     monkeypatch.setattr(duals, "BUDGET", 100)
     for n in (500, 1000):
         calls.clear()
-        found = Function(f"matrix_exp([[{'+'.join(['x'] * n)}]])").grad({"x": 1.0}).check
-        assert found is not None
+        found = asked("grad", f"matrix_exp([[{'+'.join(['x'] * n)}]])", {"x": 1.0})
         assert found.verdict == "unchecked"
         assert "budget" in str(found.notes)
         counts.append(len(calls))
     assert counts[0] == counts[1] < 500
-
-
-def test_the_rows_of_a_hessian_share_the_limit_of_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as there are: not one limit each."""
-    monkeypatch.setattr(deadline, "LOOKS", 0.05)
-    before = time.thread_time()
-    with deadline.time_limit():
-        for _ in range(8):
-            with contextlib.suppress(deadline.OverTimeError), deadline.looks_limit():
-                while True:
-                    deadline.require_time()
-    assert time.thread_time() - before < 0.2
 
 
 class _Clock:

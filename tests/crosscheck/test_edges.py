@@ -10,65 +10,11 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Entry
-from tests.crosscheck.asking import checked
+from tests.crosscheck.asking import asked, checked
 from tests.examples import examples
 
 SPELLINGS = examples(400)
 """Pairs of spellings that are drawn."""
-
-
-ENDS = [
-    ("x**1.5", 0, "does not exist on the left and tends to 0 on the right"),
-    ("x*sqrt(x)", 0, "does not exist on the left and tends to 0 on the right"),
-    ("x**(x+1)", 0, "does not exist on the left and tends to 1 on the right"),
-    ("x**(x+2)", 0, "does not exist on the left and tends to 0 on the right"),
-    ("(1-x**2)**1.5", 1, "tends to 0 on the left and does not exist on the right"),
-    ("sqrt(1-x**2)**3", 1, "tends to 0 on the left and does not exist on the right"),
-    ("maximum(x**1.5-1,x)", 0, "does not exist on the left and tends to 1 on the right"),
-    ("amin([x**1.5, 5])", 0, "does not exist on the left and tends to 0 on the right"),
-    ("amax([sqrt(x) - 5, x])", 0, "does not exist on the left and tends to 1 on the right"),
-    ("clamp(sqrt(x)-5,0,1)", 0, "does not exist on the left and tends to 0 on the right"),
-    ("relu(acos(x) - 5)", 1, "tends to 0 on the left and does not exist on the right"),
-    ("where(x**1.5 > -1, x, 0)", 0, "does not exist on the left and tends to 1 on the right"),
-    ("acos(x)**2", 1, "tends to -2 on the left and does not exist on the right"),
-    ("(pi - acos(x))**2", -1, "does not exist on the left and tends to 2 on the right"),
-    ("(asin(x) - pi/2)**2", 1, "on the left and does not exist on the right"),
-    ("acosh(x)**2", 1, "does not exist on the left and tends to 2 on the right"),
-    ("cos(sqrt(x))", 0, "does not exist on the left and tends to -0.5 on the right"),
-    ("(-x**2)**1.5", 0, "does not exist on the left and does not exist on the right"),
-]
-
-
-@pytest.mark.parametrize(("text", "x", "words"), ENDS, ids=[f"{t} at {x}" for t, x, _ in ENDS])
-def test_a_derivative_at_the_end_of_a_domain_is_one_on_one_side(text: str, x: float, words: str) -> None:
-    """It is undefined, with the slope on the side that exists."""
-    check = checked(text, x)
-    assert check.verdict == "undefined"
-    assert words in check.findings[0].note
-
-
-DEFINED = [
-    ("(x**2)**1.5", 0, "agree"),
-    ("where(x>=0, x**1.5, 0)", 0, "agree"),
-    ("where(x<0, 0, x*sqrt(x))", 0, "nan-trap"),
-    ("abs(x)**1.5", 0, "agree"),
-    ("norm(x)**2", [0, 0], "agree"),
-    ("norm(x)**3", [0, 0], "agree"),
-    ("sqrt(x**4)", 0, "nan-trap"),
-    ("0**x", 2, "agree"),
-    ("detach(x)**1.5 + x", 0, "agree"),
-    ("floor(x)**1.5 + x", 0.5, "agree"),
-    ("x**2.0", 0, "agree"),
-    ("maximum((x**2)**1.5 - 1, x)", 0, "agree"),
-    ("where(x == 0, 1, sin(x)/x)", 0, "nan-trap"),
-]
-
-
-@pytest.mark.parametrize(("text", "x", "verdict"), DEFINED, ids=[f"{t} at {x}" for t, x, _ in DEFINED])
-def test_what_is_defined_on_both_sides_is_proved_to_be_smooth(text: str, x: Any, verdict: str) -> None:
-    """Though an operation inside is at the end of its domain: series on both sides have the same slope."""
-    check = checked(text, x)
-    assert (check.verdict, check.proven) == (verdict, True), check.findings
 
 
 def test_a_partial_derivative_along_an_edge_exists() -> None:
@@ -81,15 +27,8 @@ def test_a_partial_derivative_along_an_edge_exists() -> None:
 @pytest.mark.parametrize("u", [1, -1])
 def test_a_directional_derivative_into_a_domain_or_out_of_it_has_one_side(u: float) -> None:
     """Both are at its end."""
-    check = Function("x**1.5").jvp({"x": 0}, {"x": u}).check
-    assert check is not None
+    check = asked("jvp", "x**1.5", {"x": 0}, u={"x": u})
     assert check.verdict == "undefined"
-
-
-def test_an_even_root_of_an_even_power_is_an_absolute_value() -> None:
-    """Proved: its slopes are -1 and 1."""
-    check = checked("(x**4)**0.25", 0)
-    assert (check.verdict, check.proven, check.findings[0].one_sided) == ("kink", True, (-1, 1))
 
 
 SAME = [

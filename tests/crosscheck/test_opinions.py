@@ -6,36 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from flint import arb
 
 from gradcli import Function
 from gradcli.crosscheck import formulas as module
-from gradcli.crosscheck.formulas import worst_first
-from gradcli.results import Entry
-
-
-def _entry(verdict: str, error: float | None, variable: str | None = "x", row: int = 0) -> Entry:
-    return Entry(variable, (row,), (0,), verdict, 1.0, relative_error=error)  # type: ignore[arg-type]
+from gradcli.results import SEVERITY, Entry
 
 
 def _opinions(text: str, **at: object) -> list[Entry]:
     return list(Function(text).check(at, differences=True).opinions)  # type: ignore[arg-type]
-
-
-def test_the_worst_come_first() -> None:
-    """By verdict, then by error, one that is not known being the worst; elements of y behind the same verdict."""
-    order = [
-        _entry("undefined", None, None),
-        _entry("inaccurate", None),
-        _entry("inaccurate", 0.1),
-        _entry("inaccurate", 0.5, None),
-        _entry("agree", 1e-16),
-        _entry("agree", None, row=1),
-        _entry("agree", 0.0, row=2),
-        _entry("agree", 1e-15, None),
-    ]
-    assert worst_first(order) == order
-    assert worst_first([*order[4:], *order[:4]]) == order
 
 
 def test_all_readings_say_the_same_of_a_smooth_function() -> None:
@@ -67,13 +45,6 @@ def test_units_are_those_of_the_dtype(dtype: str) -> None:
     assert max(ulps or 0 for ulps in found) > 0.1
 
 
-def test_numbers_that_are_not_finite_have_no_units() -> None:
-    """Nor has a truth beyond the range of the dtype."""
-    assert module._ulps(math.inf, arb(1), "float64") is None
-    assert module._ulps(1.0, arb(10) ** 400, "float64") is None
-    assert module._ulps(1.0, arb(10) ** 40, "float32") is None
-
-
 def test_entries_of_a_product_sum_the_formula_over_the_rows() -> None:
     """VᵀJ of [x*y, x + y] at 3, 5 for v = 1, 10 is 15 by x and 13 by y."""
     answer = Function("[x*y, x + y]").check({"x": 3, "y": 5}, [1, 10], differences=True)
@@ -101,6 +72,15 @@ def test_values_of_formulas_are_bounded_in_work(monkeypatch: pytest.MonkeyPatch)
     found = [o.formula for o in _opinions("sin(x)*x", x=[1.0, 2.0, 3.0]) if o.variable]
     assert None in found
     assert all(formula is None for formula in found[found.index(None) :])
+
+
+def test_the_worst_come_first() -> None:
+    """By verdict; without units where a number is not finite."""
+    found = _opinions("where(x > 0, sqrt(x), 0)*log(x + 1) + (1 - cos(x))/x", x=[-2.0, 1e-8, 1.0, -0.5])
+    severities = [SEVERITY.index(one.verdict) for one in found]
+    assert severities == sorted(severities, reverse=True)
+    assert len({*severities}) > 2
+    assert {one.ulps for one in found if not math.isfinite(one.torch or 0)} == {None}
 
 
 def test_opinions_are_bounded_in_number() -> None:

@@ -1,0 +1,235 @@
+"""What is said of a function at a point: tables of verdicts, one-sided derivatives and limits, derived by hand."""
+
+from __future__ import annotations
+
+import math
+import re
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+from gradcli.results import Check, Entry
+from tests.crosscheck.asking import checked
+
+VERDICTS: list[tuple[str, Any, str, str]] = [
+    ("log(x)", -1, "undefined", "needs x > 0"),
+    ("log(x)", 0, "undefined", "grows without bound nearby"),
+    ("sqrt(x)", -1, "undefined", "needs x >= 0"),
+    ("sqrt(x)", 0, "undefined", "does not exist on the left and grows without bound on the right"),
+    ("(x**2)**(1/3)", 0, "undefined", "it grows without bound"),
+    ("1/x", 0, "undefined", "grows without bound nearby"),
+    ("abs(x)/x", 0, "undefined", "what it tends to depends on the way"),
+    ("atan(1/x)", 0, "undefined", "what it tends to depends on the way"),
+    ("x*abs(x)/x", 0, "undefined", "its slope has no limit"),
+    ("tan(pi/2*x)", 1, "undefined", "grows without bound nearby"),
+    ("x**x", 0, "undefined", "does not exist on the left"),
+    ("where(x > 0, sqrt(x), 0)", 0, "undefined", "tends to 0 on the left and grows without bound on the right"),
+    ("acos(x)", 2, "undefined", "needs"),
+    ("x**1.5", 0, "undefined", "does not exist on the left and tends to 0 on the right"),
+    ("x**(x+1)", 0, "undefined", "does not exist on the left and tends to 1 on the right"),
+    ("(1-x**2)**1.5", 1, "undefined", "tends to 0 on the left and does not exist on the right"),
+    ("maximum(x**1.5-1,x)", 0, "undefined", "does not exist on the left and tends to 1 on the right"),
+    ("amax([sqrt(x) - 5, x])", 0, "undefined", "does not exist on the left and tends to 1 on the right"),
+    ("clamp(sqrt(x)-5,0,1)", 0, "undefined", "does not exist on the left and tends to 0 on the right"),
+    ("relu(acos(x) - 5)", 1, "undefined", "tends to 0 on the left and does not exist on the right"),
+    ("where(x**1.5 > -1, x, 0)", 0, "undefined", "does not exist on the left and tends to 1 on the right"),
+    ("acos(x)**2", 1, "undefined", "tends to -2 on the left and does not exist on the right"),
+    ("(pi - acos(x))**2", -1, "undefined", "does not exist on the left and tends to 2 on the right"),
+    ("(asin(x) - pi/2)**2", 1, "undefined", "on the left and does not exist on the right"),
+    ("acosh(x)**2", 1, "undefined", "does not exist on the left and tends to 2 on the right"),
+    ("cos(sqrt(x))", 0, "undefined", "does not exist on the left and tends to -0.5 on the right"),
+    ("(-x**2)**1.5", 0, "undefined", "does not exist on the left and does not exist on the right"),
+    ("floor(x)", 2, "kink", "from 1 on the left over 2 to 2 on the right"),
+    ("sign(x)", 0, "kink", "from -1 on the left over 0 to 1 on the right"),
+    ("trunc(x)", -1, "kink", "from -1 on the left over -1 to 0 on the right"),
+    ("where(x > 0, 1, 2)", 0, "kink", "from 2 on the left over 2 to 1 on the right"),
+    ("where(x == 0, 5, x)", 0, "kink", "from 0 on the left over 5 to 0 on the right"),
+    ("x % 3", 6, "kink", "from 3 on the left over 0 to 0 on the right"),
+    ("(x**2)**1.5", 0, "agree", ""),
+    ("where(x>=0, x**1.5, 0)", 0, "agree", ""),
+    ("where(x<0, 0, x*sqrt(x))", 0, "nan-trap", ""),
+    ("abs(x)**1.5", 0, "agree", ""),
+    ("norm(x)**2", [0, 0], "agree", ""),
+    ("sqrt(x**4)", 0, "nan-trap", ""),
+    ("0**x", 2, "agree", ""),
+    ("detach(x)**1.5 + x", 0, "agree", ""),
+    ("floor(x)**1.5 + x", 0.5, "agree", ""),
+    ("maximum((x**2)**1.5 - 1, x)", 0, "agree", ""),
+    ("where(x == 0, 1, sin(x)/x)", 0, "nan-trap", ""),
+    ("maximum(x, 0) + minimum(x, 0)", 0, "agree", ""),
+    ("where((x > 0) | (x <= 0), x**2, 5)", 0, "agree", ""),
+    ("abs(x)**3", 0, "agree", ""),
+    ("relu(x) - relu(-x)", 0, "disagree", ""),
+    ("x**2", [1, 2], "agree", ""),
+    ("(1-cos(x))/x**2", 1e-08, "inaccurate", ""),
+    ("sqrt(x+1)-sqrt(x)", 1e16, "inaccurate", ""),
+    ("log(1+x)", 1e-18, "inaccurate", ""),
+    ("exp(x)/exp(x)", 1000, "nan-trap", ""),
+    ("x**2", inf, "undefined", ""),
+    ("sin(pi*x)", 1, "inaccurate", ""),
+    ("tanh(x)", 200, "inaccurate", ""),
+    ("exp(x)", -1000, "agree", ""),
+    ("(1e300*(1e-200*x))**2", 1e-130, "inaccurate", ""),
+    ("x**3", 1e200, "inaccurate", ""),
+    ("x*1e300*1e300*1e-300*1e-300", 1e-300, "inaccurate", ""),
+    ("(0.1*x)**2", 3, "agree", ""),
+    ("(x+0.1+0.2)**2", 3, "agree", ""),
+    ("x*2**0.5", 3, "agree", ""),
+    ("x*sinc(0.5)", 3, "agree", ""),
+    ("x*digamma(3)", 2, "agree", ""),
+    ("1/x**2", 1e200, "agree", ""),
+    ("exp(-x**2)", 27.2, "inaccurate", ""),
+    ("sigmoid(x)", 40, "inaccurate", ""),
+    ("expm1(x)", -40, "inaccurate", ""),
+    ("acosh(x)", 1.00000001, "inaccurate", ""),
+    ("lgamma(x)", -0.504083, "inaccurate", ""),
+    ("digamma(x)", -0.9999999, "inaccurate", ""),
+    ("sin(pi)*x", 1, "inaccurate", ""),
+    ("(x-9007199254740993)**2", 9007199254740992, "inaccurate", ""),
+    ("digamma(x)", -10000.5, "agree", ""),
+    ("exp(exp(exp(x)))", 5, "inaccurate", ""),
+    ("x*sqrt(-4)", 2, "undefined", ""),
+    ("(-2)**x", 2, "undefined", ""),
+    ("trunc(x)", 0, "agree", ""),
+    ("trunc(x)", 1, "kink", ""),
+    ("softsign(x)", 0, "agree", ""),
+    ("abs(x)**2", 0, "agree", ""),
+    ("relu(x)*x", 0, "agree", ""),
+    ("abs(relu(x))", -1, "agree", ""),
+    ("maximum(x, -inf)", 1, "agree", ""),
+    ("maximum(x, x)", 3, "agree", ""),
+    ("atan2(x, -1)", 0, "kink", ""),
+    ("atan2(x, 1)", 0, "agree", ""),
+    ("atan2(1, x)", 0, "agree", ""),
+    ("abs(x/3 - 2)", 6, "kink", ""),
+    ("floor(sin(x)**2 + cos(x)**2)", 0.3, "unchecked", ""),
+    ("relu6(x)", 3, "agree", ""),
+    ("x*inf", 0, "undefined", ""),
+    ("x*sin(inf)", 1, "undefined", ""),
+    ("x*exp(-inf)", 1, "agree", ""),
+    ("sinc(x)", 3, "inaccurate", ""),
+    ("7", {}, "agree", ""),
+    ("x**-1", 0, "undefined", "needs a > 0, or b >= 0 at a = 0, or an integer b at a < 0"),
+    ("x**y", {"x": 0, "y": -1}, "undefined", "needs a > 0, or b >= 0 at a = 0, or an integer b at a < 0"),
+    # 1e300 is whole and even: on the left of it floor(x) is 1 less, and x % 1 tends to 1
+    *((text, 1e300, "kink", "a discontinuity") for text in ("floor(x)*x", "x%1", "x//2")),
+    ("floor(x*1e300)", 1, "kink", "a discontinuity"),
+    # a slope of 0 undoes a kink, and not the jump that it is added to
+    ("ceil(where(x<0, 1, 0) + abs(x) + 0.5)", 0, "kink", "a discontinuity"),
+    ("sum([abs(x) + where(x<0, 1, 0), x])**2", 0, "kink", "a discontinuity"),
+    ("x**2", [nan, 1], "undefined", ""),
+    ("[x, -inf]", 1, "undefined", "y is -inf here"),
+    ("where(x > 2, x, -inf)", 1, "undefined", "y is -inf here"),
+    ("amax([x, inf])", 1, "undefined", "y is inf here"),
+    ("torch.sum([x, nan])", 1, "undefined", "y is nan here"),
+    ("amax(inf)", {}, "undefined", "y is inf here"),
+    ("stack([inf, -inf])", {}, "undefined", "y is inf here"),
+    ("softmax(where(arange(3) < 2, x, -inf))", [1, 2, 3], "agree", ""),  # a mask, as people leave an element out
+    ("acos(1-x)", 1e-18, "nan-trap", "rounding in float64 may leave the domain: acos(1-x) has no value here"),
+    # torch divides by max(0, count - correction), and its backward pass by count - correction
+    ("var(x, correction=3)", [1, 2], "undefined", "has no value here"),
+    ("sum(x/var(2*x, correction=2.5))", [1, 2], "undefined", "has no value here"),
+    ("a**b", {"a": [0.0, 1.0], "b": 0.0}, "undefined", ""),
+    ("x**y", {"x": [0.0, 1.0], "y": 1.0}, "agree", ""),
+    ("cosine_similarity(a, b, dim=0)", {"a": 1, "b": "3,4"}, "agree", ""),  # torch stretches a first
+    ("log(x)*0 + x", [-1.0, 2.0], "undefined", ""),
+]
+"""What the note of a finding says is the last column."""
+
+INFERRED = {"a**b", "tan(pi/2*x)", "x**x", "(pi - acos(x))**2", "(asin(x) - pi/2)**2"}
+"""Whose verdict is not proven; that of a jump never is."""
+
+
+def _slope(check: Check) -> Entry:
+    return next(f for f in check.findings if f.variable is not None)
+
+
+@pytest.mark.parametrize(("text", "x", "verdict", "words"), VERDICTS, ids=[f"{t} at {x}" for t, x, _, _ in VERDICTS])
+def test_the_verdict_on_a_function_at_a_point(text: str, x: Any, verdict: str, words: str) -> None:
+    """Kinks that are undone, ends of domains, poles, jumps, lost digits, saturation, constants, exact quotients."""
+    check = checked(text, x)
+    assert check.verdict == verdict, check.findings
+    assert not words or any(words in finding.note for finding in check.findings), check.findings
+    for slope in [finding for finding in check.findings if finding.variable][:1]:
+        is_jump = "a discontinuity" in slope.note
+        assert slope.proven == (text not in INFERRED and not is_jump and verdict != "unchecked")
+
+
+KINKS: list[tuple[str, Any, tuple[float, float], float]] = [
+    ("abs(x)", 0, (-1, 1), 0),
+    ("-abs(x)", 0, (1, -1), 0),
+    ("relu(x)", 0, (0, 1), 0),
+    ("maximum(x, 1)", 1, (0, 1), 0.5),
+    ("maximum(x, x**2)", 1, (1, 2), 1.5),
+    ("minimum(3*x, 5 + x/2)", 2, (3, 0.5), 1.75),
+    ("amax([x, 2*x, 3*x])", 0, (1, 3), 2),
+    ("amax(x)", [1, 1, 1], (0, 1), 1 / 3),
+    ("amin(x)", [1, 1, 2], (1, 0), 0.5),
+    ("clamp(x, 0, 1)", 0, (0, 1), 1),
+    ("clamp(x, 0, 1)", 1, (1, 0), 1),
+    ("where(x > 0, x**2, -x)", 0, (-1, 0), -1),
+    ("x if x < 1 else 2*x - 1", 1, (1, 2), 2),
+    ("Piecewise((x, x < 0), (x**3, True))", 0, (1, 0), 0),
+    ("sqrt(x**2)", 0, (-1, 1), math.nan),
+    ("norm(x)", [0, 0, 0], (-1, 1), 0),
+    ("sqrt(sum(x**2))", [0, 0], (-1, 1), math.nan),
+    ("exp(abs(x))", 0, (-1, 1), 0),
+    ("abs(x - 3)*x", 3, (-3, 3), 0),
+    ("abs(x) + abs(x - 1e-300)", 0, (-2, 0), -1),
+    ("abs(x - 1e300)", 1e300, (-1, 1), 0),
+    ("leaky_relu(x)", 0, (0.01, 1), 0.01),
+    ("(x**2)**(1/2) + x", 0, (0, 2), math.nan),
+    ("std(x)", [1, 1], (-math.sqrt(0.5), math.sqrt(0.5)), 0),
+    ("abs(sin(pi*x))", 1, (-math.pi, math.pi), -math.pi),
+    ("hypot(x, 0)", 0, (-1, 1), math.nan),
+    ("(x**4)**0.25", 0, (-1, 1), math.nan),
+    ("maximum(abs(x), sqrt(abs(x)))**2", 0, (-1, 1), math.nan),  # near 0 the larger one is the root
+    (
+        f"-20*exp(-0.2*sqrt(mean(x**2))) - exp(mean(cos({2 * math.pi}*x)))",
+        [0, 0],
+        (-math.sqrt(8), math.sqrt(8)),
+        math.nan,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "sides", "torch"), KINKS, ids=[f"{t} at {x}" for t, x, _, _ in KINKS])
+def test_a_kink_has_its_one_sided_derivatives(text: str, x: Any, sides: tuple[float, float], torch: float) -> None:
+    """[left, right], what torch picked, and whether that is a subgradient; no infinite slope of a part is blamed."""
+    check = checked(text, x)
+    finding = _slope(check)
+    assert (check.verdict, finding.proven) == ("kink", True)
+    assert re.search("has a kink here: |^a kink: .* has no slope here; torch picked", finding.note)
+    assert finding.one_sided == pytest.approx(sides, rel=1e-12, abs=1e-300)
+    assert finding.torch == pytest.approx(torch, nan_ok=True)
+    kind = "subgradient" if sides[0] <= sides[1] else "supergradient"
+    between = min(sides) <= torch <= max(sides)
+    assert (f"a {kind}" if between else f"no {kind}") in finding.note
+
+
+REMOVABLE = [
+    ("sin(x)/x", 0, 1, 0),
+    ("x**2/x", 0, 0, 1),
+    ("(exp(x) - 1)/x", 0, 1, 0.5),
+    ("x/x", 0, 1, 0),
+    ("(x - sin(x))/x**3", 0, 1 / 6, 0),
+    ("(x**2 - 1)/(x - 1)", 1, 2, 1),
+    ("log(1 + x)/x", 0, 1, -0.5),
+    ("x**3/abs(x)", 0, 0, 0),
+    ("sum(sin(x)/x)", [0, 0], 2, 0),
+    ("prod(x)/prod(x)", [0, 2], 1, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "value", "slope"), REMOVABLE, ids=[f"{t} at {x}" for t, x, _, _ in REMOVABLE])
+def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slope: float) -> None:
+    """Of the value and of the derivative."""
+    check = checked(text, x)
+    assert check.verdict == "removable"
+    own, *slopes = check.findings
+    assert (own.variable, own.verdict) == (None, "removable")
+    assert own.reference == pytest.approx(value, rel=1e-15, abs=1e-300)
+    assert slopes[0].verdict == "removable"
+    assert slopes[0].reference == pytest.approx(slope, rel=1e-15, abs=1e-300)
+    assert not check.proven
