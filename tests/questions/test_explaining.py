@@ -25,16 +25,6 @@ def _adjoint(answer: Explanation, name: str) -> Adjoint:
     return next(adjoint for adjoint in answer.adjoints if adjoint.name == name)
 
 
-def test_named_statements_keep_their_names() -> None:
-    """Of y = x**2, z = y**3 at 1, 2: z' by y is 3*y**2 = 3, 48, y' by x is 2*x = 2, 4, and the product 6, 192."""
-    answer = _explain("y = x**2; z = y**3", "1,1", x="1,2")
-    assert [(s.name, s.operation.pretty, s.value.tolist()) for s in answer.steps] == [
-        ("y", "x²", [1, 4]),
-        ("z", "y³", [1, 64]),
-    ]
-    assert [(a.name, a.value.tolist()) for a in answer.adjoints] == [("z", [1, 1]), ("y", [3, 48]), ("x", [6, 192])]
-
-
 @pytest.mark.parametrize(
     ("text", "x", "steps"),
     [
