@@ -108,11 +108,6 @@ def into_an_array(x: torch.Tensor) -> Any:
     return total
 
 
-def interpolated(x: torch.Tensor) -> Any:
-    """A function that torch does not have."""
-    return np.interp(x, [0, 1], [2, 3])
-
-
 def step_function(x: torch.Tensor) -> Any:
     """A function whose derivative torch does not have."""
     return np.heaviside(x, 0.5) * x
@@ -131,7 +126,6 @@ def powers(x: torch.Tensor) -> Any:
         (outside_of_the_domain, "ValueError: math domain error, raised while outside_of_the_domain is called"),
         (many_elements, "raised while many_elements is called"),
         (into_an_array, "Can't call numpy() on Tensor that requires grad"),
-        (interpolated, "Can't call numpy() on Tensor that requires grad"),
     ],
 )
 def test_what_python_refuses_is_refused(function: Callable[..., Any], message: str) -> None:
