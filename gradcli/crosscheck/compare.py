@@ -94,20 +94,9 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
 
 
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
-    """The entry with a verdict and a truth, made by its fields: faster than `replace` where there are thousands."""
-    return Entry(
-        variable=entry.variable,
-        row=entry.row,
-        column=entry.column,
-        verdict=verdict,
-        torch=entry.torch,
-        relative_error=error,
-        note=note,
-        proven=True,
-        of=entry.of,
-        by=entry.by,
-        truth=truth,
-    )
+    """The entry with a verdict and a truth."""
+    kept = Entry(entry.variable, entry.row, entry.column, verdict, entry.torch, of=entry.of, by=entry.by)
+    return replace(kept, relative_error=error, note=note, proven=True, truth=truth)
 
 
 def noun(entry: Entry) -> str:

@@ -42,7 +42,7 @@ from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
-from gradcli.reference.running import Direction, Found
+from gradcli.reference.running import Found
 from gradcli.results import Check, Entry
 
 if TYPE_CHECKING:
@@ -231,16 +231,11 @@ class _Judge:
         torch = survey.torch
         if survey.entries == 0:
             return Part(survey.family, 0, (), "all", ("there are no entries to check",)), None
-        too_much = None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
-            # A plan that was over the budget is not tried again under another name.
-            if (asked := self._asked(selection)) == too_much:
-                continue
             try:
                 plan = self.reference.plan(selection.directions, selection.rows)
             except OverBudgetError:
-                too_much = asked
                 continue
             found = plan.run(FIRST_BITS)
             evidence = Enclosed(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
@@ -269,10 +264,6 @@ class _Judge:
     def _nothing_decided(self, survey: Survey, note: str) -> Part:
         """Make the part for entries of which none could be decided."""
         return Part(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
-
-    def _asked(self, selection: Selection) -> tuple[frozenset[Direction], frozenset[int] | None]:
-        rows = None if selection.rows is None else frozenset(selection.rows.tolist())
-        return frozenset(selection.directions), None if rows and len(rows) == self.point.rows else rows
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """The remark that derivatives by infinite elements of a variable are limits; empty without any."""
@@ -308,7 +299,7 @@ class _Judge:
             shape = self.point.shape_of(name)
             number = float(blocks[name].reshape(-1, math.prod(shape))[row, j])
             index = None if row < 0 else unravel(row, self.point.shape)
-            entries.append(Entry(name, index, unravel(j, shape), "unchecked", number, truth=arb(0)))
+            entries.append(Entry(name, index, unravel(j, shape), "unchecked", number))
         return entries
 
     def _decide(self, evidence: Enclosed, found: Found, entries: Sequence[Entry]) -> list[Entry]:
@@ -329,7 +320,7 @@ class _Judge:
                 seen = ReferenceValues(found, directions)
                 for n, entry in enumerate(entries):
                     doing("proving", n, len(entries))
-                    truth = case.truth(entry, seen) if entry.truth is None else entry.truth
+                    truth = case.truth(entry, seen)
                     # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
                     if isinstance(truth, Undefined) and (truth.decided or is_last):
                         singular.append(Singular(entry, truth, frozenset(case.rows(entry, seen))))

@@ -111,23 +111,23 @@ class Survey:
     @cached_property
     def odd_count(self) -> int:
         """How many are 0 by structure and not in torch's numbers."""
-        return sum(self._odd_of(symbol) for symbol in self.pattern or ())
+        return sum(int(np.count_nonzero(self._is_odd(symbol))) for symbol in self.pattern or ())
 
     @cached_property
     def odd(self) -> list[Odd]:
         """The first `MOST_ODD` entries that are 0 by structure and not in torch's numbers."""
-        found: list[Odd] = []
-        for symbol, (rows, columns) in (self.pattern or {}).items():
-            if len(found) < MOST_ODD and self._odd_of(symbol):
-                is_odd = self.block(symbol) != 0
-                is_odd[rows, columns] = False
-                places = np.argwhere(is_odd)[: MOST_ODD - len(found)].tolist()
-                found += [(str(symbol), j, row if self.torch.jacobian is not None else -1) for row, j in places]
-        return found
+        is_matrix = self.torch.jacobian is not None
+        found = [
+            (str(symbol), j, row if is_matrix else -1)
+            for symbol in (self.pattern or {} if self.odd_count else {})
+            for row, j in np.argwhere(self._is_odd(symbol))[:MOST_ODD].tolist()
+        ]
+        return found[:MOST_ODD]
 
-    def _odd_of(self, symbol: sympy.Symbol) -> int:
-        block = self.block(symbol)
-        return int(np.count_nonzero(block) - np.count_nonzero(block[(self.pattern or {})[symbol]]))
+    def _is_odd(self, symbol: sympy.Symbol) -> npt.NDArray[np.bool_]:
+        is_odd = np.asarray(self.block(symbol) != 0)
+        is_odd[(self.pattern or {})[symbol]] = False
+        return is_odd
 
     def block(self, symbol: sympy.Symbol) -> Array:
         """Torch's numbers with the columns on the second axis."""

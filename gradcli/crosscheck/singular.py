@@ -429,13 +429,7 @@ class _Surroundings:
         sides = self.sides.get(self.case.direction(one.entry))
         reason = one.cause.reason
         if sides is None:
-            slopes = self._slopes(one)
-            is_one = all(slope.meets(slopes[0]) for slope in slopes)
-            if is_one and not any(self._leaves(row, path) for path in self.paths for row in self._values(one)):
-                return self._smooth(one, slopes[0].ball)
-            if not all(slope.kind == "finite" for slope in slopes):
-                return _unseen(one, f"{WHOLE} was over the budget")
-            return replace(one.entry, verdict="kink", note=f"{reason}; the slopes around the point differ")
+            return _unseen(one, f"{WHOLE} was over the budget")
         left, right = (self._quotient(side, one, sign) for side, sign in zip(sides, (-1, 1), strict=True))
         if "unknown" in (left.kind, right.kind):
             return None
