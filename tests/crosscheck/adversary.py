@@ -1,6 +1,6 @@
 """Random functions with kinks, ties, jumps, poles and gaps, at the points where these are, and what is true of them.
 
-A function is one text: gradcli reads it, and Python evaluates it on numbers of mpmath with 8,000 bits.  Derivatives
+A function is one text: gradcli reads it, and Python evaluates it on numbers of mpmath with 14,000 bits.  Derivatives
 are differences with steps so small that nothing lies between a point and the one beside it: neither the next float nor
 any product of them.  Questions of many seeds are asked by hand: `python -m tests.crosscheck.adversary 5000 [SEED]`.
 """
@@ -34,14 +34,14 @@ class NotKnownError(Exception):
 
 def _context() -> Any:
     context: Any = MPContext()
-    context.prec = 8_000
+    context.prec = 14_000
     context.trap_complex = True
     return context
 
 
 M = _context()
 TWO = M.mpf(2)
-STEP, WIDER_STEP = TWO**-2500, TWO**-64
+STEP, WIDER_STEP = TWO**-4500, TWO**-64
 """Of a first derivative, and of a second one, which is wider than any number made of the former."""
 
 
@@ -85,7 +85,7 @@ def value(text: str, at: Mapping[str, Any]) -> Any:
 
 
 def _is_near(a: Any, b: Any) -> bool:
-    return bool(abs(a - b) <= TWO**-1200 + TWO**-1000 * abs(a))
+    return bool(abs(a - b) <= TWO**-1200 + TWO**-2000 * abs(a))
 
 
 def _sides(f: Callable[[Any], Any], step: Any) -> Sides:
