@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gradcli import guide as manual
-from gradcli import options
+from gradcli import guide as manual, options
 from gradcli.cli.completion import SCRIPTS, Shell, function_names
 from gradcli.cli.expression import OnceCommand
 from gradcli.cli.in_force import config

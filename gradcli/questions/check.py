@@ -432,8 +432,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     if not claims and not expected:
         return ()
-    from gradcli.claims import Subject, claimed, claimed_anew
-    from gradcli.claims import expected as compared
+    from gradcli.claims import Subject, claimed, claimed_anew, expected as compared
 
     question = look.question
 

@@ -48,8 +48,7 @@ from gradcli.notation import (
 )
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
-from gradcli.symbolic.printing import alone as printed
-from gradcli.symbolic.printing import as_factor
+from gradcli.symbolic.printing import alone as printed, as_factor
 
 _Item = TypeVar("_Item")
 

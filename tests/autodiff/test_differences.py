@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff.jacobians import PRODUCT
-from gradcli.autodiff.jacobians import differences as quotients
+from gradcli.autodiff.jacobians import PRODUCT, differences as quotients
 from tests.parsing import parse
 
 SMOOTH = [

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gradcli.codegen.self_writing import Expression, Number, constant
 

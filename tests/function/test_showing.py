@@ -95,8 +95,7 @@ def test_nan_is_equal_to_nan() -> None:
 
 def test_every_class_that_holds_arrays_is_compared_by_them() -> None:
     """One that is added without it would raise when it is compared."""
-    for name in results.__all__:
-        kind = getattr(results, name)
+    for name, kind in vars(results).items():
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
             holds = any(
                 "Array" in str(field.type) or "NDArray" in str(field.type) for field in dataclasses.fields(kind)

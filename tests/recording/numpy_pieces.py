@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from math import exp, pi
-from math import sqrt as root
+from math import exp, pi, sqrt as root
 from typing import Any
 
 import numpy as np

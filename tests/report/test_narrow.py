@@ -11,8 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gradcli.report import rendered
-from gradcli.report.document import Screen, Span, Table
-from gradcli.report.document import lines as cells
+from gradcli.report.document import Screen, Span, Table, lines as cells
 from gradcli.report.render.terminal import lines, render
 from tests.recorded import COMMANDS, answer
 

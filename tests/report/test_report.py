@@ -13,8 +13,7 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.report import rendered, wording
-from gradcli.report.data import json as json_report
-from gradcli.report.data import plain
+from gradcli.report.data import json as json_report, plain
 from gradcli.report.document import Screen
 from gradcli.report.numbers import as_json, digits
 from gradcli.results import Check, Checking, Claim, Entry, Rewrite, Sampling

@@ -28,8 +28,7 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone
-from gradcli.report.compose.marks import wrong as wrong_of
+from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone, wrong as wrong_of
 from gradcli.report.compose.views import claim_note, graph, opinions
 from gradcli.report.compose.writer import Doubts, Writer
 from gradcli.report.document import TONES, line, lines
