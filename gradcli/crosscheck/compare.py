@@ -94,9 +94,10 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
 
 
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
-    """The entry with a verdict and a truth."""
-    kept = Entry(entry.variable, entry.row, entry.column, verdict, entry.torch, of=entry.of, by=entry.by)
-    return replace(kept, relative_error=error, note=note, proven=True, truth=truth)
+    """The entry with a verdict and a truth, made by its fields: faster than `replace` where there are thousands."""
+    known = entry.variable, entry.row, entry.column, verdict, entry.torch
+    of, by = entry.of, entry.by
+    return Entry(*known, relative_error=error, note=note, proven=True, of=of, by=by, truth=truth)
 
 
 def noun(entry: Entry) -> str:

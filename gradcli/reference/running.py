@@ -165,6 +165,9 @@ class Run:
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
+                elif call.op.sense:  # of what is no number, only that it is not equal to anything is true
+                    of_nan = arb(0 not in call.op.sense and len(call.op.sense) == 2)
+                    found = [of_nan if any(map(_is_nan, o)) else rule.evaluate(list(o), shown) for o in columns]
                 else:
                     found = [self._evaluated(line, rule.evaluate(list(o), shown), list(o), shown) for o in columns]
                 return {e: self._underflown(outcome) for e, outcome in zip(out, found, strict=True)}
@@ -388,3 +391,7 @@ def _sum(a: Outcome, b: Outcome) -> Outcome:
     if isinstance(a, Undefined):
         return a
     return b if isinstance(b, Undefined) else a + b
+
+
+def _is_nan(operand: Outcome) -> bool:
+    return not isinstance(operand, Undefined) and operand.is_nan()

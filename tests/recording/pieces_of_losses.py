@@ -489,7 +489,7 @@ def losses_of_pairs(a, b):
     return rank + F.poisson_nll_loss(a, b.abs()) + F.cosine_embedding_loss(a[None], b[None], -y[:1], margin=0.1)
 
 
-@piece(T(2, 3), verdict="undefined")  # wrong: NaN stands for what is missing, and nansum leaves it out
+@piece(T(2, 3))
 def mean_of_what_is_there(x):
     return torch.nansum(torch.where(x > 0, x, torch.nan)) + x.nanmean()
 
