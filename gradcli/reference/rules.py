@@ -20,7 +20,7 @@ from sympy import Expr
 
 from gradcli.language import ops
 from gradcli.language.ops import TABLE
-from gradcli.language.program.meaning import compose, meaning
+from gradcli.language.program.meaning import Comparison, compose, meaning, ne
 from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.compiling import Compiled, compile_ball
@@ -76,6 +76,10 @@ class Rule:
         for operand in operands:
             if isinstance(operand, Undefined):
                 return operand
+        if any(map(_is_nan, operands)):
+            if isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
+                return arb(isinstance(self.expression, ne))
+            return Undefined("domain", f"nan goes into {shown} here", True)
         ball = self.value(self._environment(operands))
         if exists(ball) and not self._wavers(ball, operands):
             return ball
@@ -89,6 +93,8 @@ class Rule:
         value = self.evaluate(operands, shown)
         if isinstance(value, Undefined):
             return value
+        if any(map(_is_nan, operands)):
+            return arb(0)
         environment = self._environment(operands)
         for kink in self.kinks:
             distance = kink(environment)
@@ -130,6 +136,10 @@ class Rule:
 def at_edge(shown: str, distance: Ball) -> Undefined:
     """That a slope is one on one side, as what is at this distance from the edge of a domain moves across it."""
     return Undefined("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
+
+
+def _is_nan(operand: Outcome) -> bool:
+    return operand is not None and not isinstance(operand, Undefined) and operand.is_nan()
 
 
 def _is_infinite(operand: Outcome) -> bool:

@@ -6,7 +6,6 @@ them; products, determinants and inverses have partial derivatives of their own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,13 +136,13 @@ class Run:
         return {row: self._finite(outcome) for row, outcome in values.items()}
 
     def _finite(self, outcome: Outcome) -> Outcome:
-        """The outcome, unless it is no number: one such as -inf may go in or be inside, y may not be one."""
+        """The outcome, unless it is no number: one such as -inf or nan may go in or be inside, y may not be one."""
         if isinstance(outcome, Undefined) or exists(outcome.mid()):
             return outcome
         for symbol, data in self.reference.inputs.items():
-            infinite = data[np.isinf(data)]
-            if infinite.size:
-                return Undefined("domain", f"{symbol} is {float(infinite[0])} here", True)
+            others = data[~np.isfinite(data)]
+            if others.size:
+                return Undefined("domain", f"{symbol} is {float(others[0])} here", True)
         return Undefined("domain", f"y is {float(outcome.mid())} here", True)
 
     def _inputs(self, variable: sympy.Symbol, elements: list[int]) -> dict[int, Outcome]:
@@ -151,8 +150,7 @@ class Run:
         found: dict[int, Outcome] = {}
         for j in elements:
             number, moved = float(data[j]), self.shift.get((variable, j))
-            exact = arb(number) if moved is None else arb(number) + moved
-            found[j] = Undefined("domain", f"{variable} is nan here", True) if math.isnan(number) else exact
+            found[j] = arb(number) if moved is None else arb(number) + moved
         return found
 
     def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
@@ -165,9 +163,6 @@ class Run:
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
-                elif call.op.sense:  # of what is no number, only that it is not equal to anything is true
-                    of_nan = arb(0 not in call.op.sense and len(call.op.sense) == 2)
-                    found = [of_nan if any(map(_is_nan, o)) else rule.evaluate(list(o), shown) for o in columns]
                 else:
                     found = [self._evaluated(line, rule.evaluate(list(o), shown), list(o), shown) for o in columns]
                 return {e: self._underflown(outcome) for e, outcome in zip(out, found, strict=True)}
@@ -391,7 +386,3 @@ def _sum(a: Outcome, b: Outcome) -> Outcome:
     if isinstance(a, Undefined):
         return a
     return b if isinstance(b, Undefined) else a + b
-
-
-def _is_nan(operand: Outcome) -> bool:
-    return not isinstance(operand, Undefined) and operand.is_nan()
