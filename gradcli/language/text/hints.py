@@ -80,6 +80,7 @@ _FOREIGN: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("mse", "MSE"), "write mse_loss(y, t)"),
         **dict.fromkeys(("heaviside", "Heaviside", "step"), "write where(x > 0, 1, 0)"),
         **dict.fromkeys(("cbrt",), "write sign(x)*abs(x)**(1/3)"),
+        **dict.fromkeys(("logspace",), "write 10**linspace(a, b, n)"),
     }
 )
 
