@@ -433,14 +433,14 @@ class Recorder(DispatchMode):
             return self._value(tensor, place)
         if base is not None:
             return self._made_value(tensor, place)
-        self.require_seen(tensor, place)
+        self._require_seen(tensor, place)
         name = self.names.of(tensor, place.frame)
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
                 return exact_number(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
-    def require_seen(self, tensor: Tensor, place: Place) -> None:
+    def _require_seen(self, tensor: Tensor, place: Place) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
             raise InputError(

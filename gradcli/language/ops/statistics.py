@@ -84,8 +84,6 @@ def _sorted(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return "; ".join([*text, f"transpose(s, {dim}, -1)"])
 
 
-_PAIR = ("values", "indices")
-
 ORDER = (
     _defined(
         "sorted(x, dim=-1, descending=False)",
