@@ -14,6 +14,7 @@ Rooms, from the top:
 
 warm                             a process that answers the calls of the shell at once
 cli, requests                    the shell, and requests as JSON
+mapping                          one function over tables: into a file, or in parts into a folder, on many machines
 function                         the Python API: a method a command
 running                          functions and scripts of Python, run and recorded
 questions, report                what is asked and answered; answers to text

@@ -7,7 +7,7 @@ Holds no mathematics: `gradcli.questions` asks the readings.  The options of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
@@ -21,7 +21,6 @@ from gradcli.results import (
     JVP,
     VJP,
     Allowed,
-    Array,
     BackwardGraph,
     Checking,
     ClosedForm,
@@ -81,6 +80,9 @@ class Function(ParsedText):
     >>> f.vjp([1, 2], v=[1, 1]).vjp["x"]
     array([2., 4.])
     """
+
+    def __reduce__(self) -> Any:
+        return (Function, (self.expression,)) if type(self) is Function else super().__reduce__()
 
     # -- in numbers and formulas
 
@@ -435,11 +437,12 @@ class Function(ParsedText):
         dtype: Dtype | None = None,
         on_error: OnError = "fail",
         check: bool = False,
+        check_rows: int | None = None,
     ) -> Stream:
         """What maps blocks of rows, of which columns are variables, and `at` has the others.
 
         `wrt` names the columns among them by default, `on_error` says what becomes of rows that are at fault, and
-        `check` whether to judge a sample of the rows.
+        `check` whether to judge some rows, of which `check_rows` says how many.
 
         >>> import numpy as np
         >>> from gradcli.results import Block, RowSource
@@ -450,20 +453,21 @@ class Function(ParsedText):
         """
         from gradcli.questions.streaming import Stream
 
-        return Stream(self._planned(source, at, wrt, dtype), on_error, check=check)
+        return Stream(self._planned(source, at, wrt, dtype), on_error, check=check, check_rows=check_rows)
 
     def map(
         self,
-        columns: Mapping[str, Value],
+        columns: Any,
         at: Inputs | None = None,
         *,
         wrt: Sequence[str] | None = None,
         dtype: Dtype | None = None,
-    ) -> dict[str, Array]:
+    ) -> Any:
         """The value and the derivatives at many points, computed block by block on all cores.
 
         `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
-        (N, *y.shape, *x.shape).
+        (N, *y.shape, *x.shape).  Or they are a table of pyarrow, pandas or Polars, with the columns that a file of
+        `gradcli map` has; there comes out one of the same kind, with a column for each element.
 
         Raises:
             GradcliError: As for `stream`; columns of different lengths.
@@ -471,6 +475,26 @@ class Function(ParsedText):
         >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
         {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
         """
+        from gradcli.files.frames import alike, arrays_of, is_frame
         from gradcli.questions.streaming import mapped
 
-        return mapped(lambda source: self._planned(source, at, wrt, dtype), columns)
+        has_frame = is_frame(columns)
+        arrays = arrays_of(columns, self.variables) if has_frame else columns
+        found = mapped(lambda source: self._planned(source, at, wrt, dtype), arrays, is_flat=has_frame)
+        return alike(columns, found) if has_frame else found
+
+    def map_partitions(
+        self,
+        frame: Any,
+        at: Inputs | None = None,
+        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
+    ) -> Any:
+        """The same for a DataFrame of Dask, partition by partition where these are, when it is computed.
+
+        Raises:
+            GradcliError: As for `map`.
+        """
+        meta = self.map(frame._meta_nonempty, at, wrt=wrt, dtype=dtype)
+        return frame.map_partitions(self.map, at, wrt=wrt, dtype=dtype, meta=meta)

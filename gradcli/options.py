@@ -21,7 +21,7 @@ JUDGED = (*DERIVATIVES, "eval", "explain")
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
-ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz")
+ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "arrows")
 
 FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
 DIGITS_VARIABLE, PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_DIGITS", "GRADCLI_PAGER", "GRADCLI_CONFIG"
@@ -51,6 +51,7 @@ class Kind(Enum):
     WHOLE = auto()
     CHOICE = auto()
     FILE = auto()
+    WORD = auto()
 
 
 _METAVARS: Mapping[Kind, str] = {
@@ -89,6 +90,7 @@ class Option:
         choices: The words that it takes.
         bounds: Of a whole number.
         words: What may stand in its place.
+        letters: What stands for a word in the help.
         has_several: Whether the shell takes several of one.
         is_required: Whether the shell insists on it.
         is_presentation: Whether it is about how the shell shows the answer, and no part of the question.
@@ -106,6 +108,7 @@ class Option:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] | None = None
     words: tuple[str, ...] = ()
+    letters: str = ""
     has_several: bool = False
     is_required: bool = False
     is_presentation: bool = False
@@ -114,9 +117,8 @@ class Option:
     @property
     def metavar(self) -> str | None:
         """What stands for its value in the help."""
-        return (
-            None if self.choices else "|".join([_METAVARS[self.kind], *self.words]) if self.kind in _METAVARS else None
-        )
+        of_kind = self.letters or _METAVARS.get(self.kind)
+        return "|".join([of_kind, *self.words]) if of_kind and not self.choices else None
 
     @property
     def is_repeated(self) -> bool:
@@ -305,8 +307,9 @@ OPTIONS = (
         Kind.FILE,
         ("map",),
         is_required=True,
-        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy or .npz; "
-        "- is standard input. A vector x has columns x[0], x[1], or x0, x1.",
+        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, "
+        ".arrow or .arrows, text compressed too, .csv.gz or .csv.zst; a folder, or a pattern in quotes, 'data/*.csv'; "
+        "- is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.",
     ),
     Option(
         "points_format",
@@ -327,7 +330,8 @@ OPTIONS = (
         Kind.FILE,
         ("map",),
         short="-o",
-        help="Where to write y and dy_dx. The file has its name when it is whole. Default: -, standard output.",
+        help="Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each "
+        "row group or block. Default: -, standard output.",
     ),
     Option(
         "output_format",
@@ -352,8 +356,18 @@ OPTIONS = (
         Kind.SWITCH,
         ("map",),
         is_setting=True,
-        help="Judge a sample of the rows, and say the verdict on stderr.",
+        help="Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
     ),
+    Option("check_rows", Kind.WHOLE, ("map",), bounds=(1, 100_000), help="How many rows --check judges."),
+    Option("rows", Kind.WORD, ("map",), letters="A..B", help="Only these rows, from 1, both ends: 1..1000, or 1001.."),
+    Option(
+        "part", Kind.WORD, ("map",), letters="K/N", help="Only the Kth of N parts of the rows; joined, they are all."
+    ),
+    Option("workers", Kind.WHOLE, ("map",), bounds=(1, 999), help="Compute in N processes of Dask. Needs -o FOLDER/."),
+    Option(
+        "scheduler", Kind.WORD, ("map",), letters="ADDRESS", help="Compute on Dask, tcp://host:8786, into -o FOLDER/."
+    ),
+    Option("resume", Kind.SWITCH, ("map",), help="Go on with a run that was ended: its parts that are whole stay."),
     # -- what many have
     Option(
         "wrt",

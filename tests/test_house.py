@@ -39,13 +39,14 @@ ALLOWED = {
     "codegen": "errors results language symbolic report codegen",
     "questions": "errors options results language autodiff notation symbolic reference crosscheck claims diagnose "
     "codegen questions recording progress",
-    "function": "results language questions",
+    "function": "files results language questions",
     "recording": "autodiff errors language recording results",
     "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation results report",
     "files": "errors results language files signals",
+    "mapping": "gradcli autodiff crosscheck errors files function mapping questions results running",
     "requests": "errors options results function files requests progress",
-    "cli": "gradcli errors options results language function guide questions running files report requests "
+    "cli": "gradcli errors options results language function guide mapping questions running files report requests "
     "signals cli progress warm",
     "warm": "gradcli autodiff cli running signals warm",
     "__init__": "errors results function running report showing",

@@ -44,6 +44,7 @@ class CommandLine:
 
     Attributes:
         command: Its name.
+        expression: EXPR, the text in the place of `@`.
         function: The function of EXPR.
         arguments: Those of the question that were given, by the keywords of `Function`.
         presentation: The options of how the answer is shown.
@@ -52,6 +53,7 @@ class CommandLine:
     """
 
     command: str
+    expression: str
     function: Function
     arguments: Mapping[str, Any]
     presentation: Mapping[str, Any]
@@ -82,10 +84,10 @@ def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], in
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
         demands = _demands(presentation, given, command)
         shown = manner(presentation)
-        function, files = _function_of(expression)
+        text, function, files = _function_of(expression)
         question = (option for option in table if not option.is_presentation)
         function, asked = arguments(question, given, function, files)
-        answer = body(CommandLine(command, function, asked, presentation, shown, files))
+        answer = body(CommandLine(command, text, function, asked, presentation, shown, files))
         return answer if callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = body.__doc__
@@ -127,8 +129,8 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
             raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
 
 
-def _function_of(expression: str) -> tuple[Function, Files]:
-    """The function of a command line, and the files that its values may be in.
+def _function_of(expression: str) -> tuple[str, Function, Files]:
+    """The text of a function, the function, and the files that its values may be in.
 
     Raises:
         GradcliError: The text is not in the language.
@@ -141,11 +143,11 @@ def _function_of(expression: str) -> tuple[Function, Files]:
         named.require_file()
         from gradcli.running.python_functions import named as function_named
 
-        return function_named(named), files
+        return expression, function_named(named), files
     text = read_expression(expression, files)
     from gradcli.function import Function
 
-    return Function(text), files
+    return text, Function(text), files
 
 
 # -- differentiate

@@ -49,6 +49,9 @@ _MEANT = {
 
 _SUFFIXES = frozenset([*TEXT, *OTHER])
 _FILE = "-o"
+_COUNTED = "--check-rows"
+"""What the number after `--check` is given to."""
+
 _VARIABLE = re.compile(r"--[A-Za-z]\d?")
 
 
@@ -118,6 +121,9 @@ class OnceCommand(TyperCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Separate options from arguments, and put these behind `--`."""
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
+        if _COUNTED in known:
+            args = [one for word, after in zip(args, [*args[1:], ""], strict=True)
+                    for one in ([word, _COUNTED] if word == "--check" and after.isdecimal() else [word])]  # fmt: skip
         options: list[str] = []
         arguments: list[str] = []
         given: set[str] = set()

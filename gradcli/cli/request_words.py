@@ -89,6 +89,6 @@ def _add(app: typer.Typer, body: Callable[[CommandLine], Result], alike: str) ->
 
         question = (option for option in table if not option.is_presentation)
         function, asked = arguments(question, given, Function(text), files)
-        return body(CommandLine(name, function, asked, presentation, OutputOptions("json"), files))
+        return body(CommandLine(name, text, function, asked, presentation, OutputOptions("json"), files))
 
     app.command(name, cls=ExpressionCommand, add_help_option=False)(signed(run, table, "expression", Expression))

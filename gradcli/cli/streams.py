@@ -8,8 +8,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from contextlib import contextmanager
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -18,9 +18,6 @@ from gradcli.cli.console import descriptor, remark, require_stdout, send
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.signals import undone
-
-if TYPE_CHECKING:
-    from gradcli.files.rows import Rows
 
 Requests = Annotated[
     str | None,
@@ -52,39 +49,46 @@ def map_(line: CommandLine) -> Callable[[], int]:
       gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
       gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
+      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/ --workers 4
     """
     demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
         require_none(demands, "needs --check")
+        require_none({"check_rows": "check_rows" in line.arguments}, "needs --check")
     return lambda: _streamed(line, demands)
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
-    from gradcli.files.rows import format_of, open_rows
-    from gradcli.files.sinks import open_sink
+    from gradcli.files.rows import Points, format_of, part_of, rows_of
+    from gradcli.mapping import Cluster, Work, apply, into_folder
 
     start = time.perf_counter()
     asked = dict(line.arguments)
-    points, output = asked.pop("points"), asked.pop("output", "-")
-    given, keep = asked.pop("points_format", None), asked.pop("keep", False)
-    columns = asked.pop("columns", ())
-    form = format_of(output, asked.pop("output_format", None), "--output-format")
+    path, output = asked.pop("points"), asked.pop("output", "-")
+    given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())
+    cluster = Cluster(asked.pop("scheduler", None), asked.pop("workers", None))
+    cuts: dict[str, str] = {name: asked.pop(name) for name in ("rows", "part") if name in asked}
+    resume, form = asked.pop("resume", False), asked.pop("output_format", None)
+    is_folder = output.endswith(os.sep) or os.path.isdir(output)
+    _require_folder({"scheduler": cluster.scheduler, "workers": cluster.workers, "resume": resume}, cuts, is_folder)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
-    with ExitStack() as stack:
-        rows = stack.enter_context(open_rows(line.files, points, given, names, columns))
-        stream = line.function.stream(rows.source, **asked)
-        plan = stream.plan
-        kept = rows.source.columns if keep else {}
-        plan.require_free(list(kept))
-        from_text = format_of(points, given, "--points-format") in ("csv", "tsv")
-        sink = stack.enter_context(
-            open_sink(output, form, kept, plan.quantities, plan.question.dtype, from_text=from_text)
-        )
-        advance = stack.enter_context(_progress(rows, output, is_quiet=line.shown.is_quiet))
-        blocks = rows.blocks(plan.columns, keep=keep, most=stream.rows)
-        for part in stack.enter_context(contextlib.closing(stream.over(blocks))):
-            sink.write(part)
-            advance(stream.read)
+    points = Points.of(path, given, names, columns)
+    form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
+    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form in ("csv", "tsv"))
+    if is_folder:
+        with _progress(output, is_quiet=line.shown.is_quiet) as advance:
+            stream = into_folder(
+                work, points, path, cluster, line.function, output, resume=resume, remark=remark,
+                advance=lambda tally, parts: advance(tally.read, (parts, None)),
+            )  # fmt: skip
+    else:
+        format_of(output, form, "--output-format")
+        first, last = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
+        with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
+            stream = apply(
+                work, line.function, rows, output, first, last, has_names=first == 1,
+                advance=lambda tally: advance(tally.read, rows.progress),
+            )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()
     if not line.shown.is_quiet:
         from gradcli.report.wording import summary
@@ -93,19 +97,35 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     return 0 if passes(passage.check, **demands) else NOT_PASSED
 
 
+def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], is_folder: bool) -> None:
+    """Refuse what is for a folder where there is none, what is for a file where there is one, and two cuts.
+
+    Raises:
+        UsageError: So it is.
+    """
+    given = [f"--{name}" for name, value in of_folders.items() if value]
+    cutting = [f"--{name}" for name in cuts]
+    if given and not is_folder:
+        raise UsageError(f"{given[0]} writes parts into a folder, and there is none", hint="write -o FOLDER/")
+    if cutting and (is_folder or len(cutting) > 1):
+        other = "a folder of parts" if is_folder else cutting[1]
+        raise UsageError(f"{cutting[0]} and {other} exclude each other", hint="leave out one of them")
+
+
 def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
-def _progress(rows: Rows, output: str, *, is_quiet: bool) -> Iterator[Any]:
+def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[int, int | None]], None]]:
     """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it.
 
-    There is none where the rows themselves come to a terminal, in whose lines it would stand.
+    It is told how many rows were read, how far that is, and how far it goes.  There is none where the rows themselves
+    come to a terminal, in whose lines it would stand.
     """
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     if is_quiet or shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
-        yield lambda read: None
+        yield lambda read, progress: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -125,10 +145,10 @@ def _progress(rows: Rows, output: str, *, is_quiet: bool) -> Iterator[Any]:
         redirect_stderr=False,
     )
     with undone(_clear), bar:
-        task = bar.add_task("", total=rows.progress[1], read=0, rate=0.0)
+        task = bar.add_task("", total=None, read=0, rate=0.0)
 
-        def advance(read: int) -> None:
-            done, total = rows.progress
+        def advance(read: int, progress: tuple[int, int | None]) -> None:
+            done, total = progress
             rate = read / max(1e-9, time.perf_counter() - start)
             bar.update(task, completed=done, total=total, read=read, rate=rate)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -117,34 +117,41 @@ _LOST = 4
 
 @dataclass
 class Held:
-    """A row, with the numbers that were found there, and its line in a text."""
+    """A row, with the numbers that were found there, and what messages call it."""
 
     number: int
     inputs: Mapping[str, Array]
     values: tuple[Array, ...]
-    line: int | None = None
+    called: str = ""
 
 
 @dataclass
 class Sample:
     """The rows that are held, by why they are: those with the smallest scores, of each kind.
 
-    >>> sample = Sample()
-    >>> x = np.arange(-500.0, 500.0)
-    >>> sample.see(np.arange(2, 1002), {"x": x}, (x**2,))
+    A score follows from the row and its number alone, so that the samples of the parts of a table, joined in any
+    order, are that of the whole.
+
+    Attributes:
+        most: Rows that are judged.
+
+    >>> x, sample = np.arange(-500.0, 500.0), Sample()
+    >>> for part in (slice(600, 1000), slice(0, 600)):
+    ...     one = Sample()
+    ...     one.see(np.arange(2, 1002)[part], {"x": x[part]}, (x[part] ** 2,))
+    ...     sample.join(one)
     >>> found = [held.number for held in sample.rows()]
     >>> len(found), found[0], 502 in found, found[-1]
     (16, 2, True, 1001)
     """
 
-    _kept: dict[str, list[tuple[float, Held]]] = field(default_factory=dict)
-    _seen: int = 0
-    _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
+    most: int = MOST_POINTS
+    kept: dict[str, list[tuple[float, Held]]] = field(default_factory=dict)
 
     @property
     def wants_critical(self) -> bool:
         """Whether more rows at kinks can be held."""
-        return len(self._kept.get("critical", ())) < MOST_CRITICAL
+        return len(self.kept.get("critical", ())) < MOST_CRITICAL
 
     def see(
         self,
@@ -152,61 +159,105 @@ class Sample:
         inputs: Mapping[str, Array],
         values: tuple[Array, ...],
         critical: Sequence[int] = (),
-        lines: npt.NDArray[Any] | None = None,
+        called: Callable[[int], str] = lambda row: "",
     ) -> None:
         """Look at some rows.
 
         Args:
-            numbers: The place of each in their source.
+            numbers: The place of each in their source, ascending.
             inputs: The variables, of shape (N, *x.shape).
             values: The quantities, of shape (N, *shape).
             critical: Places of rows at or next to a kink, or another place where there may be no derivative.
-            lines: The line of each, where they come from a text.
+            called: What messages call the row at a place.
         """
         count = len(numbers)
         if not count:
             return
 
-        def keep(why: str, most: int, scores: Array) -> None:
-            kept = self._kept.setdefault(why, [])
+        def keep(why: str, scores: Array) -> None:
+            kept, most = self.kept.setdefault(why, []), self._room(why)
             # Most rows of a long stream fail this, so that a block costs one comparison.
             fresh = np.flatnonzero(scores < (kept[-1][0] if len(kept) == most else np.inf))
             for row in fresh[np.argsort(scores[fresh], kind="stable")[:most]].tolist():
                 # Copies, as a view would keep the whole block in memory.
                 own = {name: array[row].copy() for name, array in inputs.items()}
-                line = None if lines is None else int(lines[row])
-                held = Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), line)
+                held = Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), called(row))
                 kept.append((float(scores[row]), held))
-            self._kept[why] = sorted(kept, key=lambda pair: pair[0])[:most]
+            self._cut(why)
 
-        order = self._seen + np.arange(count, dtype=np.float64)
-        self._seen += count
+        order = numbers.astype(np.float64)
         at_kinks = np.full(count, np.inf)
         at_kinks[list(critical)] = order[: len(critical)]
         sizes = {f"{place} {name}": _sizes(array) for place, (name, array) in enumerate(inputs.items())}
         sizes |= {f"{place} out": _sizes(array) for place, array in enumerate(values)}
         lost = np.any([np.isinf(size) for size in sizes.values()], axis=0)
-        keep("critical", MOST_CRITICAL, at_kinks)
-        keep("first", 1, order)
-        keep("last", 1, -order)
-        keep("lost", _LOST, np.where(lost, order, np.inf))
-        keep("random", MOST_POINTS, self._generator.random(count))
+        keep("critical", at_kinks)
+        keep("first", order)
+        keep("last", -order)
+        keep("lost", np.where(lost, order, np.inf))
+        keep("random", _random(numbers))
         for name, size in sizes.items():
-            keep(f"least {name}", 1, size)
+            keep(f"least {name}", size)
             # Infinite sizes have their own list; here they would hide the largest finite row.
-            keep(f"most {name}", 1, np.where(np.isinf(size), 1.0, -size))
+            keep(f"most {name}", np.where(np.isinf(size), 1.0, -size))
+
+    def join(self, other: Sample) -> None:
+        """Hold what a sample of other rows holds, too."""
+        for why, kept in other.kept.items():
+            self.kept.setdefault(why, []).extend(kept)
+            self._cut(why)
+
+    def facts(self) -> dict[str, Any]:
+        """The sample as JSON holds it: each row once, and the scores by which it is held."""
+        rows = {held.number: held for kept in self.kept.values() for _, held in kept}
+        listed = [
+            [one.number, one.called, {name: array.tolist() for name, array in one.inputs.items()},
+             [array.tolist() for array in one.values], one.values[0].dtype.name]
+            for one in rows.values()
+        ]  # fmt: skip
+        scores = {why: [[score, held.number] for score, held in kept] for why, kept in self.kept.items()}
+        return {"most": self.most, "rows": listed, "kept": scores}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Sample:
+        """The sample that `facts` are of."""
+        rows = {}
+        for number, called, inputs, values, dtype in facts["rows"]:
+            arrays = {name: np.array(one, np.float64) for name, one in inputs.items()}
+            rows[number] = Held(number, arrays, tuple(np.array(one, dtype) for one in values), called)
+        kept = {why: [(score, rows[number]) for score, number in pairs] for why, pairs in facts["kept"].items()}
+        return cls(facts["most"], kept)
 
     def rows(self) -> list[Held]:
-        """The sample: at most `MOST_POINTS` rows by their numbers, those at kinks first where it is too small."""
-        if not self._kept:
+        """The sample: at most `most` rows by their numbers, those at kinks first where it is too small."""
+        if not self.kept:
             return []
-        critical, first, last, lost, rest, *most = ([row for _, row in kept] for kept in self._kept.values())
-        extremes = list(itertools.chain(*most))
+        critical, first, last, lost, rest, *others = ([row for _, row in kept] for kept in self.kept.values())
+        extremes = list(itertools.chain(*others))
         order: dict[int, Held] = {}
-        for row in [*critical, *first, *last, *lost, *extremes[: MOST_POINTS // 2], *rest, *extremes]:
+        for row in [*critical, *first, *last, *lost, *extremes[: self.most // 2], *rest, *extremes]:
             order.setdefault(row.number, row)
-        chosen = list(order.values())[:MOST_POINTS]
+        chosen = list(order.values())[: self.most]
         return sorted(chosen, key=lambda row: row.number)
+
+    def _room(self, why: str) -> int:
+        """How many rows are held for a reason."""
+        return {"critical": MOST_CRITICAL, "lost": _LOST, "random": self.most}.get(why, 1)
+
+    def _cut(self, why: str) -> None:
+        self.kept[why] = sorted(self.kept[why], key=lambda pair: (pair[0], pair[1].number))[: self._room(why)]
+
+
+def _random(numbers: npt.NDArray[Any]) -> Array:
+    """Numbers from 0 to 1 that follow from those of the rows and look drawn.
+
+    Source: SplitMix64 of G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    """
+    mixed = (numbers.astype(np.uint64) + np.uint64(SEED + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Array = ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return found
 
 
 def _sizes(array: Array) -> Array:

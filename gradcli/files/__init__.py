@@ -4,8 +4,10 @@ reader                           the text after `@`, and one run's files, standa
 decoding                         bytes to text, with bounds; JSON to arrays
 csv_tables, binary               CSV and TSV; NumPy's own files
 atomic                           files that are there whole or not at all
-rows, delimited, objects         many points in: blocks of rows of any format; CSV and TSV; JSON Lines
-sinks                            blocks of rows out
+several, rows                    many points in: one file or a folder of them; blocks of rows of any format
+delimited, objects, columnar     those of CSV and TSV; of JSON Lines; of Parquet and Arrow, out as well
+frames                           tables of Python, from which arrays come and which they become
+sinks, compression               blocks of rows out; text that is compressed, in and out
 
 Knows formats and paths, and nothing of the language or of functions.  What is read is hostile until it is parsed: no
 pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.

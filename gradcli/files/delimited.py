@@ -40,6 +40,14 @@ _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
 
+class Start(NamedTuple):
+    """Where a row of a text begins: how many rows there are before it, the byte, and the line from 1."""
+
+    rows: int
+    byte: int
+    line: int
+
+
 class TextRows:
     """What the readers of text have in common: whole lines, and how far they have come."""
 
@@ -48,6 +56,36 @@ class TextRows:
         self._name = name
         self._chunks = self._lines.chunks()
         self._count = 0
+        self._first = 1  # the line that what is read next begins on
+
+    def starts(self, every: int) -> Iterator[Start]:
+        """Where rows begin, about so many bytes apart, after all rows before were counted; at last, where all end."""
+        last = 0
+        for text in self._texts():
+            if text:
+                self._pass(text)
+            found = Start(self._count, self._lines.whole, self._first + text.count("\n"))
+            if self._is_between_rows() and found.byte - last >= every:
+                last = found.byte
+                yield found
+        yield Start(self._count, self._lines.whole, 0)
+
+    def seek(self, start: Start) -> None:
+        """Go on from a row."""
+        self._count = start.rows
+        self._chunks = self._lines.chunks_from(start.byte, start.line)
+
+    def _texts(self) -> Iterator[str]:
+        """The texts that are read at once, of whole rows; none while a pipe waits."""
+        raise NotImplementedError
+
+    def _pass(self, text: str) -> None:
+        """Count the rows of a text."""
+        raise NotImplementedError
+
+    def _is_between_rows(self) -> bool:
+        """Whether nothing that has been read belongs to the next row."""
+        return True
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
         """The places of the next rows, from 1."""
@@ -58,6 +96,11 @@ class TextRows:
     def progress(self) -> tuple[int, int | None]:
         """Bytes that have been read, and that there are."""
         return self._lines.position, self._lines.size
+
+    @property
+    def passed(self) -> int:
+        """Rows that have gone by."""
+        return self._count
 
 
 def named_twice(name: str) -> InputError:
@@ -70,22 +113,29 @@ class Lines:
 
     Attributes:
         position: Bytes that have been read.
+        whole: Bytes of the lines that have been given out.
         size: Bytes that there are, where that is known.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
-        self.position = 0
+        self.position = self.whole = 0
         self.size, self._descriptor = _kind(stream)
 
-    def chunks(self) -> Iterator[tuple[int, str]]:
+    def chunks_from(self, byte: int, line: int) -> Iterator[tuple[int, str]]:
+        """The whole lines from a byte on, which is the first of a line."""
+        self._stream.seek(byte)
+        self.position = self.whole = byte
+        return self.chunks(line)
+
+    def chunks(self, number: int = 1) -> Iterator[tuple[int, str]]:
         r"""Whole lines with `\n` alone at their ends, and the number of the first; none while a pipe waits.
 
         Raises:
             InputError: The stream cannot be read, or is no text.
             TooLargeError: A line is longer than `LONGEST`.
         """
-        number, rest = 1, b""
+        rest = b""
         while True:
             # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
             if self._waits():
@@ -104,6 +154,7 @@ class Lines:
             whole, rest = rest + data[:cut], data[cut:]
             if whole or rest:
                 text = self._text(whole or rest, number)
+                self.whole = self.position - len(rest) * bool(whole)
                 yield number, text
                 number += text.count("\n")
             if not data:
@@ -178,34 +229,68 @@ class Delimited(TextRows):
         self._variables, self._given = variables, columns
         self._separator = "\t" if form == "tsv" else ","
         self._blank = self._blanks = 0  # the first of blank rows that may be the last, and how many there are
-        self._first, self._text = 1, ""
+        self._text = ""
         self._header: list[str] = self._names(form)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows.
 
         Args:
             wanted: The columns to read as numbers.
             keep: Whether to keep the cells of all columns.
             most: Rows of a block; here a chunk decides.
+            first: The first row that is needed; some before it are counted and not read.
         """
         del most
         usecols = [self._header.index(name) for name in wanted]
-        held = ""
-        for first, text in itertools.chain([(self._first, self._text)], self._chunks):
-            self._text = ""
+        for text in self._texts():
+            count = self._rows_at_a_glance(text) if self._count + 1 < first else None
             if not text:
                 yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
+            elif count is not None and self._count + count < first:
+                self._count += count
+            else:
+                yield from self._blocks(text, wanted, usecols, keep=keep)
+
+    def seek(self, start: Start) -> None:
+        """Go on from a row, below the names that were read."""
+        self._text = ""
+        super().seek(start)
+
+    def _texts(self) -> Iterator[str]:
+        held = ""
+        for first, text in itertools.chain([(self._first, self._text)] if self._text else [], self._chunks):
+            self._text = ""
+            if not text:
+                yield ""
                 continue
             held, self._first = held + text, self._first if held else first
             if held.count('"') % 2 and len(held) < _LONGEST_RECORD:
                 continue  # a quote may go on in the next chunk
-            yield from self._blocks(held, wanted, usecols, keep=keep)
+            yield held
             held = ""
         if held:
-            yield from self._blocks(held, wanted, usecols, keep=keep)
+            yield held
+
+    def _pass(self, text: str) -> None:
+        count = self._rows_at_a_glance(text)
+        if count is not None:
+            self._count += count
+            return
+        for _ in self._exact(text.removesuffix("\n").split("\n"), [], [], keep=False):
+            pass  # which counts them
+
+    def _is_between_rows(self) -> bool:
+        return not self._blanks
+
+    def _rows_at_a_glance(self, text: str) -> int | None:
+        """How many rows a text has, if each of its lines is one."""
+        if '"' in text or self._blanks:
+            return None
+        lines = text.removesuffix("\n").split("\n")
+        return len(lines) if all(map(str.strip, lines)) else None
 
     def _blocks(self, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
         """The rows of whole lines, the first of which has been counted."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.decoding import NOT_FINITE, Array, array_of, shown
-from gradcli.files.delimited import TextRows
+from gradcli.files.delimited import Start, TextRows
 from gradcli.results import Block, Cells, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
@@ -34,20 +34,35 @@ class Objects(TextRows):
         self._held: list[tuple[int, str]] = []
         self.source = RowSource(name, self._columns())
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows; a chunk is a block.
 
         Args:
             wanted: The columns to read as numbers.
             keep: Whether to keep all columns.
             most: Rows of a block; here a chunk decides.
+            first: The first row that is needed; some before it are counted and not read.
         """
         del most
-        for first, text in itertools.chain(self._held, self._chunks):
-            self._held = []
-            lines = [(number, line) for number, line in enumerate(text.split("\n"), first) if line.strip()]
-            if lines or not text:
+        for text in self._texts():
+            lines = [(number, line) for number, line in enumerate(text.split("\n"), self._first) if line.strip()]
+            if lines and self._count + len(lines) < first:
+                self._count += len(lines)
+            elif lines or not text:
                 yield self._block(lines, wanted, keep=keep)
+
+    def seek(self, start: Start) -> None:
+        """Go on from a row, whose columns are those of the first."""
+        self._held = []
+        super().seek(start)
+
+    def _texts(self) -> Iterator[str]:
+        for first, text in itertools.chain(self._held, self._chunks):
+            self._first, self._held = first, []
+            yield text
+
+    def _pass(self, text: str) -> None:
+        self._count += sum(map(bool, map(str.strip, text.split("\n"))))
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""

@@ -1,4 +1,4 @@
-"""Rows in: a file or standard input as blocks of columns, in bounded memory; and those of NumPy's own files.
+"""Rows in: files or standard input as blocks of columns, in bounded memory; and the rows of NumPy's own files.
 
 These are .npy of records or of a plain table, and .npz with an array a variable.  They are mapped, and what is in a
 pipe or an archive is copied to a temporary file: the memory is that of a block however long the file is.
@@ -6,23 +6,30 @@ pipe or an archive is copied to a temporary file: the memory is that of a block 
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, BinaryIO, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.binary import SCALE, mapped, members_of, opened_archive, require_numbers, within_float64
+from gradcli.files.columnar import FORMATS as COLUMNAR, ArrowRows
+from gradcli.files.compression import Decompressed
+from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import shown
-from gradcli.files.delimited import Delimited, named_twice
+from gradcli.files.delimited import Delimited, Start, TextRows, named_twice
 from gradcli.files.objects import Objects
 from gradcli.files.reader import Files
+from gradcli.files.several import PointsFile, listed, suffixes
 from gradcli.results import Array, Block, Cells, Fault, RowSource
 
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz"}
+TEXT = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+
+FORMATS = {**TEXT, ".npy": "npy", ".npz": "npz", **COLUMNAR}
 """The formats of rows by the suffix of the file."""
 
 
@@ -36,8 +43,16 @@ class Rows(Protocol):
         """How far it has been read, and how far it goes."""
         ...
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
-        """The rows: the columns wanted as numbers, all columns as they are if they are to be kept."""
+    @property
+    def passed(self) -> int:
+        """Rows that have gone by."""
+        ...
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
+        """The rows: the columns wanted as numbers, all columns as they are if they are to be kept.
+
+        Rows before the first may be left out.
+        """
         ...
 
 
@@ -45,48 +60,257 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """The format of a file: as given, or as its suffix says; CSV without a name.
 
     Raises:
-        InputError: The suffix says nothing.
+        InputError: The suffix says nothing, or says that other than text is compressed.
     """
-    if given or path == "-":
-        return given or "csv"
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in FORMATS:
+    suffix, packed = suffixes(path)
+    form = given or ("csv" if path == "-" else FORMATS.get(suffix))
+    if form is None:
         raise InputError(
             f"the name '{path}' does not say what format the file is in",
             hint=f"name it {', '.join(FORMATS)}, or give {option} {', '.join(dict.fromkeys(FORMATS.values()))}",
         )
-    return FORMATS[suffix]
+    if packed and form not in TEXT.values():
+        message = f"'{path}' is compressed, and only text is read and written so: {', '.join(TEXT)}"
+        raise InputError(message, hint="leave out the last suffix; Parquet, Arrow and .npz compress their columns")
+    return form
 
 
-@contextmanager
-def open_rows(
-    files: Files, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()
-) -> Iterator[Rows]:
-    """The rows of a file, its header read.
+@dataclass(frozen=True)
+class Points:
+    """What `--points` names, and how it is read.
 
-    Args:
-        files: The files of the command line.
-        path: Of the file, or `-`.
+    Attributes:
+        files: In order.
         given: The format, if the suffix does not decide.
         names: The variables that have their values there.
         columns: What the columns of a table without names are called, in order; by default as `names`, where there is
             no other way to read it.
+        source: The columns of all, where these are a part of the files.
+        before: The number of the row before the first one.
+    """
+
+    files: tuple[PointsFile, ...]
+    given: str | None
+    names: Sequence[str]
+    columns: Sequence[str] = ()
+    source: RowSource | None = None
+    before: int = 0
+
+    @classmethod
+    def of(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> Points:
+        """The files that a path, a folder or a pattern names.
+
+        Raises:
+            InputError: There is none, or they have several formats.
+        """
+        found = cls(tuple(listed(path)), given, names, columns)
+        forms = {found.form_of(file): file.path for file in found.files}
+        if len(forms) > 1:
+            one, other = list(forms.values())[:2]
+            raise InputError(f"'{path}' has files of several formats: {one} and {other}", hint="name those of one")
+        return found
+
+    @property
+    def form(self) -> str:
+        """Their format."""
+        return self.form_of(self.files[0])
+
+    def form_of(self, file: PointsFile) -> str:
+        """The format of one."""
+        return format_of(file.path, self.given, "--points-format")
+
+    def count(self) -> int:
+        """How many rows there are; a text is read for it.
+
+        Raises:
+            InputError: They come through a pipe.
+        """
+        total = 0
+        for file in self.files:
+            if file.path == "-":
+                raise InputError("standard input is read once, and --part counts rows first", hint="write it to a file")
+            with self.opened(file, Files()) as rows:
+                total += count_of(rows)
+        return total
+
+    @contextmanager
+    def opened(self, file: PointsFile, files: Files) -> Iterator[Rows]:
+        """The rows of one file, its header read.
+
+        Raises:
+            GradcliError: It cannot be read, its header is not one, or its columns are named twice.
+        """
+        form, (_, packed) = self.form_of(file), suffixes(file.path)
+        with ExitStack() as stack:
+            stream, name = files.stream(file.path, "--points", stack)
+            if packed:
+                stream = cast("BinaryIO", Decompressed(stream, packed, name))
+            match form:
+                case "jsonl":
+                    yield Objects(stream, _unnamed(name, self.columns))
+                case "npy":
+                    yield ArrayRows(name, _columns_of_npy(stream, name, self.names, self.columns, stack))
+                case "npz":
+                    yield ArrayRows(name, _columns_of_npz(stream, _unnamed(name, self.columns), self.names, stack))
+                case "parquet" | "arrow" | "arrows":
+                    yield ArrowRows(stream, _unnamed(name, self.columns), form, self.names)
+                case _:
+                    yield Delimited(stream, name, form, self.names, self.columns)
+
+    @contextmanager
+    def rows(self, path: str, files: Files) -> Iterator[Rows]:
+        """The rows of all files, one file after the other.
+
+        Args:
+            path: What messages call them together.
+            files: The files of the command line.
+
+        Raises:
+            GradcliError: As for `opened`, of the first.
+        """
+        with self.opened(self.files[0], files) as first:
+            is_one = len(self.files) == 1 and not self.files[0].keys and self.source is None
+            yield first if is_one else Joined(self, f"'{path}'", first, files)
+
+
+def count_of(rows: Rows) -> int:
+    """How many rows there are; a text is read for it."""
+    if isinstance(rows, TextRows):
+        *_, end = rows.starts(2**62)
+        return end.rows
+    return sum(rows.groups()) if isinstance(rows, ArrowRows) else rows.progress[1] or 0
+
+
+class Joined:
+    """The rows of several files that have the same columns, and those that their folders name.
+
+    Attributes:
+        source: The columns of the first file, and those of the folders.
+        passed: Rows that have gone by, with those of the files before.
+    """
+
+    def __init__(self, points: Points, name: str, first: Rows, files: Files) -> None:
+        self._points, self._first, self._files, self._place, self._rows = points, first, files, 0, first
+        self.passed = points.before
+        self.source = points.source or self._merged(name)
+
+    def _merged(self, name: str) -> RowSource:
+        source, files = self._first.source, self._points.files
+        types = dict(source.types)
+        for key in files[0].keys:
+            if key in source.columns:
+                raise InputError(f"{source.name} has a column {shown(key)}, which its folder names too")
+            is_whole = all(re.fullmatch(r"-?\d{1,18}", file.keys.get(key, "")) for file in files)
+            types[key] = "int64" if is_whole else "string"
+        return RowSource(name, {**source.columns, **dict.fromkeys(files[0].keys, ())}, source.twice, types)
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Thousandths of files that have been read, and that there are."""
+        done, total = self._rows.progress
+        return self._place * 1000 + (done * 1000 // total if total else 0), len(self._points.files) * 1000
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
+        """The rows, numbered on from file to file."""
+        for place, file in enumerate(self._points.files):
+            self._place, before = place, self.passed
+            with ExitStack() as stack:
+                self._rows = stack.enter_context(self._points.opened(file, self._files)) if place else self._first
+                self._require_same(self._rows.source, file, wanted, keep=keep)
+                inside = [name for name in wanted if name not in file.keys]
+                for block in self._rows.blocks(inside, keep=keep, most=most, first=first - before):
+                    yield self._with_keys(block, file, wanted, before, keep=keep)
+                self.passed = before + self._rows.passed
+
+    def seek(self, start: Start) -> None:
+        """Go on from a row of the first file, which is a text."""
+        if isinstance(self._first, TextRows):
+            self._first.seek(start)
+
+    def _require_same(self, source: RowSource, file: PointsFile, wanted: Sequence[str], *, keep: bool) -> None:
+        """Refuse a file that lacks a column, or has another shape in it.
+
+        Raises:
+            InputError: So it is.
+        """
+        for name in self.source.columns if keep else wanted:
+            if name not in file.keys and source.columns.get(name) != self.source.columns[name]:
+                message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
+                raise InputError(message, hint="the files of a table have the same columns, and folders the same keys")
+
+    def _with_keys(self, block: Block, file: PointsFile, wanted: Sequence[str], before: int, *, keep: bool) -> Block:
+        """A block as one of all files, with the columns that the folders name."""
+        count, types = len(block.numbers), self.source.types
+        columns = {
+            name: np.full(count, _number_of(file, name)) if name in file.keys else block.columns[name]
+            for name in wanted
+        }
+        kept: dict[str, Cells] = {}
+        for name in self.source.columns if keep else ():
+            cell = file.keys.get(name)
+            own = int(cell) if cell and types[name] == "int64" else cell or None
+            kept[name] = block.kept[name] if cell is None else [own] * count
+        numbers, called = block.numbers + before, self._rows.source.name
+        return replace(block, numbers=numbers, columns=columns, kept=kept, name=called, before=before)
+
+
+def _number_of(file: PointsFile, name: str) -> float:
+    if not is_number(cell := file.keys[name]):
+        raise InputError(f"the folder of '{file.path}' says {name}={cell}, which is no number")
+    return number(cell)
+
+
+def rows_of(text: str) -> tuple[int, int | None]:
+    """The first and the last row of a range.
 
     Raises:
-        GradcliError: It cannot be read, its header is not one, or its columns are named twice.
+        InputError: It is none.
+
+    >>> rows_of("3..5"), rows_of("3.."), rows_of("7")
+    ((3, 5), (3, None), (7, 7))
     """
-    form = format_of(path, given, "--points-format")
-    with ExitStack() as stack:
-        stream, name = files.stream(path, "--points", stack)
-        match form:
-            case "jsonl":
-                yield Objects(stream, _unnamed(name, columns))
-            case "npy":
-                yield ArrayRows(name, _columns_of_npy(stream, name, names, columns, stack))
-            case "npz":
-                yield ArrayRows(name, _columns_of_npz(stream, _unnamed(name, columns), names, stack))
-            case _:
-                yield Delimited(stream, name, form, names, columns)
+    found = re.fullmatch(r"\s*(\d{1,15})?\s*(\.\.)?\s*(\d{1,15})?\s*", text)
+    low, dots, high = found.groups() if found else (None, None, None)
+    first = int(low or 1)
+    last = (int(high) if high else None) if dots else first
+    if not (low or high) or first < 1 or (last is not None and last < first):
+        hint = "rows are counted from 1, and both ends belong to it: --rows 1..1000, or 1001.."
+        raise InputError(f"--rows {text} is no range of rows", hint=hint)
+    return first, last
+
+
+def part_of(text: str, points: Points) -> tuple[int, int]:
+    """The first and the last row of a part, `K/N` of all.
+
+    Raises:
+        InputError: It is none, or the rows cannot be counted.
+    """
+    found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
+    part, parts = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= part <= parts:
+        raise InputError(f"--part {text} is no part of a whole", hint="the parts of 8 are --part 1/8 to --part 8/8")
+    total = points.count()
+    return total * (part - 1) // parts + 1, total * part // parts
+
+
+def within(blocks: Iterator[Block], first: int, last: int | None) -> Iterator[Block]:
+    """The rows from the first to the last one.
+
+    Args:
+        blocks: Of all rows; some before the first may be missing.
+        first: Its number.
+        last: That of the last; None for all.
+    """
+    for block in blocks:
+        if not len(block.numbers):
+            yield block
+            continue
+        start, end = int(block.numbers[0]), int(block.numbers[-1])
+        low, high = max(first, start), end if last is None else min(last, end)
+        if low <= high:
+            yield block if (low, high) == (start, end) else block.rows(low - start, high - start + 1)
+        if last is not None and end >= last:
+            return
 
 
 def _unnamed(name: str, columns: Sequence[str]) -> str:
@@ -182,26 +406,32 @@ class ArrayRows:
         """Rows that have been read, and that there are."""
         return self._done, self._count
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int) -> Iterator[Block]:
+    @property
+    def passed(self) -> int:
+        """Rows that have gone by."""
+        return self._done
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, counted from 1.
 
         Args:
             wanted: The columns to read as numbers.
             keep: Whether to keep all columns.
             most: Rows of a block.
+            first: The first row that is needed.
         """
         for name in wanted:
             require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
-        for first in range(0, self._count, most):
-            self._done = last = min(first + most, self._count)
-            kept: dict[str, Cells] = {name: a[first:last] for name, a in self._columns.items()} if keep else {}
+        for start in range((first - 1) // most * most, self._count, most):
+            self._done = last = min(start + most, self._count)
+            kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
             columns: dict[str, Array] = {}
             faults: dict[int, Fault] = {}
             for name in wanted:
-                columns[name], beyond = within_float64(self._columns[name][first:last])
+                columns[name], beyond = within_float64(self._columns[name][start:last])
                 for index in [] if beyond is None else np.unique(np.nonzero(beyond)[0]).tolist():
-                    where = f"row {first + index + 1} of {self.source.name}, {shown(name)}"
+                    where = f"row {start + index + 1} of {self.source.name}, {shown(name)}"
                     message = f"{where}, holds a number beyond the range of float64"
                     faults.setdefault(index, Fault(index, message, SCALE))
             at_fault = tuple(faults[index] for index in sorted(faults))
-            yield Block(np.arange(first + 1, last + 1), columns, kept, at_fault)
+            yield Block(np.arange(start + 1, last + 1), columns, kept, at_fault)

@@ -1,7 +1,7 @@
 """Rows out: blocks of columns to a file or standard output, a writer a format, whole or not at all.
 
-Texts have the shortest digits that read back as the same number, one join a block.  The header of an .npy names the
-number of rows, which is known at the end: until then the numbers wait in temporary files.
+Texts have the fewest digits that read back as the same number.  The header of an .npy names the number of rows, which
+is known at the end: until then the numbers wait in temporary files.
 """
 
 from __future__ import annotations
@@ -10,27 +10,64 @@ import itertools
 import json
 import math
 import re
-import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, Protocol
+from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import IO, Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.atomic import Target, target
-from gradcli.files.binary import MAGIC
+from gradcli.files.columnar import ArrowWriter, unpacked
+from gradcli.files.compression import compressing
 from gradcli.files.csv_tables import number
 from gradcli.files.decoding import array_of, shown
-from gradcli.results import Cells, Mapped, Quantity
+from gradcli.files.several import suffixes
+from gradcli.results import Array, Cells, Mapped, Quantity, RowSource
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
 _JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
-_COPIED = 2**20
+
+@dataclass(frozen=True)
+class Layout:
+    """What a table of rows out holds.
+
+    Attributes:
+        source: The columns of the input.
+        is_kept: Whether they come first.
+        numbers: Those of them that are read as numbers.
+        quantities: What comes after them.
+        dtype: Of these.
+        from_text: Whether the cells of the input are texts of which some are numbers.
+        has_names: Whether a text begins with a row of names: a part that is not the first of a table does not.
+        about: What a file says of itself, where its format has room for that.
+    """
+
+    source: RowSource
+    is_kept: bool
+    numbers: Sequence[str]
+    quantities: Sequence[Quantity]
+    dtype: str
+    from_text: bool
+    has_names: bool = True
+    about: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> Mapping[str, tuple[int, ...]]:
+        """The columns of the input that come first, with the shapes of their cells."""
+        return self.source.columns if self.is_kept else {}
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the numbers, one for each element."""
+        return [column for quantity in self.quantities for column in quantity.columns]
 
 
 class Writer(Protocol):
@@ -46,40 +83,48 @@ class Writer(Protocol):
 
 
 @contextmanager
-def open_sink(
-    path: str,
-    form: str,
-    kept: Mapping[str, tuple[int, ...]],
-    quantities: Sequence[Quantity],
-    dtype: str,
-    *,
-    from_text: bool,
-) -> Iterator[Writer]:
+def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
     """A writer of rows; the file has its name when all are written, and does not exist if that fails.
 
     Args:
         path: Of the file, or `-` for standard output.
-        form: `csv`, `tsv`, `jsonl`, `npy` or `npz`.
-        kept: The columns of the input that come first, with the shapes of their cells.
-        quantities: What comes behind them.
-        dtype: Of their numbers.
-        from_text: Whether the cells of the columns to keep are texts of which some are numbers.
+        form: One of the formats of rows.
+        layout: What is written.
 
     Raises:
         OSError: The output cannot be written.
         InputError: The format cannot hold a column to keep.
     """
-    with target(path) as file:
+    with target(path) as found, compressing(found.file, suffixes(path)[1]) as file:
         writer: Writer
         match form:
             case "jsonl":
-                writer = ObjectWriter(file, list(kept), quantities, from_text=from_text)
+                writer = ObjectWriter(file, layout)
             case "npy" | "npz":
-                writer = ArrayWriter(file, kept, quantities, dtype, is_archive=form == "npz")
+                writer = ArrayWriter(found, layout, is_archive=form == "npz")
+            case "csv" | "tsv":
+                writer = DelimitedWriter(file, layout, "\t" if form == "tsv" else ",")
             case _:
-                writer = DelimitedWriter(file, kept, quantities, "\t" if form == "tsv" else ",")
+                writer = ColumnWriter(file, form, layout)
         yield writer
         writer.finish()
+
+
+class ColumnWriter(ArrowWriter):
+    """Columns of Arrow; what was read as numbers from a text is such a column."""
+
+    def __init__(self, file: BinaryIO, form: str, layout: Layout) -> None:
+        own, self._kept_shapes = layout.source.types, layout.kept
+        self._read = [name for name in layout.numbers if layout.is_kept and name not in own]
+        types = {name: own.get(name, "string" if layout.from_text else None) for name in layout.kept}
+        types |= dict.fromkeys(self._read)
+        super().__init__(file, form, types, layout.columns, layout.dtype, layout.about)
+
+    def write(self, mapped: Mapped) -> None:
+        """Write a block of rows, or hold it until there are enough for a group."""
+        kept, shapes = mapped.kept, self._kept_shapes
+        numbers = {name: numeric(name, kept[name], shapes[name], mapped.faulty) for name in self._read}
+        super().write(replace(mapped, kept={**kept, **numbers}))
 
 
 # -- texts
@@ -88,29 +133,29 @@ def open_sink(
 class DelimitedWriter:
     """CSV or TSV: a row of names, then a line a row; arrays to keep have a column for each element."""
 
-    def __init__(
-        self, target: Target, kept: Mapping[str, tuple[int, ...]], quantities: Sequence[Quantity], separator: str
-    ) -> None:
-        self._file, self._separator = target.file, separator
-        self._kept = kept
-        self._columns = [column for quantity in quantities for column in quantity.columns]
-        self._has_header = False
+    def __init__(self, file: BinaryIO, layout: Layout, separator: str) -> None:
+        self._file, self._separator = file, separator
+        self._kept, self._columns = layout.kept, layout.columns
+        self._has_header = not layout.has_names
 
     def write(self, mapped: Mapped) -> None:
         """Write a block of rows, a line each, after the row of names."""
         columns: list[list[str]] = []
-        for name, cells in mapped.kept.items():
+        for name, given in mapped.kept.items():
+            cells = _as_read(given)
             if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
                 columns += _digits(cells)
             elif isinstance(cells, np.ndarray):
                 columns += map(self._quoted, _digits(_worded(cells)))
             else:
                 columns += map(self._quoted, _split(name, cells, self._kept[name], mapped.faulty))
-        for values in mapped.values:
-            columns += _digits(values)
         self._header()
         if mapped.count:
-            lines = "\n".join(map(self._separator.join, zip(*columns, strict=True)))
+            lines = _lines(mapped.values, self._separator)
+            if columns:
+                kept = map(self._separator.join, zip(*columns, strict=True))
+                pairs = zip(kept, lines.split("\n"), strict=True)
+                lines = "\n".join(map(self._separator.join, pairs))
             self._file.write((lines + "\n").encode("utf-8", "surrogateescape"))
         self._file.flush()
 
@@ -141,32 +186,54 @@ class DelimitedWriter:
 class ObjectWriter:
     """JSON Lines: an object a row; numbers that JSON has not are the strings that every parser reads."""
 
-    def __init__(self, target: Target, kept: Sequence[str], quantities: Sequence[Quantity], *, from_text: bool) -> None:
-        self._file = target.file
-        self._as_json: Callable[[Any], str] = _of_text if from_text else _of_value
-        names = [*kept, *(column for quantity in quantities for column in quantity.columns)]
+    def __init__(self, file: BinaryIO, layout: Layout) -> None:
+        self._file = file
+        self._as_json: Callable[[Any], str] = _of_text if layout.from_text else _of_value
+        names = [*layout.kept, *layout.columns]
         # One template for all rows; a % in a name is doubled, as the template is filled by %.
         pairs = (json.dumps(_readable(name)).replace("%", "%%") + ": %s" for name in names)
         self._row = "{" + ", ".join(pairs) + "}\n"
 
     def write(self, mapped: Mapped) -> None:
         """Write a block of rows, an object each."""
-        columns: list[list[str]] = []
-        for cells in mapped.kept.values():
+        columns: list[Iterable[str]] = []
+        for cells in map(_as_read, mapped.kept.values()):
             if isinstance(cells, np.ndarray):
                 columns.append([_of_value(cell) for cell in _worded(cells).tolist()])
             else:
                 columns.append([self._as_json(cell) for cell in cells])
-        for values in mapped.values:
-            found = _digits(values)
-            if not np.isfinite(values).all():
-                found = [[_JSON_NAMES.get(cell, cell) for cell in column] for column in found]
-            columns += found
+        if mapped.count:
+            lines = _lines(mapped.values, ",", _JSON_NAMES).split("\n")
+            columns += zip(*(line.split(",") for line in lines), strict=True)
         self._file.write("".join(map(self._row.__mod__, zip(*columns, strict=True))).encode("utf-8"))
         self._file.flush()
 
     def finish(self) -> None:
         """There is nothing after the last row."""
+
+
+def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] | None = None) -> str:
+    """The numbers of some rows, a line each, with the fewest digits that read back as the same numbers.
+
+    Args:
+        values: Arrays of shape (N, *shape), N not 0.
+        separator: What stands between the numbers of a line.
+        names: What NaN and the infinities are called, if not as in Python.
+    """
+    import orjson
+
+    table = np.concatenate([array.reshape(len(array), -1) for array in values], axis=1)
+    text = orjson.dumps(table, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].decode().replace("],[", "\n")
+    lost = table[~np.isfinite(table)].tolist()
+    if lost:
+        words = [(names or {}).get(word, word) for word in map(repr, lost)]
+        text = "".join(itertools.chain.from_iterable(zip(text.split("null"), [*words, ""], strict=True)))
+    return text if separator == "," else text.replace(",", separator)
+
+
+def _as_read(cells: Cells) -> Cells:
+    """Cells as NumPy or Python has them."""
+    return cells if isinstance(cells, list | np.ndarray) else unpacked(cells)
 
 
 def _digits(values: npt.NDArray[Any]) -> list[list[str]]:
@@ -222,9 +289,11 @@ def _cell(value: Any) -> str:
             return value
         case None:
             return ""
-        case float():
-            return repr(value)
-    return json.dumps(value, ensure_ascii=False)
+        case float() | Decimal() | date() | time() | timedelta():
+            return str(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False, default=_cell)
 
 
 def _of_text(cell: str) -> str:
@@ -243,7 +312,7 @@ def _readable(text: str) -> str:
 
 
 def _of_value(value: Any) -> str:
-    text = repr(value) if isinstance(value, float) else json.dumps(_finite(value))
+    text = repr(value) if isinstance(value, float) else json.dumps(_finite(value), default=_cell)
     return _JSON_NAMES.get(text, text)
 
 
@@ -265,17 +334,9 @@ class ArrayWriter:
     and as an archive holds one member at a time.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        kept: Mapping[str, tuple[int, ...]],
-        quantities: Sequence[Quantity],
-        dtype: str,
-        *,
-        is_archive: bool,
-    ) -> None:
-        self._target, self._kept, self._quantities = target, kept, quantities
-        self._dtype, self._is_archive = dtype, is_archive
+    def __init__(self, target: Target, layout: Layout, *, is_archive: bool) -> None:
+        self._target, self._kept, self._quantities = target, layout.kept, layout.quantities
+        self._dtype, self._is_archive = layout.dtype, is_archive
         self._spools: dict[str, tuple[IO[bytes], np.dtype[Any], tuple[int, ...]]] = {}
         self._count = 0
 
@@ -319,9 +380,11 @@ class ArrayWriter:
 
     def _copy(self, name: str, to: IO[bytes]) -> None:
         spool, dtype, shape = self._spools[name]
-        to.write(header(dtype, (self._count, *shape)))
-        spool.seek(0)
-        shutil.copyfileobj(spool, to, _COPIED)
+        spool.flush()
+        whole = (self._count, *shape)
+        is_empty = math.prod(whole) * dtype.itemsize == 0  # which cannot be mapped
+        array = np.empty(whole, dtype) if is_empty else np.memmap(spool, dtype, "r", shape=whole)
+        np.lib.format.write_array(to, array, allow_pickle=False)
 
 
 def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:
@@ -332,6 +395,7 @@ def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[i
     Raises:
         InputError: They are no numbers.
     """
+    cells = _as_read(cells)
     if isinstance(cells, np.ndarray):
         return cells
     found = np.full((len(cells), *shape), np.nan)
@@ -351,18 +415,3 @@ def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[i
 
 def _number(cell: Any) -> float:
     return number(cell) if isinstance(cell, str) else float(cell)
-
-
-def header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The header of an .npy file.
-
-    >>> header(np.dtype(float), (9,)).rstrip()
-    b"\\x93NUMPY\\x01\\x00v\\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }"
-    """
-    descr = np.lib.format.dtype_to_descr(dtype)
-    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}".encode()
-    is_wide = len(text) > 2**16 - 100 or not text.isascii()
-    version, width = (b"\x03\x00", 4) if is_wide else (b"\x01\x00", 2)
-    before = len(MAGIC) + len(version) + width
-    size = -(-(before + len(text) + 1) // 64) * 64 - before
-    return MAGIC + version + size.to_bytes(width, "little") + text.ljust(size - 1) + b"\n"

@@ -256,28 +256,57 @@ MOST_ELEMENTS = 2**22
 class _Done:
     """A block that is computed: what is written of it, what is wrong in it, and the rest of its rows for the check."""
 
+    block: Block
     mapped: Mapped
     faults: tuple[Fault, ...]
-    numbers: npt.NDArray[Any]
-    lines: npt.NDArray[Any] | None
+    good: npt.NDArray[Any]
     variables: Mapping[str, Array]
     values: tuple[Array, ...]
+
+
+@dataclass
+class Tally:
+    """What has gone by: rows of the source and of the output, those at fault with the first in words, and a sample."""
+
+    read: int = 0
+    written: int = 0
+    faulty: int = 0
+    first: str = ""
+    sample: Sample | None = None
+
+    def add(self, other: Tally) -> None:
+        """Count the rows that follow these."""
+        self.read, self.written = self.read + other.read, self.written + other.written
+        self.faulty, self.first = self.faulty + other.faulty, self.first or other.first
+        if self.sample and other.sample:
+            self.sample.join(other.sample)
 
 
 class Stream:
     """One pass of rows through a function.
 
+    Args:
+        plan: The function and its columns.
+        on_error: What becomes of rows that are at fault.
+        check: Whether to judge some rows.
+        check_rows: How many.
+
     Attributes:
-        read: Rows of the source that have been computed.
-        written: Rows of the output.
+        tally: The rows that have been computed.
+        threads: How many blocks are computed at a time, at most; by default as many as there are cores.
     """
 
-    def __init__(self, plan: Plan, on_error: OnError = "fail", *, check: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, on_error: OnError = "fail", *, check: bool = False, check_rows: int | None = None
+    ) -> None:
         self.plan = plan
-        self.read = self.written = 0
-        self._on_error, self._checks = on_error, check
-        self._faulty, self._first = 0, ""
-        self._sample: Sample | None = None
+        self.tally = Tally()
+        self.threads: int | None = None
+        self._on_error = on_error
+        if check:
+            from gradcli.crosscheck.many_points import MOST_POINTS, Sample
+
+            self.tally.sample = Sample(check_rows or MOST_POINTS)
 
     @property
     def rows(self) -> int:
@@ -317,11 +346,13 @@ class Stream:
 
     def passage(self) -> StreamSummary:
         """What there is to say of the rows that have gone by."""
-        check = self._checked() if self._checks else None
+        tally = self.tally
+        check = self._checked() if tally.sample else None
         output = self.plan.question.program.output_name
-        held = self._sample.rows() if self._sample else []
-        lines = {row.number: row.line for row in held if row.line is not None}
-        return StreamSummary(self.read, self.written, self._faulty, self._on_error, self._first, output, check, lines)
+        called = {row.number: row.called for row in tally.sample.rows()} if tally.sample else {}
+        return StreamSummary(
+            tally.read, tally.written, tally.faulty, self._on_error, tally.first, output, check, called
+        )
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers; how many blocks may be in flight."""
@@ -331,11 +362,9 @@ class Stream:
         question = self.plan.question
         batch = question.batch(question.arrays, tuple(self.plan.bound), 0)
         self._batch: Batch = replace(batch, program=prepared(question.program))
-        if self._checks and self._sample is None:
-            from gradcli.crosscheck.many_points import Sample
-
-            self._sample = Sample()
-        count = min(MOST_WORKERS, cores()) if question.live is None else 1  # code of the user knows of no threads
+        count = min(MOST_WORKERS, self.threads or cores())
+        if question.live is not None:  # code of the user knows of no threads
+            count = 1
         return stack.enter_context(workers(count)), count + 1
 
     def _compute(self, block: Block) -> _Done:
@@ -350,7 +379,7 @@ class Stream:
         values, refused = block_of(replace(self._batch, inputs=inputs, points=len(good)))
         for place, error in refused.items():
             row = int(good[place])
-            message = f"{block.called(row)} of {self.plan.source.name}: {error.in_shell.message}"
+            message = f"{block.called(row)} of {block.name or self.plan.source.name}: {error.in_shell.message}"
             faults.append(Fault(row, message, error.in_shell.hint))
         if refused:
             rest = np.delete(np.arange(len(good)), list(refused))
@@ -359,8 +388,7 @@ class Stream:
             variables = {name: array[rest] for name, array in variables.items()}
         mapped = self._mapped(block, good, count, tuple(values))
         faults.sort(key=lambda fault: fault.index)
-        lines = None if block.lines is None else block.lines[good]
-        return _Done(mapped, tuple(faults), block.numbers[good], lines, variables, tuple(values))
+        return _Done(block, mapped, tuple(faults), good, variables, tuple(values))
 
     def _mapped(self, block: Block, good: npt.NDArray[Any], count: int, values: tuple[Array, ...]) -> Mapped:
         """What is written: the rows without fault, and the others too if they are to have NaN."""
@@ -379,15 +407,18 @@ class Stream:
     def _taken(self, done: _Done) -> Mapped:
         if self._on_error == "fail":
             _refuse(done.faults)
-        self.read += len(done.numbers) + len(done.faults)
-        self.written += done.mapped.count
-        self._faulty += len(done.faults)
-        self._first = self._first or next((fault.message for fault in done.faults), "")
-        if self._sample is not None:
+        first = next((fault.message for fault in done.faults), "")
+        self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
+        if (sample := self.tally.sample) is not None:
             # As torch was given them: the check is about those numbers, not about the digits in the file.
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
-            critical = self._critical(exact, len(done.numbers)) if self._sample.wants_critical else []
-            self._sample.see(done.numbers, exact, done.values, critical, done.lines)
+            critical = self._critical(exact, len(done.good)) if sample.wants_critical else []
+            name = done.block.name
+            of = f" of {name}" if name and name != self.plan.source.name else ""
+            sample.see(
+                done.block.numbers[done.good], exact, done.values, critical,
+                lambda row: done.block.called(int(done.good[row])) + of,
+            )  # fmt: skip
         return done.mapped
 
     def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
@@ -398,7 +429,7 @@ class Stream:
 
     def _checked(self) -> Check:
         """The verdict on the rows that are held."""
-        held = self._sample.rows() if self._sample else []
+        held = self.tally.sample.rows() if self.tally.sample else []
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
         from gradcli.autodiff.batched import AtPoints
@@ -412,15 +443,18 @@ class Stream:
         found = AtPoints(value, jacobian=dict(zip(question.wrt, blocks, strict=True)) if blocks else None)
         _, judgements = judged(points, found, None)
         checks = {held[place].number: judgement.check for place, judgement in judgements.items()}
-        return merged(checks, self.read - self._faulty)
+        return merged(checks, self.tally.read - self.tally.faulty)
 
 
-def mapped(planned: Callable[[RowSource], Plan], columns: Mapping[str, Value]) -> dict[str, Array]:
+def mapped(
+    planned: Callable[[RowSource], Plan], columns: Mapping[str, Value], *, is_flat: bool = False
+) -> dict[str, Array]:
     """The value and the derivatives at many points that are there at once, as `Function.map` has them.
 
     Args:
         planned: Binds the variables to columns.
         columns: Arrays of shape (N, *x.shape).
+        is_flat: Whether each element has a column of its own.
 
     Raises:
         GradcliError: As for `plan`; columns of different lengths.
@@ -439,7 +473,13 @@ def mapped(planned: Callable[[RowSource], Plan], columns: Mapping[str, Value]) -
         for array, values in zip(found.values(), part.values, strict=True):
             array[first : first + part.count] = values
         first += part.count
-    return found
+    if not is_flat:
+        return found
+    return {
+        name: column
+        for quantity in stream.plan.quantities
+        for name, column in zip(quantity.columns, found[quantity.name].reshape(count, -1).T, strict=True)
+    }
 
 
 def _column(name: str, value: Value) -> Array:
@@ -461,15 +501,11 @@ def _parts(block: Block, most: int) -> Iterator[Block]:
         yield block
         return
     for first in range(0, count, most):
-        rows = slice(first, first + most)
-        yield Block(
-            block.numbers[rows],
-            {name: array[rows] for name, array in block.columns.items()},
-            {name: cells[rows] for name, cells in block.kept.items()},
-            tuple(replace(one, index=one.index - first) for one in block.faults if first <= one.index < first + most),
-            None if block.lines is None else block.lines[rows],
-        )
+        yield block.rows(first, min(first + most, count))
 
 
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
-    return cells[rows] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
+    if isinstance(cells, list):
+        return [cells[row] for row in rows]
+    found: Cells = cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)  # type: ignore[attr-defined]
+    return found

@@ -348,5 +348,5 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
 
 def _finding(finding: Entry, passage: StreamSummary) -> str:
     note = f": {finding.note}" if finding.note else ""
-    row = row_called(finding.point or 0, passage.lines.get(finding.point or 0))
+    row = passage.called.get(finding.point or 0) or row_called(finding.point or 0)
     return f"{row}, {entry(finding, passage.output).pretty}, {finding.verdict}{note}"

@@ -6,7 +6,7 @@ Knows no formats: `gradcli.report` writes answers, `gradcli.files` reads and wri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -207,7 +207,7 @@ class Sampling(Comparable):
 # -- streams
 
 Cells = Sequence[Any] | npt.NDArray[Any]
-"""The cells of a column: texts, what JSON holds, or an array."""
+"""The cells of a column: texts, what JSON holds, or an array of NumPy or Arrow."""
 
 OnError = Literal["fail", "skip", "nan"]
 
@@ -220,11 +220,13 @@ class RowSource:
         name: How messages call it.
         columns: The shape of a cell of each column, in order.
         twice: Columns that are there more than once.
+        types: The type of each column, where the source has types.
     """
 
     name: str
     columns: Mapping[str, tuple[int, ...]]
     twice: frozenset[str] = frozenset()
+    types: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,13 +244,14 @@ class Fault:
     hint: str | None = None
 
 
-def row_called(number: int, line: int | None) -> str:
-    """What messages call a row of a source: by its place, and by its line where there are names above it.
+def row_called(number: int, line: int | None = None, group: int | None = None) -> str:
+    """Name a row of a file for messages: by its place, and by its line below names or its group of columns.
 
-    >>> row_called(2, 3), row_called(2, None)
-    ('row 2 (line 3)', 'row 2')
+    >>> row_called(2), row_called(2, 3), row_called(2, group=0)
+    ('row 2', 'row 2 (line 3)', 'row 2 (row group 0)')
     """
-    return f"row {number}" if line is None else f"row {number} (line {line})"
+    inside = f" (line {line})" if line is not None else f" (row group {group})" if group is not None else ""
+    return f"row {number}{inside}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,6 +264,9 @@ class Block(Comparable):
         kept: The cells of the columns to keep, as text, arrays or what JSON holds.
         faults: What is wrong with which rows, in their order.
         lines: The line that each begins on in a text, from 1; None of what has no lines.
+        name: What messages call the file, where the source has several.
+        before: The rows of the files before it, which the numbers count and messages do not.
+        group: The group of rows of the file, where it has such.
     """
 
     numbers: npt.NDArray[Any]
@@ -268,10 +274,26 @@ class Block(Comparable):
     kept: Mapping[str, Cells]
     faults: tuple[Fault, ...] = ()
     lines: npt.NDArray[Any] | None = None
+    name: str = ""
+    before: int = 0
+    group: int | None = None
 
     def called(self, index: int) -> str:
-        """What messages call a row, by its index here."""
-        return row_called(int(self.numbers[index]), None if self.lines is None else int(self.lines[index]))
+        """Name a row for messages, by its index here."""
+        line = None if self.lines is None else int(self.lines[index])
+        return row_called(int(self.numbers[index]) - self.before, line, self.group)
+
+    def rows(self, first: int, last: int) -> Block:
+        """The rows from an index up to another one, without the last."""
+        part = slice(first, last)
+        return replace(
+            self,
+            numbers=self.numbers[part],
+            columns={name: array[part] for name, array in self.columns.items()},
+            kept={name: cells[part] for name, cells in self.kept.items()},
+            faults=tuple(replace(one, index=one.index - first) for one in self.faults if first <= one.index < last),
+            lines=None if self.lines is None else self.lines[part],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +340,7 @@ class StreamSummary(Comparable):
         first: The first of them, in words.
         output: What the output is called.
         check: The verdict on a sample of the rows, if it was asked for.
-        lines: The lines of the rows of that sample, where they come from a text.
+        called: What messages call the rows of that sample, by their numbers.
     """
 
     read: int
@@ -328,4 +350,4 @@ class StreamSummary(Comparable):
     first: str
     output: str
     check: Check | None
-    lines: Mapping[int, int] = field(default_factory=dict)
+    called: Mapping[int, str] = field(default_factory=dict)

@@ -40,7 +40,7 @@ def test_blocks_are_faster_than_the_whole_array(text: str) -> None:
         y.backward(torch.ones_like(y))
         return y.detach().numpy(), leaf.grad.numpy()  # type: ignore[union-attr]
 
-    def in_blocks() -> dict[str, Any]:
+    def in_blocks() -> Any:
         return f.map({"x": x}, at)
 
     found, expected = in_blocks(), by_hand()

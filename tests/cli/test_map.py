@@ -17,6 +17,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
 import pytest
 
 from gradcli import Function
@@ -36,6 +39,8 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
     """The columns as a file of the format of its suffix."""
     count = len(next(iter(columns.values())))
     match path.suffix:
+        case ".parquet" | ".arrow" | ".arrows":
+            _write_columns(path, pa.table({name: _lists(array) for name, array in columns.items()}))
         case ".npz":
             np.savez(path, **columns)  # type: ignore[arg-type]
         case ".npy":
@@ -58,6 +63,32 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
                 writer.writerows(zip(*(map(repr, column.tolist()) for column in flat.values()), strict=True))
 
 
+def _lists(array: Array) -> Any:
+    """An array of Arrow, of lists of lists where NumPy has more axes."""
+    found = pa.array(array.ravel())
+    for size in reversed(array.shape[1:]):
+        found = pa.FixedSizeListArray.from_arrays(found, size)
+    return found
+
+
+def _write_columns(path: Path, table: Any, size: int = 3) -> None:
+    """A table in groups of a few rows."""
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=size)
+        return
+    make = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+    with make(str(path), table.schema) as writer:
+        writer.write_table(table, size)
+
+
+def _table(path: Path) -> Any:
+    """A table of columns as pyarrow reads it."""
+    if path.suffix == ".parquet":
+        return pq.read_table(path)
+    opened = pa.ipc.open_file if path.suffix == ".arrow" else pa.ipc.open_stream
+    return opened(path.read_bytes()).read_all()
+
+
 def _index(index: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""
 
@@ -68,6 +99,9 @@ def _read(path: Path) -> dict[str, Array]:
         case ".npz":
             with np.load(path) as archive:
                 return dict(archive)
+        case ".parquet" | ".arrow" | ".arrows":
+            table = _table(path)
+            return {name: table.column(name).to_numpy() for name in table.column_names}
         case ".npy":
             records = np.load(path)
             return {name: records[name] for name in records.dtype.names}
@@ -351,7 +385,8 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)
     path = tmp_path / f"in.{form}"
     _write(path, {"A": matrices})
-    first = {"csv": " (line 2)", "tsv": " (line 2)", "jsonl": " (line 1)"}.get(form, "")
+    lines = {"csv": " (line 2)", "tsv": " (line 2)", "jsonl": " (line 1)"}
+    first = " (row group 0)" if form in ("parquet", "arrow", "arrows") else lines.get(form, "")
     run = gradcli("map", "sum(inv(A))", "--points", str(path))
     assert run.code == 2
     assert f"row 1{first} of '{path}': this matrix has no inverse" in run.err

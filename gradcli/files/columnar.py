@@ -1,0 +1,377 @@
+"""Tables of columns: Parquet, and Arrow's IPC as a file or a stream, read and written by pyarrow a group at a time.
+
+A group is a row group of Parquet or a record batch of Arrow.  Only the columns that are needed are read, and those to
+keep stay Arrow's arrays from reader to writer, whatever their type is.
+
+Source: the formats are those of https://parquet.apache.org/docs and https://arrow.apache.org/docs/format/Columnar.html.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.errors import InputError
+from gradcli.files.decoding import Array, shown
+from gradcli.results import Block, Cells, Fault, Mapped, RowSource
+from gradcli.results.verdicts import row_called
+
+FORMATS = {
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".arrows": "arrows",
+}  # fmt: skip
+"""The formats of columns by the suffix of the file; `arrows` is the stream."""
+
+_ROWS, _BYTES = 2**20, 2**26
+"""Rows and bytes of a group that is written: what is reached first ends it."""
+
+_WHAT = {"parquet": "a Parquet file", "arrow": "a file of Arrow", "arrows": "a stream of Arrow"}
+
+
+def pyarrow() -> Any:
+    """The package, with its modules `compute`, `ipc` and `parquet`.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError:
+        hint = "pip install 'gradcli[parquet]'"
+        raise InputError(
+            "Parquet, Arrow and zstd are read and written by pyarrow, which is not here", hint=hint
+        ) from None
+    return pyarrow
+
+
+# -- rows in
+
+
+class ArrowRows:
+    """The rows of a table of columns.
+
+    Args:
+        stream: The file; of Arrow's stream, a pipe too.
+        name: How messages call it.
+        form: `parquet`, `arrow` or `arrows`.
+        variables: The columns of lists among these are vectors, as long as the first of their lists.
+
+    Attributes:
+        source: Its columns.
+
+    Raises:
+        InputError: It is not of this format, or comes through a pipe and needs a file.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = ()) -> None:
+        self._name, self._form, self._done = name, form, 0
+        pa = pyarrow()
+        if form != "arrows" and not stream.seekable():
+            raise InputError(f"{name} is a pipe, and {_WHAT[form]} is not read from one", hint="write it to a file")
+        path = getattr(stream, "name", None)
+        # By its path where it has one: pyarrow then reads without the lock of the interpreter.
+        opened = pa.memory_map if form == "arrow" else pa.OSFile
+        self._stream = opened(path, "rb") if isinstance(path, str) and os.path.isfile(path) else stream
+        with self._whole():
+            match form:
+                case "parquet":
+                    self._file = pa.parquet.ParquetFile(self._stream)
+                    self._schema = self._file.schema_arrow
+                case "arrow":
+                    self._file = pa.ipc.open_file(self._stream)
+                    self._schema = self._file.schema
+                case _:
+                    self._file = pa.ipc.open_stream(self._stream)
+                    self._schema = self._file.schema
+            names = self._schema.names
+            self._held: list[Any] = []
+            shapes = {field.name: self._shape(field, variables) for field in self._schema}
+        twice = frozenset(name for name in names if names.count(name) > 1)
+        self.source = RowSource(name, shapes, twice, {field.name: field.type for field in self._schema})
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Rows that have been read, and that there are, where the file says so."""
+        return self._done, sum(self.groups()) if self._form == "parquet" else None
+
+    @property
+    def passed(self) -> int:
+        """Rows that have gone by."""
+        return self._done
+
+    def groups(self) -> list[int]:
+        """The rows of each group; a file of Arrow is read for them."""
+        with self._whole():
+            if self._form == "parquet":
+                data = self._file.metadata
+                return [data.row_group(group).num_rows for group in range(data.num_row_groups)]
+            return [len(batch) for batch in self._batches([])]
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
+        """The rows, counted from 1.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep all columns.
+            most: Rows of a block.
+            first: The first row that is needed; groups before it are not read.
+        """
+        for name in wanted:
+            kind = self._schema.field(name).type
+            if not _is_number(_element(kind, len(self.source.columns[name]))):
+                whose = f"the column {shown(name)} of {self._name}"
+                raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
+        columns = list(self._schema.names) if keep else list(wanted)
+        number = 1
+        for group, batch in self._numbered(columns, most, first):
+            if batch is None:
+                self._done = (number := number + group) - 1
+                continue
+            for start in range(0, len(batch), most):
+                part = batch.slice(start, most)
+                yield self._block(part, number, group, wanted, keep=keep)
+                number += len(part)
+            self._done = number - 1
+
+    def _numbered(self, columns: list[str], most: int, first: int) -> Iterator[tuple[int, Any]]:
+        """Each batch with the number of its group; or how many rows are passed over, and None."""
+        before = 0
+        with self._whole():
+            if self._form != "parquet":
+                for group, batch in enumerate(self._batches(columns)):
+                    before += len(batch)
+                    yield (len(batch), None) if before < first else (group, batch)
+                return
+            for group, count in enumerate(self.groups()):
+                before += count
+                if before < first:
+                    yield count, None
+                    continue
+                # One batch after the other, of which some have rows of several pages: a group may be of any size.
+                for batch in self._file.iter_batches(most, row_groups=[group], columns=columns):
+                    yield group, batch
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
+        """The batches of Arrow; of a file, with these columns alone."""
+        if self._form == "arrows":
+            yield from self._held
+            yield from self._file
+            return
+        pa = pyarrow()
+        places = [place for place, name in enumerate(self._schema.names) if name in columns] or [0]
+        self._stream.seek(0)
+        file = pa.ipc.open_file(self._stream, options=pa.ipc.IpcReadOptions(included_fields=places))
+        yield from map(file.get_batch, range(file.num_record_batches))
+
+    def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:
+        """The shape of a cell: that of the first list in a column of a variable, if it holds lists of numbers."""
+        if field.name not in variables or _element(field.type, 1) is field.type:
+            return ()
+        if self._form == "parquet":
+            batches = self._file.iter_batches(64, columns=[field.name])
+        elif self._form == "arrow":
+            batches = self._batches([field.name])
+        else:
+            self._held = self._held or [batch for batch in [next(self._file, None)] if batch is not None]
+            batches = iter(self._held)
+        columns = (batch.column(batch.schema.names.index(field.name)) for batch in batches)
+        return next((shape for cells in columns if (shape := shape_of(field.type, cells))), ())
+
+    def _block(self, batch: Any, number: int, group: int, wanted: Sequence[str], *, keep: bool) -> Block:
+        names = batch.schema.names
+        columns: dict[str, Array] = {}
+        faults: dict[int, Fault] = {}
+        for name in wanted:
+            cells, shape = batch.column(names.index(name)), self.source.columns[name]
+            columns[name], bad = numbers_of(cells, shape)
+            for row in bad:
+                what = f"{row_called(number + row, None, group)} of {self._name}, column {shown(name)}: "
+                cell = cells[row].as_py()
+                is_null = cell is None or not shape
+                said = "the cell is null" if is_null else f"{shown(str(cell))} has not the shape {shape}, with numbers"
+                faults.setdefault(row, Fault(row, what + said, "write nan where a number is missing"))
+        kept: dict[str, Cells] = {name: batch.column(names.index(name)) for name in names} if keep else {}
+        rows = np.arange(number, number + len(batch))
+        at_fault = tuple(faults[row] for row in sorted(faults))
+        return Block(rows, columns, kept, at_fault, name=self._name, group=group)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Damage that is found while a file is read is an error of ours.
+
+        Raises:
+            InputError: So it is.
+        """
+        pa = pyarrow()
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            said = str(error).partition("\n")[0].rstrip(".")
+            hint = "write it again, or copy it again as a whole"
+            raise InputError(f"{self._name} cannot be read as {_WHAT[self._form]}: {said}", hint=hint) from None
+
+
+def _element(kind: Any, depth: int) -> Any:
+    """The type of the elements of nested lists, and of the values of a dictionary."""
+    types = pyarrow().types
+    for _ in range(depth):
+        if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            kind = kind.value_type
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
+    """The shape of the first cell that is not null, if the cells are lists that have one; else ()."""
+    if _element(kind, 1) is kind:
+        return ()
+    first = next((cell for cell in cells if cell.is_valid), None)
+    try:
+        return np.shape(first.as_py()) if first is not None else ()
+    except ValueError:  # lists of different lengths
+        return ()
+
+
+def _is_number(kind: Any) -> bool:
+    types = pyarrow().types
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int]]:
+    """Convert an array of Arrow to float64.
+
+    Args:
+        cells: Numbers, or lists of them.
+        shape: Of a cell.
+
+    Returns:
+        The numbers, of shape (N, *shape), and the rows that are null or have another shape, whose numbers are NaN.
+
+    >>> import pyarrow
+    >>> numbers_of(pyarrow.array([[1, 2], None, [3]]), (2,))
+    (array([[ 1.,  2.],
+           [nan, nan],
+           [nan, nan]]), [1, 2])
+    """
+    pa = pyarrow()
+    level = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+    count = len(cells)
+    for size in shape:
+        lengths = pa.compute.list_value_length(level).fill_null(-1).to_numpy(zero_copy_only=False)
+        whole = (lengths.reshape(count, -1) == size).all(axis=1)
+        if not whole.all():
+            found, bad = np.full((count, *shape), np.nan), np.flatnonzero(~whole)
+            good = np.flatnonzero(whole)
+            found[good], inner = numbers_of(cells.take(pa.array(good)), shape)
+            return found, sorted([*bad.tolist(), *good[inner].tolist()])
+        level = pa.compute.list_flatten(level)
+    lost = []
+    if level.null_count:
+        nulls = level.is_null().to_numpy(zero_copy_only=False)
+        lost = np.flatnonzero(nulls.reshape(count, -1).any(axis=1)).tolist()
+    numbers = level.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, np.float64).reshape(count, *shape), lost
+
+
+def unpacked(cells: Any) -> Cells:
+    """The cells of an array of Arrow as an array of NumPy, or as Python has them where some are no numbers."""
+    types = pyarrow().types
+    if not cells.null_count and (types.is_integer(cells.type) or types.is_floating(cells.type)):
+        numbers: npt.NDArray[Any] = cells.to_numpy()
+        return numbers
+    found: list[Any] = cells.to_pylist()
+    return found
+
+
+# -- rows out
+
+
+class ArrowWriter:
+    """A table of columns: those of the input that are kept with the types they have, then the numbers.
+
+    Args:
+        file: Where to write.
+        form: `parquet`, `arrow` or `arrows`.
+        types: The type of each column to keep; None of those that have none, whose first cells then decide.
+        names: The columns of numbers.
+        dtype: Of these.
+        about: What the metadata of the schema says of them.
+    """
+
+    def __init__(
+        self, file: BinaryIO, form: str, types: Mapping[str, Any], names: Sequence[str], dtype: str, about: object
+    ) -> None:
+        self._pa = pa = pyarrow()
+        self._file, self._form, self._types, self._names = file, form, dict(types), names
+        self._dtype = pa.float32() if dtype == "float32" else pa.float64()
+        self._about = {"gradcli": json.dumps(about)}
+        self._writer: Any = None
+        self._waiting: list[list[Any]] = []
+        self._rows = self._bytes = 0
+
+    def write(self, mapped: Mapped) -> None:
+        """Write a block of rows, or hold it until there are enough for a group."""
+        arrays = [self._kept(name, cells) for name, cells in mapped.kept.items()]
+        for values in mapped.values:
+            arrays += [self._pa.array(column) for column in values.reshape(mapped.count, -1).T]
+        self._waiting.append(arrays)
+        self._rows += mapped.count
+        self._bytes += sum(array.nbytes for array in arrays)
+        if self._rows >= _ROWS or self._bytes >= _BYTES or self._form == "arrows":
+            self._flush()
+
+    def finish(self) -> None:
+        """Write what waits, and the end of the file."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        pa = self._pa
+        fields = [(name, pa.string() if kind is None else kind) for name, kind in self._types.items()]
+        schema = pa.schema([*fields, *((name, self._dtype) for name in self._names)], metadata=self._about)
+        if self._writer is None:
+            if self._form == "parquet":
+                # Numbers rarely repeat, so that a dictionary of them would be built for nothing.
+                texts = [field.name for field in schema if not _is_number(field.type)]
+                self._writer = pa.parquet.ParquetWriter(self._file, schema, use_dictionary=texts)
+            else:
+                make = pa.ipc.new_file if self._form == "arrow" else pa.ipc.new_stream
+                self._writer = make(self._file, schema)
+        if self._rows:
+            columns = [
+                pa.chunked_array([array if array.type == field.type else array.cast(field.type) for array in arrays])
+                for field, arrays in zip(schema, zip(*self._waiting, strict=True), strict=True)
+            ]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=schema).combine_chunks())
+        self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def _kept(self, name: str, cells: Cells) -> Any:
+        """The cells of a column to keep as an array of Arrow, of the type of the first ones that are not null.
+
+        Raises:
+            InputError: Some are of another type.
+        """
+        pa, kind = self._pa, self._types[name]
+        if isinstance(cells, pa.Array):
+            return cells
+        try:
+            if isinstance(cells, np.ndarray) and cells.ndim > 1:
+                found = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), int(np.prod(cells.shape[1:])))
+            else:
+                found = pa.array(cells, type=kind)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            said = str(error).partition("\n")[0].rstrip(".")
+            message = f"--keep keeps the column {shown(name)}, whose cells are no column of Arrow: {said}"
+            raise InputError(message, hint="write .jsonl, which holds anything, or leave out --keep") from None
+        if kind is None and not pa.types.is_null(found.type):
+            self._types[name] = found.type
+        return found

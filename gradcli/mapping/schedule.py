@@ -1,0 +1,286 @@
+"""Piece after piece into a folder of parts, in this process or on workers of Dask.
+
+Dask says when a task is done, and runs it again when its worker is lost; that a part is there once is by its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import importlib.metadata
+import logging
+import os
+import platform
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import gradcli
+from gradcli.errors import GradcliError, InputError, OutputError
+from gradcli.files import Files
+from gradcli.files.rows import Joined, Points
+from gradcli.mapping.folder import Folder, Part, input_facts
+from gradcli.mapping.pieces import Piece, pieces_of
+from gradcli.mapping.work import Work, apply, function_of
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
+    from gradcli.questions.streaming import Stream, Tally
+
+_RETRIES = 2
+"""How often a task that failed is tried again, on another worker if there is one."""
+
+_ONE_AT_A_TIME = threading.Lock()
+"""A worker may have several threads, and a piece takes all cores that there are for it."""
+
+_PATIENCE = 30
+"""Seconds that a scheduler has to answer, and its first worker to come."""
+
+_PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Who computes; this process, if nothing is given.
+
+    Attributes:
+        scheduler: The address of a scheduler of Dask.
+        workers: How many processes to start here, in its place.
+    """
+
+    scheduler: str | None = None
+    workers: int | None = None
+
+
+def into_folder(
+    work: Work,
+    points: Points,
+    path: str,
+    cluster: Cluster,
+    function: Function,
+    folder: str,
+    *,
+    resume: bool = False,
+    advance: Callable[[Tally, int], None] = lambda tally, parts: None,
+    remark: Callable[[str], None] = lambda said: None,
+) -> Stream:
+    """Write a part for each piece of the rows, and the manifest.
+
+    Args:
+        work: What to do with them.
+        points: The files.
+        path: What messages call these.
+        cluster: Who computes.
+        function: The function of the work.
+        folder: Where the parts go.
+        resume: Whether to go on with those that are there.
+        advance: Called after each part with what has gone by, and how many parts are whole.
+        remark: Called with what is to be said of the workers.
+
+    Returns:
+        The stream that all rows have gone through.
+
+    Raises:
+        GradcliError: As for `apply`; the folder is not empty, or is of another run; the workers are not to be had.
+        OutputError: Parts could not be written.
+    """
+    if any(file.path == "-" for file in points.files):
+        raise InputError("standard input is not cut into parts", hint="write it to a file, or name a file of output")
+    with points.rows(path, Files()) as rows:
+        source = rows.source
+    stream: Stream = function.stream(source, **work.asked)
+    stream.plan.require_free(list(source.columns) if work.keep else [])
+    with ExitStack() as stack:
+        dask = stack.enter_context(_Dask.of(cluster, remark)) if cluster.scheduler or cluster.workers else None
+        place = stack.enter_context(contextlib.closing(Folder(folder, _plan(work, points), resume=resume)))
+        pieces = ((piece, f"part-{piece.index:05}.{work.form}") for piece in pieces_of(points, source))
+        parts: list[Part] = []
+        so_far = replace(stream.tally, sample=None)
+        for part in dask.run(work, pieces, place) if dask else _here(work, pieces, place, function):
+            parts.append(part)
+            so_far.add(part.tally)
+            advance(so_far, len(parts))
+        parts.sort(key=lambda part: (len(part.name), part.name))
+        for part in parts:
+            stream.tally.add(part.tally)
+        found = stream.passage()
+        counts = {"read": found.read, "written": found.written, "faulty": found.faulty}
+        workers = dask.versions if dask else {"here": _versions()}
+        place.finish(parts, {"rows": counts, "first_fault": found.first or None, "workers": workers}, found.check)
+    return stream
+
+
+def _plan(work: Work, points: Points) -> dict[str, Any]:
+    """What a run does, by which another run knows it again."""
+    code = work.code and hashlib.sha256(work.code.encode()).hexdigest()
+    options = {**work.asked, "keep": work.keep, "form": work.form, "columns": list(points.columns)}
+    inputs = [input_facts(file) for file in points.files]
+    return {"version": gradcli.__version__, "expression": work.expression, "code": code, "options": options,
+            "inputs": inputs}  # fmt: skip
+
+
+def write_part(work: Work, piece: Piece, name: str, folder: str, function: Function | None = None) -> Part:
+    """Write the part of a piece.
+
+    Raises:
+        GradcliError: As for `apply`.
+        OSError: It cannot be written.
+    """
+    path, before = os.path.join(folder, name), piece.points.before
+    last = None if piece.last is None else before + piece.last
+    with piece.points.rows(piece.path, Files()) as rows:
+        if piece.start is not None and isinstance(rows, Joined):
+            rows.seek(piece.start)
+        stream = apply(
+            work, function or function_of(work.expression, work.code), rows, path, before + piece.first, last
+        )
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return Part(name, piece.path, (piece.first, piece.last), stream.tally, file.tell(), digest)
+
+
+def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, function: Function) -> Iterator[Part]:
+    """Write the parts that are missing, one after the other."""
+    for piece, name in pieces:
+        if name not in folder.done:
+            folder.add(write_part(work, piece, name, folder.path, function))
+        yield folder.done[name]
+
+
+# -- on Dask
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """An error of the input, as it comes from a worker."""
+
+    message: str
+    hint: str | None
+
+
+def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | _Refused:
+    """Write a part on a worker."""
+    with _ONE_AT_A_TIME:
+        try:
+            return write_part(work, piece, name, folder)
+        except GradcliError as error:
+            if isinstance(error, OutputError):
+                raise
+            return _Refused(error.in_shell.message, error.in_shell.hint)
+
+
+def _versions() -> dict[str, str]:
+    """The versions of what computes here."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+class _Dask:
+    """The workers of a scheduler."""
+
+    def __init__(self, client: Any, threads: int | None) -> None:
+        self._client, self.threads = client, threads
+        self.versions: Mapping[str, Mapping[str, str]] = client.run(_versions)
+        self._most = 2 * sum(client.nthreads().values()) + 2
+
+    @classmethod
+    @contextlib.contextmanager
+    def of(cls, cluster: Cluster, remark: Callable[[str], None]) -> Iterator[_Dask]:
+        """Connect to a scheduler, or start workers here.
+
+        Raises:
+            InputError: Dask is not installed, nothing answers, or the workers have no gradcli.
+        """
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError:
+            hint = "pip install 'gradcli[dask]'"
+            raise InputError("--scheduler and --workers need Dask, which is not here", hint=hint) from None
+        from gradcli.autodiff.batched import cores
+
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of a lost worker, as does our error
+        with ExitStack() as stack:
+            try:
+                address, threads = cluster.scheduler, None
+                if address is None:
+                    count, threads = cluster.workers or 1, max(1, cores() // (cluster.workers or 1))
+                    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+                    address = stack.enter_context(distributed.LocalCluster(n_workers=count, **options))
+                client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
+                client.wait_for_workers(1, timeout=_PATIENCE)
+                found = cls(client, threads)
+            except (OSError, TimeoutError, ValueError) as error:
+                said = " ".join(str(error).split()) or "it has no workers"
+                message = f"the scheduler {cluster.scheduler or 'of this machine'} does not serve: {said}"
+                raise InputError(message, hint="start dask scheduler and dask worker, and give its address") from None
+            except ImportError as error:
+                message = f"a worker of {cluster.scheduler} cannot run gradcli: {error}"
+                raise InputError(message, hint="pip install 'gradcli[dask,parquet]' where the workers are") from None
+            found.compare(remark)
+            yield found
+
+    def compare(self, remark: Callable[[str], None]) -> None:
+        """Say which versions of the workers are not those here."""
+        here = _versions()
+        for address, there in self.versions.items():
+            others = [f"{name} {there.get(name, 'none')}, here {own}" for name, own in here.items()
+                      if there.get(name) != own]  # fmt: skip
+            if others:
+                remark(f"the worker {address} has {'; '.join(others)}\n")
+
+    def run(self, work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder) -> Iterator[Part]:
+        """Have the parts written that are missing, in any order.
+
+        Raises:
+            InputError: A row is at fault, the first of those that were met.
+            OutputError: Some could not be written.
+        """
+        work, place = replace(work, threads=self.threads), os.path.abspath(folder.path)
+        distributed: Any = importlib.import_module("distributed")
+        ready, lost_by = distributed.as_completed(), (OSError, MemoryError, CancelledError, distributed.KilledWorker)
+        left, waiting = iter(pieces), dict[Any, tuple[int, str]]()
+        refused: tuple[int, _Refused] | None = None
+        lost: dict[str, str] = {}
+        while True:
+            while refused is None and len(waiting) < self._most and (item := next(left, None)) is not None:
+                piece, name = item
+                if name in folder.done:
+                    yield folder.done[name]
+                    continue
+                future = self._client.submit(_task, work, piece, name, place, pure=False, retries=_RETRIES)
+                waiting[future] = piece.index, name
+                ready.add(future)
+            if not waiting:
+                break
+            future = next(ready)
+            index, name = waiting.pop(future, (-1, ""))
+            if not name:
+                continue
+            try:
+                outcome = future.result()
+            except lost_by as error:  # whatever ended a task, the others go on
+                lost[name] = " ".join(str(error).split()) or type(error).__name__
+                continue
+            if isinstance(outcome, _Refused):
+                refused = min(refused or (index, outcome), (index, outcome), key=lambda pair: pair[0])
+                for other in [other for other, (later, _) in waiting.items() if later > refused[0]]:
+                    del waiting[other]
+                    other.cancel()
+                continue
+            folder.add(outcome)
+            yield outcome
+        if refused is not None:
+            raise InputError(refused[1].message, hint=refused[1].hint)
+        if lost:
+            name, said = next(iter(lost.items()))
+            message = f"{len(lost)} parts of '{folder.path}' could not be written, such as {name}: {said}"
+            raise OutputError(
+                message, hint="the others are whole; the same command with --resume writes the missing ones"
+            )

@@ -1,0 +1,129 @@
+"""What to do with rows: the function, its options, the format; and the doing of it, rows in and rows out."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gradcli
+from gradcli.files.rows import Rows, within
+from gradcli.files.sinks import Layout, open_sink
+from gradcli.running.targets import target
+
+if TYPE_CHECKING:
+    from gradcli.function import Function
+    from gradcli.questions.streaming import Stream, Tally
+
+
+@dataclass(frozen=True)
+class Work:
+    """A function over rows.
+
+    Attributes:
+        expression: The text of the function, or the name of one of Python.
+        code: The text of the file that has that.
+        asked: The arguments of `Function.stream`.
+        keep: Whether to write the columns of the input first.
+        form: The format that is written.
+        from_text: Whether the rows are CSV or TSV.
+        threads: How many blocks are computed at a time, at most.
+    """
+
+    expression: str
+    code: str | None
+    asked: Mapping[str, Any]
+    keep: bool
+    form: str
+    from_text: bool
+    threads: int | None = None
+
+    @classmethod
+    def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str, from_text: bool) -> Work:
+        """The work of a command line, with the text of the file that an expression names."""
+        named = target(expression)
+        code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
+        return cls(expression, code, asked, keep, form, from_text)
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What a file that is written says of itself."""
+        return {"expression": self.expression, "version": gradcli.__version__}
+
+
+@functools.lru_cache(4)
+def function_of(expression: str, code: str | None) -> Function:
+    """The function of some work, in a process that has not read the command line.
+
+    Raises:
+        GradcliError: As for `Function`, or as running the file raises.
+    """
+    named = target(expression)
+    if named is None:
+        from gradcli.function import Function
+
+        return Function(expression)
+    from gradcli.running.python_functions import named as function_named
+
+    if code is None:
+        return function_named(named)
+    path = os.path.join(tempfile.mkdtemp(prefix="gradcli-"), os.path.basename(named.file))
+    Path(path).write_text(code, encoding="utf-8")
+    moved = target(f"{path}::{named.name}")
+    assert moved is not None  # noqa: S101 (it is a path and a name)
+    return function_named(moved)
+
+
+def apply(
+    work: Work,
+    function: Function,
+    rows: Rows,
+    output: str,
+    first: int = 1,
+    last: int | None = None,
+    *,
+    has_names: bool = True,
+    advance: Callable[[Tally], None] = lambda tally: None,
+) -> Stream:
+    """Write y and its derivatives of some rows to a file, which has its name when all are written.
+
+    Args:
+        work: What to do.
+        function: Its function.
+        rows: The table.
+        output: The file, or `-`.
+        first: The number of the first row.
+        last: That of the last; None for all.
+        has_names: Whether a text begins with a row of names.
+        advance: Called after each block.
+
+    Raises:
+        GradcliError: As for `Function.stream`; a column to keep is called as one of the output.
+        OSError: The output cannot be written.
+    """
+    stream: Stream = function.stream(rows.source, **work.asked)
+    stream.threads = work.threads
+    plan = stream.plan
+    plan.require_free(list(rows.source.columns) if work.keep else [])
+    layout = Layout(
+        rows.source,
+        work.keep,
+        plan.columns,
+        plan.quantities,
+        plan.question.dtype,
+        work.from_text,
+        has_names,
+        work.about,
+    )
+    with open_sink(output, work.form, layout) as sink:
+        blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=first), first, last)
+        with contextlib.closing(stream.over(blocks)) as parts:
+            for part in parts:
+                sink.write(part)
+                advance(stream.tally)
+    return stream
