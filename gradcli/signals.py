@@ -73,6 +73,19 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         _undoing.remove(undo)
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A block whose threads and processes never hear of an interrupt; one that comes meanwhile waits for its end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _is_in_foreground() -> bool:
     """Whether what is typed at a terminal comes to this process."""
     try:

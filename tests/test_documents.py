@@ -13,6 +13,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gradcli import guide
@@ -208,6 +210,8 @@ def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
     Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
     np.savez("points.npz", x=np.ones((3, 2)))
+    Path("data").mkdir()
+    pq.write_table(pa.table({"x": [1.0, 2.0], "y": [3.0, 4.0]}), "data/rows.parquet")
     Path("train.py").write_text("import torch\nx = torch.ones((), requires_grad=True)\n(x**2).backward()\n")
     for name in ("--help", *(name for name, _ in _listed(gradcli))):
         shown = gradcli(*([name] if name == "--help" else [name, "--help"])).out

@@ -138,5 +138,5 @@ def test_every_kind_of_value_is_known_to_the_rules() -> None:
     """A new kind needs a way to be said."""
     from gradcli import keywords
 
-    unsaid = {Kind.SWITCH, Kind.CHOICE, Kind.FILE}
+    unsaid = {Kind.SWITCH, Kind.CHOICE, Kind.FILE, Kind.WORD}
     assert set(keywords._BEHIND) | unsaid == set(Kind)

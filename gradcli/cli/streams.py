@@ -83,10 +83,10 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
             )  # fmt: skip
     else:
         format_of(output, form, "--output-format")
-        first, last = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
+        cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(
-                work, line.function, rows, output, first, last, has_names=first == 1,
+                work, line.function, rows, output, cut,
                 advance=lambda tally: advance(tally.read, rows.progress),
             )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()

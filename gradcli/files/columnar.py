@@ -264,7 +264,8 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
     """
     pa = pyarrow()
     level = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
-    count = len(cells)
+    if not (count := len(cells)):
+        return np.empty((0, *shape)), []
     for size in shape:
         lengths = pa.compute.list_value_length(level).fill_null(-1).to_numpy(zero_copy_only=False)
         whole = (lengths.reshape(count, -1) == size).all(axis=1)

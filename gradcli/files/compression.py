@@ -25,7 +25,9 @@ class Decompressed:
 
     def __init__(self, stream: BinaryIO, suffix: str, name: str) -> None:
         self._name = name
-        self._stream: Any = gzip.GzipFile(fileobj=stream) if suffix == ".gz" else _zstd("CompressedInputStream", stream)
+        self._stream: Any = (
+            gzip.GzipFile(fileobj=stream) if suffix == ".gz" else _zstd("CompressedInputStream", stream, "r")
+        )
 
     def read(self, size: int) -> bytes:
         """Some bytes, none at the end.
@@ -58,15 +60,27 @@ def compressing(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
                 yield cast("BinaryIO", packed)
         case ".zst":
-            packed = _zstd("CompressedOutputStream", file)
+            packed = _zstd("CompressedOutputStream", cast("BinaryIO", _LeftOpen(file)), "w")
             yield packed
             packed.close()
         case _:
             yield file
 
 
-def _zstd(kind: str, file: BinaryIO) -> Any:
+class _LeftOpen:
+    """A file that pyarrow cannot close."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write, self.flush = file.write, file.flush
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+def _zstd(kind: str, file: BinaryIO, mode: str) -> Any:
     from gradcli.files.columnar import pyarrow
 
     pa = pyarrow()
-    return getattr(pa, kind)(pa.PythonFile(file), "zstd")
+    return getattr(pa, kind)(pa.PythonFile(file, mode), "zstd")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -218,7 +218,7 @@ class Joined:
                 self._rows = stack.enter_context(self._points.opened(file, self._files)) if place else self._first
                 self._require_same(self._rows.source, file, wanted, keep=keep)
                 inside = [name for name in wanted if name not in file.keys]
-                for block in self._rows.blocks(inside, keep=keep, most=most, first=first - before):
+                for block in self._rows.blocks(inside, keep=keep, most=most, first=max(1, first - before)):
                     yield self._with_keys(block, file, wanted, before, keep=keep)
                 self.passed = before + self._rows.passed
 
@@ -260,14 +260,22 @@ def _number_of(file: PointsFile, name: str) -> float:
     return number(cell)
 
 
-def rows_of(text: str) -> tuple[int, int | None]:
-    """The first and the last row of a range.
+class Cut(NamedTuple):
+    """Some of the rows: the first and the last one, and whether they are the beginning, with the row of names."""
+
+    first: int = 1
+    last: int | None = None
+    has_names: bool = True
+
+
+def rows_of(text: str) -> Cut:
+    """The rows of a range.
 
     Raises:
         InputError: It is none.
 
-    >>> rows_of("3..5"), rows_of("3.."), rows_of("7")
-    ((3, 5), (3, None), (7, 7))
+    >>> tuple(rows_of("3..5")), tuple(rows_of("1.."))
+    ((3, 5, False), (1, None, True))
     """
     found = re.fullmatch(r"\s*(\d{1,15})?\s*(\.\.)?\s*(\d{1,15})?\s*", text)
     low, dots, high = found.groups() if found else (None, None, None)
@@ -276,11 +284,11 @@ def rows_of(text: str) -> tuple[int, int | None]:
     if not (low or high) or first < 1 or (last is not None and last < first):
         hint = "rows are counted from 1, and both ends belong to it: --rows 1..1000, or 1001.."
         raise InputError(f"--rows {text} is no range of rows", hint=hint)
-    return first, last
+    return Cut(first, last, first == 1)
 
 
-def part_of(text: str, points: Points) -> tuple[int, int]:
-    """The first and the last row of a part, `K/N` of all.
+def part_of(text: str, points: Points) -> Cut:
+    """The rows of a part, `K/N` of all.
 
     Raises:
         InputError: It is none, or the rows cannot be counted.
@@ -290,17 +298,12 @@ def part_of(text: str, points: Points) -> tuple[int, int]:
     if not 1 <= part <= parts:
         raise InputError(f"--part {text} is no part of a whole", hint="the parts of 8 are --part 1/8 to --part 8/8")
     total = points.count()
-    return total * (part - 1) // parts + 1, total * part // parts
+    return Cut(total * (part - 1) // parts + 1, total * part // parts, part == 1)
 
 
-def within(blocks: Iterator[Block], first: int, last: int | None) -> Iterator[Block]:
-    """The rows from the first to the last one.
-
-    Args:
-        blocks: Of all rows; some before the first may be missing.
-        first: Its number.
-        last: That of the last; None for all.
-    """
+def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
+    """Some of the rows, of blocks that lack at most some of those before the first of them."""
+    first, last, _ = cut
     for block in blocks:
         if not len(block.numbers):
             yield block

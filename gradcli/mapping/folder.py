@@ -1,8 +1,8 @@
 """A folder of parts: which of them are whole, what is known of them, and the manifest when all are there.
 
 A part is written under another name and renamed, so that what has its name is whole, and its name follows from its
-piece, so that a part that is made twice is there once.  What is known of the parts goes line by line to a journal,
-from which a run that was ended goes on; the manifest replaces it.
+piece, so that a part that is made twice is there once.  Who has written a part notes what is known of it in a file
+next to it, from which a run that was ended goes on; in the end the manifest replaces these notes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from gradcli.files.atomic import replacing
 from gradcli.results import Check
 
 if TYPE_CHECKING:
+    from gradcli.crosscheck.many_points import Sample
     from gradcli.files.several import PointsFile
     from gradcli.questions.streaming import Tally
 
-MANIFEST, JOURNAL = "_gradcli.json", "_gradcli.journal"
+MANIFEST = "_gradcli.json"
 
 _TAIL = 2**16
 """Bytes at the end of a file that its checksum is of, unless it has a footer that says its length."""
@@ -60,6 +61,11 @@ class Part:
         return {"name": self.name, "input": self.input, "rows": list(self.rows), **counts,
                 "bytes": self.size, "sha256": self.sha256}  # fmt: skip
 
+    def note(self, folder: str) -> None:
+        """Write what is known of it next to it."""
+        sample = self.tally.sample
+        _write(_note(folder, self.name), self.facts | ({"sample": sample.facts()} if sample else {}))
+
 
 def input_facts(file: PointsFile) -> dict[str, Any]:
     """The path, the size, and the checksum of the end of a file, which is that of its footer in Parquet."""
@@ -82,6 +88,7 @@ class Folder:
 
     Attributes:
         done: The parts that are whole, by name.
+        sample: The rows that a run held which was whole.
 
     Raises:
         InputError: There are parts, and nobody said to go on with them; or they are of another run.
@@ -92,68 +99,56 @@ class Folder:
         self.path, self._plan = path, json.loads(json.dumps(plan, default=_as_json))
         os.makedirs(path, exist_ok=True)
         self.done: dict[str, Part] = {}
+        self.sample: Sample | None = None
+        manifest = os.path.join(path, MANIFEST)
         found = sorted(name for name in os.listdir(path) if not name.startswith("."))
-        known = next((name for name in (MANIFEST, JOURNAL) if name in found), None)
-        if found and not resume:
-            what = f"the folder '{path}' is not empty: it has {found[0]}"
+        if found and not (resume and MANIFEST in found):
+            is_run = MANIFEST in found
             hint = (
-                "go on with the run that made it by --resume" if known else "name a folder that is empty, or none yet"
+                "go on with the run that made it by --resume" if is_run else "name a folder that is empty, or none yet"
             )
-            raise InputError(what, hint=hint)
-        if resume and known:
-            self._go_on(known)
-        elif resume and found:
-            raise InputError(f"the folder '{path}' has no run to go on with: it has no {JOURNAL}")
-        self._journal = open(os.path.join(path, JOURNAL), "a", encoding="utf-8")  # noqa: SIM115 (closed in finish)
-        if not (resume and known == JOURNAL):
-            self._write({"plan": self._plan})
-            for part in self.done.values():
-                self.add(part)
+            raise InputError(f"the folder '{path}' is not empty: it has {found[0]}", hint=hint)
+        if found:
+            self._go_on(json.loads(Path(manifest).read_text(encoding="utf-8")), found)
+        _write(manifest, {"plan": self._plan, "complete": False})
 
-    def _go_on(self, known: str) -> None:
+    def _go_on(self, manifest: Mapping[str, Any], found: Iterable[str]) -> None:
         """Take over the parts of the run before."""
-        lines = Path(self.path, known).read_text(encoding="utf-8").splitlines(keepends=True)
-        # The last line may have been cut short, when the run was.
-        whole = [json.loads(line) for line in lines if line.endswith("\n")]
-        plan = whole[0]["plan"] if whole else self._plan
-        for key in self._plan:
-            if plan.get(key) != self._plan[key]:
-                message = f"the folder '{self.path}' is of a run with another {key}: {_brief(plan.get(key))}"
-                raise InputError(message, hint="give the same words again with --resume, or name another folder")
-        records = whole[0]["parts"] if known == MANIFEST and whole else [line["part"] for line in whole[1:]]
-        for facts in records:
-            path = os.path.join(self.path, facts["name"])
-            if os.path.isfile(path) and os.path.getsize(path) == facts["bytes"]:
-                self.done[facts["name"]] = _part(facts)
-        if known == JOURNAL and lines and not lines[-1].endswith("\n"):
-            os.truncate(os.path.join(self.path, JOURNAL), sum(len(line.encode()) for line in lines[:-1]))
+        for key, value in self._plan.items():
+            if manifest["plan"].get(key) != value:
+                whose = f"the folder '{self.path}' is of a run with another {key}: {_brief(manifest['plan'].get(key))}"
+                raise InputError(whose, hint="give the same words again with --resume, or name another folder")
+        known = {facts["name"]: facts for facts in manifest.get("parts", ())}
+        self.sample = _sample(manifest)
+        for name in found:
+            if os.path.isfile(note := _note(self.path, name)):
+                known[name] = json.loads(Path(note).read_text(encoding="utf-8"))
+            if name in known and os.path.getsize(os.path.join(self.path, name)) == known[name]["bytes"]:
+                self.done[name] = _part(known[name])
 
-    def add(self, part: Part) -> None:
-        """Note a part that is whole."""
-        self.done[part.name] = part
-        sample = part.tally.sample
-        self._write({"part": part.facts | ({"sample": sample.facts()} if sample else {})})
-
-    def finish(self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None) -> None:
-        """Write the manifest, in the place of the journal, and remove what ended runs left half written."""
+    def finish(
+        self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
+    ) -> None:
+        """Write the manifest, and remove the notes, and what lost workers left half written."""
         verdict = None if check is None else {
             "verdict": check.verdict, "entries": check.entries, "checked": check.checked, "chosen": check.chosen,
         }  # fmt: skip
-        whole = {"plan": self._plan, **facts, "check": verdict, "parts": [part.facts for part in parts]}
-        with replacing(os.path.join(self.path, MANIFEST)) as target:
-            target.file.write((json.dumps(whole, default=_as_json) + "\n").encode())
-        self.close()
-        for name in [JOURNAL, *(one for one in os.listdir(self.path) if one.startswith(".part-"))]:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(os.path.join(self.path, name))
+        whole = {"plan": self._plan, "complete": True, **facts, "check": verdict, "parts": [p.facts for p in parts]}
+        whole |= {"sample": sample.facts()} if sample else {}
+        _write(os.path.join(self.path, MANIFEST), whole)
+        for name in os.listdir(self.path):
+            if name.startswith(".part-"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(self.path, name))
 
-    def close(self) -> None:
-        """Close the journal, which stays."""
-        self._journal.close()
 
-    def _write(self, record: Mapping[str, Any]) -> None:
-        self._journal.write(json.dumps(record, default=_as_json) + "\n")
-        self._journal.flush()
+def _note(folder: str, name: str) -> str:
+    return os.path.join(folder, f".{name}.json")
+
+
+def _write(path: str, facts: Mapping[str, Any]) -> None:
+    with replacing(path) as target:
+        target.file.write((json.dumps(facts) + "\n").encode())
 
 
 def _brief(value: object) -> str:
@@ -168,10 +163,14 @@ def _as_json(value: Any) -> Any:
 
 
 def _part(facts: Mapping[str, Any]) -> Part:
-    from gradcli.crosscheck.many_points import Sample
     from gradcli.questions.streaming import Tally
 
     first, last = facts["rows"]
-    sample = Sample.of(facts["sample"]) if "sample" in facts else None
-    tally = Tally(facts["read"], facts["written"], facts["faulty"], facts["first_fault"] or "", sample)
+    tally = Tally(facts["read"], facts["written"], facts["faulty"], facts["first_fault"] or "", _sample(facts))
     return Part(facts["name"], facts["input"], (first, last), tally, facts["bytes"], facts["sha256"])
+
+
+def _sample(facts: Mapping[str, Any]) -> Sample | None:
+    from gradcli.crosscheck.many_points import Sample
+
+    return Sample.of(facts["sample"]) if "sample" in facts else None

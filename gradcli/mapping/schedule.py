@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
-from gradcli.files.rows import Joined, Points
+from gradcli.files.rows import Cut, Joined, Points
 from gradcli.mapping.folder import Folder, Part, input_facts
 from gradcli.mapping.pieces import Piece, pieces_of
 from gradcli.mapping.work import Work, apply, function_of
+from gradcli.signals import undone, uninterrupted
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -37,7 +38,7 @@ _RETRIES = 2
 _ONE_AT_A_TIME = threading.Lock()
 """A worker may have several threads, and a piece takes all cores that there are for it."""
 
-_PATIENCE = 30
+_PATIENCE = 10
 """Seconds that a scheduler has to answer, and its first worker to come."""
 
 _PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
@@ -96,7 +97,7 @@ def into_folder(
     stream.plan.require_free(list(source.columns) if work.keep else [])
     with ExitStack() as stack:
         dask = stack.enter_context(_Dask.of(cluster, remark)) if cluster.scheduler or cluster.workers else None
-        place = stack.enter_context(contextlib.closing(Folder(folder, _plan(work, points), resume=resume)))
+        place = Folder(folder, _plan(work, points), resume=resume)
         pieces = ((piece, f"part-{piece.index:05}.{work.form}") for piece in pieces_of(points, source))
         parts: list[Part] = []
         so_far = replace(stream.tally, sample=None)
@@ -105,12 +106,15 @@ def into_folder(
             so_far.add(part.tally)
             advance(so_far, len(parts))
         parts.sort(key=lambda part: (len(part.name), part.name))
+        if stream.tally.sample and place.sample:
+            stream.tally.sample.join(place.sample)
         for part in parts:
             stream.tally.add(part.tally)
         found = stream.passage()
         counts = {"read": found.read, "written": found.written, "faulty": found.faulty}
-        workers = dask.versions if dask else {"here": _versions()}
-        place.finish(parts, {"rows": counts, "first_fault": found.first or None, "workers": workers}, found.check)
+        facts: dict[str, Any] = {"rows": counts, "first_fault": found.first or None}
+        facts |= {"workers": dask.versions if dask else {"here": _versions()}}
+        place.finish(parts, facts, found.check, stream.tally.sample)
     return stream
 
 
@@ -131,24 +135,22 @@ def write_part(work: Work, piece: Piece, name: str, folder: str, function: Funct
         OSError: It cannot be written.
     """
     path, before = os.path.join(folder, name), piece.points.before
-    last = None if piece.last is None else before + piece.last
+    cut = Cut(before + piece.first, None if piece.last is None else before + piece.last)
     with piece.points.rows(piece.path, Files()) as rows:
         if piece.start is not None and isinstance(rows, Joined):
             rows.seek(piece.start)
-        stream = apply(
-            work, function or function_of(work.expression, work.code), rows, path, before + piece.first, last
-        )
+        stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Part(name, piece.path, (piece.first, piece.last), stream.tally, file.tell(), digest)
+        part = Part(name, piece.path, (piece.first, piece.last), stream.tally, file.tell(), digest)
+    part.note(folder)
+    return part
 
 
 def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, function: Function) -> Iterator[Part]:
     """Write the parts that are missing, one after the other."""
     for piece, name in pieces:
-        if name not in folder.done:
-            folder.add(write_part(work, piece, name, folder.path, function))
-        yield folder.done[name]
+        yield folder.done.get(name) or write_part(work, piece, name, folder.path, function)
 
 
 # -- on Dask
@@ -205,14 +207,18 @@ class _Dask:
             raise InputError("--scheduler and --workers need Dask, which is not here", hint=hint) from None
         from gradcli.autodiff.batched import cores
 
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of a lost worker, as does our error
         with ExitStack() as stack:
+            logging.disable(logging.CRITICAL)  # Dask tells of a lost worker, as our errors do
+            stack.callback(logging.disable, logging.NOTSET)
             try:
                 address, threads = cluster.scheduler, None
                 if address is None:
                     count, threads = cluster.workers or 1, max(1, cores() // (cluster.workers or 1))
-                    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-                    address = stack.enter_context(distributed.LocalCluster(n_workers=count, **options))
+                    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+                    with uninterrupted():
+                        local = stack.enter_context(distributed.LocalCluster(n_workers=count, **options))
+                    stack.enter_context(undone(local.close))
+                    address = local.scheduler_address
                 client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
                 client.wait_for_workers(1, timeout=_PATIENCE)
                 found = cls(client, threads)
@@ -274,7 +280,6 @@ class _Dask:
                     del waiting[other]
                     other.cancel()
                 continue
-            folder.add(outcome)
             yield outcome
         if refused is not None:
             raise InputError(refused[1].message, hint=refused[1].hint)

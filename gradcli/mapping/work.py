@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
-from gradcli.files.rows import Rows, within
+from gradcli.files.rows import Cut, Rows, within
 from gradcli.files.sinks import Layout, open_sink
 from gradcli.running.targets import target
 
@@ -84,10 +84,7 @@ def apply(
     function: Function,
     rows: Rows,
     output: str,
-    first: int = 1,
-    last: int | None = None,
-    *,
-    has_names: bool = True,
+    cut: Cut = Cut(),  # noqa: B008 (it is immutable)
     advance: Callable[[Tally], None] = lambda tally: None,
 ) -> Stream:
     """Write y and its derivatives of some rows to a file, which has its name when all are written.
@@ -97,9 +94,7 @@ def apply(
         function: Its function.
         rows: The table.
         output: The file, or `-`.
-        first: The number of the first row.
-        last: That of the last; None for all.
-        has_names: Whether a text begins with a row of names.
+        cut: Which of the rows.
         advance: Called after each block.
 
     Raises:
@@ -108,20 +103,12 @@ def apply(
     """
     stream: Stream = function.stream(rows.source, **work.asked)
     stream.threads = work.threads
-    plan = stream.plan
-    plan.require_free(list(rows.source.columns) if work.keep else [])
-    layout = Layout(
-        rows.source,
-        work.keep,
-        plan.columns,
-        plan.quantities,
-        plan.question.dtype,
-        work.from_text,
-        has_names,
-        work.about,
-    )
+    plan, source = stream.plan, rows.source
+    plan.require_free(list(source.columns) if work.keep else [])
+    of_plan = (plan.columns, plan.quantities, plan.question.dtype)
+    layout = Layout(source, work.keep, *of_plan, work.from_text, cut.has_names, work.about)
     with open_sink(output, work.form, layout) as sink:
-        blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=first), first, last)
+        blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
         with contextlib.closing(stream.over(blocks)) as parts:
             for part in parts:
                 sink.write(part)

@@ -8,7 +8,7 @@ judging                          the one way to judge what torch says; remarks o
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points
-streaming                        map: which columns are which variables, and the rows as they go by
+columns, streaming               map: which columns are which variables; the rows as they go by
 check, views                     check; graph and code
 improve                          the best form at points or over a range
 explain, terms                   explain; one term of an adjoint, and its rule

@@ -15,7 +15,7 @@ from gradcli.questions.texts import read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
-    from gradcli.questions.streaming import Plan
+    from gradcli.questions.columns import Plan
 
 
 def _or_formula(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,6 +122,6 @@ class ParsedText:
 
     def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
         """The variables bound to columns."""
-        from gradcli.questions.streaming import plan
+        from gradcli.questions.columns import plan
 
         return plan(self._asked(at, wrt, dtype), source)

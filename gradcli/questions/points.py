@@ -7,7 +7,7 @@ other variables are the same at each.  The points are computed at once, and judg
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -261,8 +261,10 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
     return as_fields(*concluded(verdict, witnesses, question.program, derived))
 
 
-def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dict[int, Judgement]]:
-    """The verdict, and what the reference says of torch's numbers at the points that it looks at."""
+def judged(
+    points: Points, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
+) -> tuple[Check, dict[int, Judgement]]:
+    """The verdict, and what the reference says of torch's numbers at the points that it looks at, or is to look at."""
     from gradcli.crosscheck.many_points import MOST_POINTS, chosen_points, critical_points, merged
     from gradcli.crosscheck.point import Torch
 
@@ -271,9 +273,9 @@ def judged(points: Points, found: AtPoints, v: Array | None) -> tuple[Check, dic
     numbers = [*(points.arrays[name] for name in points.names), found.value, *(derivatives or {}).values()]
     judgements = {}
     kinks = []
-    if points.count > MOST_POINTS:
+    if chosen is None and points.count > MOST_POINTS:
         kinks = critical_points(question.point, points.arrays, points.names, points.count)
-    for point in chosen_points(points.count, numbers, kinks):
+    for point in chosen_points(points.count, numbers, kinks) if chosen is None else chosen:
         torch = Torch(
             question.dtype,
             found.value[point],

@@ -78,7 +78,7 @@ def _unravelled(place: Expr, shape: Shape, sizes: SizeOf) -> Index:
             index.append(place if d == first else Integer(0))
             continue
         n = sizes(shape[d])
-        row = place // n if place.is_Integer and n.is_Integer else quotient(place, n)
+        row = quotient(place, n)
         index.append(place - n * row)
         place = row
     return tuple(reversed(index))

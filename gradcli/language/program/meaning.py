@@ -4,7 +4,6 @@ The symbolic reading composes these, the reference differentiates them one at a 
 own heads serve where they are right for real numbers; where they are not (`sign` differentiates to a DiracDelta, the
 derivative of `floor` cannot be printed, `loggamma` is complex below 0), a function of our own has a rule here.
 Conditions are functions too, 1 or 0: SymPy's relations fold conditions inside conditions into forms without a rule.
-
 A function of a whole tensor holds the element it runs over as an expression with bound indices, as a sum does:
 
     ∂ prod(f)     =  Sum of ∂f[k] * prod(f but for f[k])
@@ -13,8 +12,8 @@ A function of a whole tensor holds the element it runs over as an expression wit
     ∂ det(F)      =  det(F) * Sum of inv(F)[q, p] * ∂F[p, q]                (Jacobi's formula)
     ∂ inv(F)[i,j] = -Sum of inv(F)[i, p] * ∂F[p, q] * inv(F)[q, j]
 
-SymPy's own `Product` over an `Indexed` is wrong without a warning (its issue 13994), `Max` has no bound index, and a
-matrix of symbols of unknown size has no elements.  Source: K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
+SymPy's own `Product` over an `Indexed` is wrong without a warning (its issue 13994), and `Max` has no bound index.
+Source: K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 """
 
 from __future__ import annotations
@@ -35,9 +34,11 @@ Limit = tuple[sympy.Symbol, Expr, Expr]
 class quotient(sympy.Function):  # type: ignore[misc]  # noqa: N801
     """The whole part of an index divided by a size: the row of element p of a matrix of n columns is quotient(p, n)."""
 
-    nargs = 2
-    is_integer = True
-    is_nonnegative = True
+    is_integer = is_nonnegative = True
+
+    @classmethod
+    def eval(cls, place: Expr, size: Expr) -> Expr | None:  # noqa: D102 (SymPy's name for it)
+        return place // size if place.is_Integer and size.is_Integer else None
 
 
 class Total(sympy.Sum):  # type: ignore[misc]

@@ -1,0 +1,310 @@
+"""`map` on Parquet and Arrow: read back by pyarrow, pandas, Polars and DuckDB, with the types that were there."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gradcli import Function, __version__
+from gradcli.errors import InputError
+from tests.cli.test_map import MAP, _table, _write_columns
+from tests.conftest import Command, Run
+
+COLUMNAR = ("parquet", "arrow", "arrows")
+
+X = [0.5, 1.0, -2.0, 3.0, 0.25, 1e-310, 2.0]
+DAY = datetime.date(2024, 2, 29)
+RICH = pa.table(
+    {
+        "name": pa.array(["a", None, "ü", "a", "", "b", "c"]).dictionary_encode(),
+        "x": X,
+        "day": [DAY, None] * 3 + [DAY],
+        "when": pa.array([datetime.datetime(2024, 1, 2, 3)] * 7, pa.timestamp("ms", "UTC")),
+        "price": pa.array([decimal.Decimal("1.50")] * 7, pa.decimal128(10, 2)),
+        "nested": [{"a": [1, None]}] * 7,
+        "raw": [b"\x00\xff"] * 7,
+        "none": pa.nulls(7),
+    }
+)
+"""A table of most types that there are; the cells of all but `x` mean nothing to a function."""
+
+
+@pytest.mark.parametrize("into", COLUMNAR)
+@pytest.mark.parametrize("form", COLUMNAR)
+def test_columns_that_are_kept_have_their_types(form: str, into: str, gradcli: Command, folder: Path) -> None:
+    """Whatever they are, row for row; and the file says what it holds."""
+    _write_columns(folder / f"in.{form}", RICH)
+    run = gradcli("map", "x**2", "--points", f"in.{form}", "--keep", "-o", f"out.{into}")
+    assert run == Run(0, "", "")
+    found = _table(folder / f"out.{into}")
+    kept = found.select(RICH.column_names)
+    assert kept.schema.types == RICH.schema.types
+    assert kept.to_pylist() == RICH.to_pylist()
+    assert (found["y"].to_pylist(), found["dy_dx"].to_pylist()) == ([x * x for x in X], [2 * x for x in X])
+    about = json.loads(found.schema.metadata[b"gradcli"])
+    assert about == {"expression": "x**2", "version": __version__}
+
+
+def test_others_read_what_is_written(gradcli: Command, folder: Path) -> None:
+    """pandas, Polars and DuckDB."""
+    pq.write_table(RICH.select(["name", "x"]), "in.parquet")
+    assert gradcli("map", "x**2", "--points", "in.parquet", "--keep", "-o", "out.parquet").code == 0
+    expected = [2 * x for x in X]
+    frame = pd.read_parquet("out.parquet")
+    assert (list(frame.columns), frame["dy_dx"].tolist()) == (["name", "x", "y", "dy_dx"], expected)
+    assert pl.read_parquet("out.parquet")["dy_dx"].to_list() == expected
+    rows: Any = duckdb.sql("select dy_dx from 'out.parquet'")
+    assert rows.fetchall() == [(x,) for x in expected]
+
+
+@pytest.mark.usefixtures("folder")
+def test_cells_of_columns_as_text(gradcli: Command) -> None:
+    """Dates as ISO has them, decimals with their digits, nothing for null, JSON for what is nested."""
+    pq.write_table(RICH.slice(0, 2), "in.parquet")
+    run = gradcli("map", "2*x", "--points", "in.parquet", "--keep")
+    assert run.out.splitlines() == [
+        "name,x,day,when,price,nested,raw,none,y,dy_dx",
+        'a,0.5,2024-02-29,2024-01-02 03:00:00+00:00,1.50,"{""a"": [1, null]}",\x00\ufffd,,1.0,2.0',
+        ',1.0,,2024-01-02 03:00:00+00:00,1.50,"{""a"": [1, null]}",\x00\ufffd,,2.0,2.0',
+    ]
+    run = gradcli("map", "2*x", "--points", "in.parquet", "--keep", "--format", "jsonl")
+    assert json.loads(run.out.splitlines()[1]) == {
+        "name": None, "x": 1.0, "day": None, "when": "2024-01-02 03:00:00+00:00", "price": "1.50",
+        "nested": {"a": [1, None]}, "raw": "\x00\ufffd", "none": None, "y": 2.0, "dy_dx": 2.0,
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_text_and_arrays_become_in_columns(gradcli: Command) -> None:
+    """Variables are numbers, other cells of a text are texts; vectors of JSON are lists of one length."""
+    Path("in.csv").write_text("n,x\n1,2\n,abc\n007,3\n")
+    words = ["--keep", "-o", "out.parquet"]
+    assert gradcli("map", "x**2", "--points", "in.csv", *words, "--on-error", "skip").code == 0
+    found = pq.read_table("out.parquet")
+    assert found.to_pydict() == {"n": ["1", "007"], "x": [2.0, 3.0], "y": [4.0, 9.0], "dy_dx": [4.0, 6.0]}
+    Path("in.jsonl").write_text('{"x": [1, 2], "n": null}\n{"x": [3, "NaN"], "n": "a"}\n')
+    assert gradcli("map", "sum(x)", "--points", "in.jsonl", *words).code == 0
+    found = pq.read_table("out.parquet")
+    assert (str(found.schema.field("x").type), found["n"].to_pylist()) == (
+        "fixed_size_list<item: double>[2]",
+        [None, "a"],
+    )
+    Path("in.jsonl").write_text('{"x": 1, "n": 1}\n{"x": 2, "n": "a"}\n')
+    run = gradcli("map", "x", "--points", "in.jsonl", *words)
+    assert (run.code, "the column 'n', whose cells are no column of Arrow" in run.err) == (2, True)
+
+
+NUMBERS = [
+    (pa.array([1, None, 3], pa.int8()), "the cell is null"),
+    (pa.array([True, None, True]), "the cell is null"),
+    (pa.array([decimal.Decimal("0.5"), None, decimal.Decimal("2")]), "the cell is null"),
+    (pa.array([1.5, None, 2.5], pa.float16()), "the cell is null"),
+    (pa.array([7.0, None, 7.0]).dictionary_encode(), "the cell is null"),
+    (pa.array([[1.0, 2.0], None, [3.0, 4.0]]), "the cell is null"),
+    (pa.array([[1.0, 2.0], [3.0], [3.0, 4.0]]), "'[3.0]' has not the shape (2,), with numbers"),
+    (pa.array([[1.0, 2.0], [None, 3.0], [3.0, 4.0]]), "'[None, 3.0]' has not the shape (2,), with numbers"),
+    (pa.array([[1, 2], [3], [3, 4]], pa.large_list(pa.int64())), "'[3]' has not the shape (2,), with numbers"),
+    (pa.array([[[1, 2]], [[3], [4]], [[3, 4]]]), "'[[3], [4]]' has not the shape (1, 2), with numbers"),
+]
+
+
+@pytest.mark.parametrize("form", COLUMNAR)
+@pytest.mark.parametrize(("cells", "said"), NUMBERS, ids=[str(cells.type) for cells, _ in NUMBERS])
+def test_every_type_of_number_is_read_and_a_null_is_a_row_at_fault(
+    cells: Any, said: str, form: str, gradcli: Command, folder: Path
+) -> None:
+    """With its file, its row group and its row."""
+    _write_columns(folder / f"in.{form}", pa.table({"x": cells}), size=1)
+    words = ["map", "sum(2*x)", "--points", f"in.{form}"]
+    message = f"row 2 (row group 1) of 'in.{form}', column 'x': {said}"
+    run = gradcli(*words, "-o", "out.csv")
+    assert (run.code, run.out, run.err.splitlines()[0]) == (2, "", f"error: {message}")
+    assert not (folder / "out.csv").exists()
+    run = gradcli(*words, "--on-error", "skip")
+    first, last = cells[0].as_py(), cells[2].as_py()
+    sums = [float(np.sum(2 * np.array(cell, float))) for cell in (first, last)]
+    assert [float(line.split(",")[0]) for line in run.out.splitlines()[1:]] == sums
+    assert run.err == f"3 rows read, 1 left out, 2 written\nthe first: {message}\n"
+
+
+def _cut(path: str, end: int) -> None:
+    Path(path).write_bytes(Path(path).read_bytes()[:end])
+
+
+def _text(path: str) -> None:
+    Path(path).write_text("x\n1\n")
+
+
+REFUSED = [
+    ("in.parquet", _text, [], "'in.parquet' cannot be read as a Parquet file: "),
+    ("in.arrow", _text, [], "'in.arrow' cannot be read as a file of Arrow: "),
+    ("in.arrows", _text, [], "'in.arrows' cannot be read as a stream of Arrow: "),
+    *((f"in.{form}", lambda path: _cut(path, -40), [], f"'in.{form}' cannot be read as ") for form in COLUMNAR),
+    ("in.parquet", None, ["--wrt", "name"], "--wrt names 'name', and the expression has no such variable"),
+    ("in.parquet", None, ["--columns", "x"], "names its columns, and --columns names them too"),
+    ("in.parquet", None, ["-o", "out.npz", "--keep"], "--keep keeps the column 'name', and 'a' in it is not a number"),
+    ("in.parquet.gz", None, [], "'in.parquet.gz' is compressed, and only text is read and written so"),
+    ("in.parquet", None, ["-o", "out.npy.zst"], "'out.npy.zst' is compressed, and only text is read and written so"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "spoil", "words", "said"), REFUSED)
+def test_what_is_wrong_with_a_table_of_columns_is_said(
+    name: str, spoil: Any, words: list[str], said: str, gradcli: Command, folder: Path
+) -> None:
+    """One message, and no file."""
+    _write_columns(folder / name, RICH.select(["name", "x"])) if not name.endswith("gz") else _text(name)
+    if spoil is not None:
+        spoil(name)
+    run = gradcli("map", "x**2", "--points", name, *(["-o", "out.csv"] if "-o" not in words else []), *words)
+    assert (run.code, run.out, said in run.err, run.err.count("error: ")) == (2, "", True, 1), run.err
+    assert os.listdir() == [name]
+
+
+def test_a_column_of_texts_is_no_variable(gradcli: Command, folder: Path) -> None:
+    """Whatever is done about rows at fault; and a column that is not needed is not read."""
+    _write_columns(folder / "in.parquet", RICH.select(["name", "x"]), size=100)
+    run = gradcli("map", "name*x", "--points", "in.parquet", "--on-error", "skip")
+    assert (run.code, "the column 'name' of 'in.parquet' holds dictionary<" in run.err) == (2, True)
+    place = pq.read_metadata("in.parquet").row_group(0).column(0).dictionary_page_offset
+    data = bytearray((folder / "in.parquet").read_bytes())
+    data[place : place + 8] = b"\xff" * 8
+    (folder / "in.parquet").write_bytes(data)
+    assert gradcli("map", "x**2", "--points", "in.parquet").code == 0
+    assert "cannot be read as a Parquet file" in gradcli("map", "x**2", "--points", "in.parquet", "--keep").err
+
+
+def test_arrow_comes_through_pipes_and_parquet_does_not(folder: Path) -> None:
+    """A stream is read and written as it comes; a file needs its end, and can be written to a pipe."""
+    _write_columns(folder / "in.arrows", RICH.select(["x"]))
+    words = [*MAP, "x**2", "--points", "-", "--points-format"]
+    data = (folder / "in.arrows").read_bytes()
+    for form, read in (("arrows", pa.ipc.open_stream), ("arrow", pa.ipc.open_file), ("parquet", pq.ParquetFile)):
+        done = subprocess.run(
+            [*words, "arrows", "--format", form], input=data, capture_output=True, check=True, timeout=60
+        )
+        table = read(pa.BufferReader(done.stdout))
+        assert (table.read() if form == "parquet" else table.read_all())["dy_dx"].to_pylist() == [2 * x for x in X]
+    done = subprocess.run([*words, "parquet"], input=b"PAR1", capture_output=True, check=False, timeout=60)
+    assert (done.returncode, b"a Parquet file is not read from one" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv.gz", "csv.zst"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_end_at_any_moment_leaves_no_half_file(form: str, number: int, folder: Path) -> None:
+    """The name is there with all rows, or not at all."""
+    with subprocess.Popen([*MAP, "sin(x)", "--points", "-", "-o", f"out.{form}"], stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"x\n" + b"1.5\n" * 1_500_000)
+        process.stdin.flush()
+        until = time.monotonic() + 60
+        while not any(path.stat().st_size for path in folder.glob(".out.*.part")) and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(60) != 0
+    assert [name for name in os.listdir() if not name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_text_is_read_and_written(suffix: str, gradcli: Command, folder: Path) -> None:
+    """As a stream; damage is told, and the same rows are the same bytes."""
+    rows = "x,n\n" + "".join(f"{k / 7!r},a\n" for k in range(50_000))
+    name = f"in.csv.{suffix}"
+    Path("in.csv").write_text(rows)
+    _compress(rows.encode(), folder / name)
+    plain = gradcli("map", "x**2", "--points", "in.csv", "--keep").out
+    assert gradcli("map", "x**2", "--points", name, "--keep").out == plain
+    assert gradcli("map", "x**2", "--points", "in.csv", "--keep", "-o", f"out.csv.{suffix}") == Run(0, "", "")
+    assert gradcli("map", "x**2", "--points", "in.csv", "--keep", "-o", f"again.csv.{suffix}").code == 0
+    assert Path(f"out.csv.{suffix}").read_bytes() == Path(f"again.csv.{suffix}").read_bytes()
+    frame = pd.read_csv(f"out.csv.{suffix}") if suffix == "gz" else pl.read_csv(f"out.csv.{suffix}").to_pandas()
+    assert (len(frame), frame["dy_dx"].iloc[-1]) == (50_000, 2 * 49_999 / 7)
+    _cut(name, -200)
+    run = gradcli("map", "x**2", "--points", name, "-o", "cut.csv")
+    assert (run.code, f"'{name}' cannot be decompressed" in run.err, Path("cut.csv").exists()) == (2, True, False)
+    Path(name).write_text(rows)
+    assert f"'{name}' cannot be decompressed" in gradcli("map", "x**2", "--points", name).err
+
+
+def _compress(data: bytes, path: Path) -> None:
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(data))
+    else:
+        with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd") as file:
+            file.write(data)
+
+
+@pytest.mark.parametrize("kind", [pa.table, pa.RecordBatch.from_pydict, pd.DataFrame, pl.DataFrame])
+def test_tables_of_python_give_tables_of_the_same_kind(kind: Any) -> None:
+    """Vectors as lists or as columns, null as NaN, and an index that stays."""
+    frame = kind({"x": [1.0, None, 3.0], "v": [[1, 2], [3, 4], [5, 6]], "name": ["a", "b", None]})
+    if kind is pd.DataFrame:
+        frame.index = [7, 8, 9]
+    found = Function("x*sum(v)").map(frame)
+    assert type(found) is type(frame)
+    assert list(getattr(found, "column_names", None) or found.columns) == ["y", "dy_dx", "dy_dv0", "dy_dv1"]
+    np.testing.assert_array_equal(np.asarray(found["y"]), [3, np.nan, 33])
+    np.testing.assert_array_equal(np.asarray(found["dy_dx"]), [3, 7, 11])
+    if kind is pd.DataFrame:
+        assert found.index.tolist() == [7, 8, 9]
+    w = Function("w*x").map(kind({"x": [1.0, 2.0]}), {"w": 3}, dtype="float32")
+    assert np.asarray(w["dy_dx"]).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"x": ["a"]}, "the table has a column that is no numbers"),
+        ({"z": [1]}, "the table has no column that is a variable"),
+        ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
+    ],
+)
+def test_a_table_of_python_that_has_no_numbers_is_refused(columns: dict[str, Any], said: str) -> None:
+    """As other input is."""
+    with pytest.raises(InputError, match=said):
+        Function("sum(x)").map(pl.DataFrame(columns))
+
+
+def test_a_frame_of_dask_is_mapped_where_its_partitions_are() -> None:
+    """Lazily, with the columns and types that come."""
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(6.0), "name": list("abcdef")}), npartitions=2)
+    found = Function("a*x**2").map_partitions(frame, {"a": 3})
+    assert list(found.columns) == ["y", "dy_dx"]
+    computed = found.compute()
+    assert (computed["dy_dx"].tolist(), computed.index.tolist()) == ([6.0 * k for k in range(6)], list(range(6)))
+
+
+def test_without_pyarrow_text_is_as_before(folder: Path) -> None:
+    """And what needs it says how to get it."""
+    (folder / "in.csv").write_text("x\n3\n")
+    without = "import sys; sys.modules['pyarrow'] = None; sys.modules['distributed'] = None\n"
+    run = f"{without}from gradcli.cli import main; sys.exit(main(sys.argv[1:]))"
+    for words, said in (
+        (["--points", "in.csv"], ""),
+        (["--points", "in.csv", "-o", "o.parquet"], "hint: pip install 'gradcli[parquet]'"),
+        (["--points", "in.csv", "-o", "o.csv.zst"], "hint: pip install 'gradcli[parquet]'"),
+        (["--points", "in.csv", "-o", "o/", "--workers", "2"], "hint: pip install 'gradcli[dask]'"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", run, "map", "x**2", *words], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (done.returncode, said in done.stderr) == (2 if said else 0, True), done.stderr
+        assert done.stdout == ("" if said else "y,dy_dx\n9.0,6.0\n")

@@ -1,0 +1,254 @@
+"""`map` on several files, on some rows, and into a folder: the parts joined are the whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from gradcli.files import Files, delimited
+from gradcli.files.rows import Points
+from gradcli.mapping import Cluster, Work, into_folder, pieces
+from gradcli.mapping.work import function_of
+from tests.cli.test_map import MAP, _read, _write
+from tests.conftest import Command, Run
+from tests.examples import examples
+
+CELLS = st.sampled_from(["1", "2.5", "-3", "abc", "", '"4"', '"5\n"', '"a\n\n6"', "nan"])
+LINES = st.lists(
+    st.one_of(st.tuples(CELLS, CELLS).map(",".join), st.sampled_from(["", "  ", "1,2,3", ","])), max_size=30
+)
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=LINES, parts=st.integers(1, 5), on_error=st.sampled_from(["skip", "nan"]), chunk=st.integers(1, 40))
+def test_the_parts_of_a_text_joined_are_the_whole(
+    lines: list[str], parts: int, on_error: str, chunk: int, gradcli: Command, folder: Path
+) -> None:
+    """Byte for byte, whatever is quoted, blank or at fault, and wherever a text is cut; no row is lost or twice."""
+    Path("in.csv").write_text("x,n\n" + "\n".join(lines))
+    words = ["map", "x**2", "--points", "in.csv", "--keep", "--on-error", on_error]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "CHUNK", chunk)
+        whole = gradcli(*words)
+        cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
+        cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
+        patch.setattr(pieces, "_BYTES", 2 * chunk)
+        points = Points.of("in.csv", None, ["x"])
+        with points.rows("in.csv", Files()) as rows:
+            found = list(pieces.pieces_of(points, rows.source))
+    assert {run.code for run in (whole, *cut, *cut_at_rows)} == {0}
+    assert "".join(run.out for run in cut) == whole.out
+    assert "".join(run.out for run in cut_at_rows) == whole.out
+    ends = [piece.last or 0 for piece in found]
+    assert [piece.first for piece in found] == [1, *(end + 1 for end in ends[:-1])]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "npy", "npz", "parquet", "arrow", "arrows"])
+def test_rows_of_every_format_are_cut(form: str, gradcli: Command, folder: Path) -> None:
+    """In numbers; what is counted from is the same in messages."""
+    _write(folder / f"in.{form}", {"x": np.arange(1.0, 11.0)})
+    words = ["map", "x**2", "--points", f"in.{form}", "-o", "out.npz"]
+    for cut, expected in (
+        ("--rows 4..6", [4, 5, 6]),
+        ("--rows 9..", [9, 10]),
+        ("--part 2/3", [4, 5, 6]),
+        ("--rows 2", [2]),
+    ):
+        assert gradcli(*words, *cut.split()) == Run(0, "", "")
+        np.testing.assert_array_equal(_read(folder / "out.npz")["y"], np.square(expected))
+    assert gradcli(*words, "--rows", "99..") == Run(0, "", "")
+    assert _read(folder / "out.npz")["y"].shape == (0,)
+
+
+def _table(folder: Path, form: str) -> None:
+    """Two years of rows, a file each, and what is none of the table."""
+    for year in (2023, 2024):
+        (folder / f"data/year={year}").mkdir(parents=True)
+        x = np.arange(3.0) + year
+        _write(folder / f"data/year={year}/rows.{form}", {"x": x, "id": np.arange(3.0)})
+    (folder / "data/_SUCCESS").touch()
+    (folder / "data/.crc").touch()
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "arrows"])
+def test_a_folder_and_a_pattern_are_one_table(form: str, gradcli: Command, folder: Path) -> None:
+    """Their files in order; what the folders say is a column, and a variable."""
+    _table(folder, form)
+    for points in ("data/", f"data/*/*.{form}", f"data/**/*.{form}"):
+        run = gradcli("map", "x - year", "--points", points, "--keep", "--wrt", "x")
+        assert run.out.splitlines()[0] == "x,id,year,y,dy_dx"
+        rows = [list(map(float, line.split(","))) for line in run.out.splitlines()[1:]]
+        assert rows == [[year + k, k, year, k, 1] for year in (2023, 2024) for k in range(3)]
+    run = gradcli("map", "x - year", "--points", "data/", "--keep", "--wrt", "x", "--rows", "3..5")
+    assert [line.split(",")[0] for line in run.out.splitlines()] == ["2025.0", "2024.0", "2025.0"]
+    assert gradcli("map", "x - year", "--points", "data/", "--keep", "--wrt", "x", "-o", "out.parquet").code == 0
+    assert str(pq.read_schema("out.parquet").field("year").type) == "int64"
+
+
+def test_a_row_at_fault_has_its_file(gradcli: Command, folder: Path) -> None:
+    """And its place in that, in messages of the reader, of torch and of the check."""
+    Path("a.csv").write_text("x\n1\n")
+    Path("b.csv").write_text("x\n2\nabc\n0\n")
+    words = ["map", "abs(x)", "--points", "*.csv"]
+    run = gradcli(*words, "--on-error", "skip", "--check")
+    assert "4 rows read, 1 left out, 3 written\nthe first: row 2 (line 3) of 'b.csv', column 'x'" in run.err
+    assert "row 3 (line 4) of 'b.csv', ∂y/∂x, kink" in run.err
+    Path("b.csv").write_text("z\n2\n")
+    run = gradcli(*words)
+    assert (run.code, "'b.csv' has no column 'x' of the shape that the first file has" in run.err) == (2, True)
+
+
+REFUSED: list[tuple[list[str], str]] = [
+    (["--points", "*.npy"], "no file fits '*.npy'"),
+    (["--points", "empty/"], "the folder 'empty/' has no files of rows"),
+    (["--points", "both/"], "'both/' has files of several formats: both/a.csv and both/b.jsonl"),
+    (["--points", "in.csv", "--rows", "0..3"], "--rows 0..3 is no range of rows"),
+    (["--points", "in.csv", "--rows", "3..1"], "--rows 3..1 is no range of rows"),
+    (["--points", "in.csv", "--rows", "x"], "--rows x is no range of rows"),
+    (["--points", "in.csv", "--part", "3/2"], "--part 3/2 is no part of a whole"),
+    (["--points", "in.csv", "--part", "1/2", "--rows", "1..2"], "--rows and --part exclude each other"),
+    (["--points", "in.csv", "--part", "1/2", "-o", "out/"], "--part and a folder of parts exclude each other"),
+    (["--points", "in.csv", "--workers", "2"], "--workers writes parts into a folder, and there is none"),
+    (["--points", "in.csv", "--resume"], "--resume writes parts into a folder, and there is none"),
+    (["--points", "in.csv", "--check-rows", "2"], "--check-rows needs --check"),
+    (["--points", "in.csv", "-o", "both/"], "the folder 'both/' is not empty: it has a.csv"),
+    (["--points", "in.csv", "-o", "both/", "--resume"], "the folder 'both/' is not empty: it has a.csv"),
+    (["--points", "-", "-o", "out/"], "standard input is not cut into parts"),
+    (["--points", "-", "--part", "1/2"], "standard input is read once, and --part counts rows first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED)
+def test_what_is_wrong_with_files_and_cuts_is_said(words: list[str], said: str, gradcli: Command, folder: Path) -> None:
+    """In one message, and no file is written."""
+    Path("in.csv").write_text("x\n1\n")
+    Path("empty").mkdir()
+    Path("both").mkdir()
+    Path("both/a.csv").write_text("x\n1\n")
+    Path("both/b.jsonl").write_text('{"x": 1}\n')
+    run = gradcli("map", "x**2", *words, given=b"x\n1\n")
+    assert (run.code, run.out, said in run.err) == (2, "", True), run.err
+    assert sorted(os.listdir()) == ["both", "empty", "in.csv"]
+    assert sorted(os.listdir("both")) == ["a.csv", "b.jsonl"]
+
+
+@pytest.mark.parametrize("number", ["1", "40"])
+def test_the_number_of_rows_that_are_judged(number: str, gradcli: Command, folder: Path) -> None:
+    """Behind --check."""
+    _write(folder / "in.npy", {"x": np.linspace(1.0, 2.0, 100)})
+    run = gradcli("map", "x**2", "--points", "in.npy", "-o", "out.npy", "--check", number)
+    assert f"entries {number} of 100" in run.err
+
+
+# -- a folder of parts
+
+
+def _into(folder: str, points: str = "data/*.parquet", **options: Any) -> Any:
+    """The stream of a run, and its manifest."""
+    found = Points.of(points, None, ["x"])
+    work = Work.of("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet", from_text=False)
+    function = function_of(work.expression, work.code)
+    return into_folder(work, found, points, Cluster(), function, folder, **options)
+
+
+def _three(folder: Path) -> None:
+    (folder / "data").mkdir()
+    x = np.random.default_rng(1).normal(size=(3, 1000))
+    x[1, 500] = 0  # a kink
+    for place, column in enumerate(x):
+        pq.write_table(pa.table({"x": column, "n": [str(place)] * 1000}), folder / f"data/{place}.parquet")
+
+
+def _manifest(folder: str) -> Any:
+    return json.loads(Path(folder, "_gradcli.json").read_text())
+
+
+def test_a_folder_has_parts_and_a_manifest(gradcli: Command, folder: Path) -> None:
+    """The rows are those of one file, the sample is that of all parts, and each checksum is that of its file."""
+    _three(folder)
+    words = ["map", "abs(x)", "--points", "data/*.parquet", "--keep", "--check"]
+    one = gradcli(*words, "-o", "one.parquet")
+    many = gradcli(*words, "-o", "many/")
+    assert (one.code, many.code) == (0, 0)
+    assert "row 501 (row group 0) of 'data/1.parquet', ∂y/∂x, kink" in many.err
+    assert pq.read_table("many").to_pydict() == pq.read_table("one.parquet").to_pydict()
+    found = _manifest("many")
+    assert found["complete"]
+    assert found["rows"] == {"read": 3000, "written": 3000, "faulty": 0}
+    assert (found["check"]["verdict"], found["plan"]["expression"]) == ("kink", "abs(x)")
+    for part in found["parts"]:
+        data = Path("many", part["name"]).read_bytes()
+        assert (part["bytes"], part["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    for file in found["plan"]["inputs"]:
+        data = Path(file["path"]).read_bytes()
+        footer = data[-8 - int.from_bytes(data[-8:-4], "little") :]
+        assert (file["bytes"], file["footer_sha256"]) == (len(data), hashlib.sha256(footer).hexdigest())
+
+
+def test_a_run_goes_on_from_the_parts_that_are_whole(gradcli: Command, folder: Path) -> None:
+    """With their counts and their sample; a part that is cut short is written again, another run's never is."""
+    _three(folder)
+    _into("whole/")
+    expected = _manifest("whole")
+    with pytest.raises(RuntimeError, match="stop"):
+        _into("out/", advance=_stop_after(2))
+    parts = ["part-00000.parquet", "part-00001.parquet"]
+    assert sorted(os.listdir("out")) == [*(f".{name}.json" for name in parts), "_gradcli.json", *parts]
+    Path("out/part-00001.parquet").write_bytes(b"PAR1")
+    before = Path("out/part-00000.parquet").stat().st_mtime_ns
+    words = ["map", "abs(x)", "--points", "data/*.parquet", "--keep", "--check", "--on-error", "skip", "-o", "out/"]
+    again = gradcli(*words)
+    assert (again.code, "--resume" in again.err) == (2, True)
+    other = gradcli(*words, "--dtype", "float32", "--resume")
+    assert (other.code, "is of a run with another options: " in other.err) == (2, True)
+    stream = _into("out/", resume=True)
+    assert "row 501 (row group 0) of 'data/1.parquet'" in stream.passage().called.values()
+    assert _manifest("out") == expected
+    assert Path("out/part-00000.parquet").stat().st_mtime_ns == before
+    assert sorted(os.listdir("out")) == sorted(os.listdir("whole"))
+    _into("out/", resume=True)
+    assert _manifest("out") == expected
+    pq.write_table(pa.table({"x": [1.0], "n": ["a"]}), "data/0.parquet")
+    assert "is of a run with another inputs: " in gradcli(*words, "--resume").err
+
+
+def _stop_after(parts: int) -> Any:
+    def advance(tally: object, done: int) -> None:
+        if done == parts:
+            raise RuntimeError("stop")
+
+    return advance
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_is_killed_is_resumed(number: int, folder: Path, gradcli: Command) -> None:
+    """At any moment: every part with its name is whole, and the rest is written."""
+    (folder / "data").mkdir()
+    for place in range(20):
+        np.save(folder / f"data/{place:02}.npy", np.random.default_rng(place).normal(size=200_000))
+    words = ["sin(x)*exp(-x**2)", "--points", "data/*.npy", "-o", "out/"]
+    with subprocess.Popen([*MAP, *words]) as process:
+        until = time.monotonic() + 60
+        while len(list(folder.glob("out/part-*"))) < 3 and time.monotonic() < until:
+            time.sleep(0.005)
+        process.send_signal(number)
+        process.wait(60)
+    for path in folder.glob("out/part-*"):
+        assert len(np.load(path)) == 200_000
+    run = gradcli("map", *words, "--resume")
+    assert (run.code, run.err) == (0, "")
+    assert _manifest("out")["rows"]["written"] == 4_000_000
+    assert len(os.listdir("out")) == 21

@@ -1,0 +1,189 @@
+"""Parts that workers write: those of one process, whatever befalls the workers, or an error that says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gradcli.errors import OutputError
+from gradcli.files.rows import Points
+from gradcli.mapping import Cluster, Work, into_folder
+from gradcli.mapping.work import function_of
+from tests import warm
+from tests.conftest import Command
+
+FILES, ROWS = 8, 12
+
+SLOW = "import time\n\n\ndef f(x):\n    time.sleep(0.02)\n    return x**2\n"
+"""A function that takes its time at every row, so that something can happen meanwhile."""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    """A pattern of small files."""
+    x = np.random.default_rng(0).normal(size=(FILES, ROWS))
+    for place, column in enumerate(x):
+        pq.write_table(pa.table({"x": column}), tmp_path / f"in-{place}.parquet")
+    return str(tmp_path / "in-*.parquet")
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    """The name of a function."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    return f"{tmp_path}/slow.py::f"
+
+
+def _run(expression: str, table: str, folder: Path, cluster: Cluster, **options: Any) -> list[str]:
+    """The parts of a run, by name and checksum."""
+    points = Points.of(table, None, ["x"])
+    work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet", from_text=False)
+    function = function_of(work.expression, work.code)
+    into_folder(work, points, table, cluster, function, f"{folder}/", **options)
+    return _parts(folder)
+
+
+def _parts(folder: Path) -> list[str]:
+    manifest = json.loads((folder / "_gradcli.json").read_text())
+    assert manifest["rows"] == {"read": FILES * ROWS, "written": FILES * ROWS, "faulty": 0}
+    names = [part["name"] for part in manifest["parts"]]
+    assert sorted(os.listdir(folder)) == sorted([*names, "_gradcli.json"])
+    return [f"{part['name']} {part['sha256']}" for part in manifest["parts"]]
+
+
+@contextmanager
+def _cluster(workers: int) -> Iterator[distributed.LocalCluster]:
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=workers, **options) as cluster:  # type: ignore[no-untyped-call]
+        yield cluster
+
+
+@contextmanager
+def _when_a_part_is_there(folder: Path, act: Callable[[], object]) -> Iterator[None]:
+    """Do something once, beside what goes on."""
+
+    def wait() -> None:
+        until = time.monotonic() + 60
+        while not list(folder.glob("part-*")) and time.monotonic() < until:
+            time.sleep(0.02)
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    yield
+    thread.join()
+
+
+def test_workers_write_what_one_process_writes(table: str, slow: str, tmp_path: Path, gradcli: Command) -> None:
+    """From the shell, of a file of Python that is sent to them; and a worker that is killed is replaced."""
+    alone = _run(slow, table, tmp_path / "alone", Cluster())
+    assert len(alone) == FILES
+    run = gradcli("map", slow, "--points", table, "-o", f"{tmp_path}/many/", "--workers", "2", "--check", "--strict")
+    assert run.code == 0, run.err
+    assert run.err.startswith("check: agree")
+    assert _parts(tmp_path / "many") == alone
+    with _cluster(2) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
+        pid = next(iter(client.run(os.getpid).values()))
+        with _when_a_part_is_there(tmp_path / "killed", lambda: os.kill(pid, signal.SIGKILL)):
+            found = _run(slow, table, tmp_path / "killed", Cluster(cluster.scheduler_address))
+    assert found == alone
+
+
+def _fill(size: int) -> None:
+    """Let no file of a worker be larger."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(table: str, tmp_path: Path) -> None:
+    """The parts that are missing are counted; with room, they are written, and the others stay."""
+    with _cluster(1) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
+        client.run(_fill, 100)
+        with pytest.raises(
+            OutputError, match=rf"{FILES} parts of '.*' could not be written, such as part-0000\d.parquet"
+        ):
+            _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address))
+        assert not list((tmp_path / "out").glob("part-*"))
+        client.run(_fill, resource.RLIM_INFINITY)
+        found = _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address), resume=True)
+    assert found == _run("x**2", table, tmp_path / "alone", Cluster())
+
+
+@contextmanager
+def _processes() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and a worker, each a process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    run = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    work = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "2"]
+    started = [
+        subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for words in (run, [*work, "--no-dashboard"])
+    ]
+    try:
+        yield address, started
+    finally:
+        for one in reversed(started):
+            one.kill()
+            one.wait()
+
+
+def test_a_scheduler_that_goes_away_is_told_and_the_rest_resumed(table: str, slow: str, tmp_path: Path) -> None:
+    """What is whole stays."""
+    out = tmp_path / "out"
+    is_told = pytest.raises(OutputError, match=r"parts of '.*' could not be written")
+    with _processes() as (address, started), _when_a_part_is_there(out, started[0].kill), is_told:
+        _run(slow, table, out, Cluster(address))
+    left = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}
+    assert 0 < len(left) < FILES
+    assert _run(slow, table, out, Cluster(), resume=True) == _run(slow, table, tmp_path / "alone", Cluster())
+    assert {name: (out / name).stat().st_mtime_ns for name in left} == left
+
+
+def test_an_interrupt_leaves_what_is_whole(table: str, slow: str, tmp_path: Path) -> None:
+    """And the tasks end with the command."""
+    out = tmp_path / "out"
+    words = [warm.gradcli(), "map", slow, "--points", table, "-o", f"{out}/", "--workers", "2"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True) as process:
+        with _when_a_part_is_there(out, lambda: os.killpg(process.pid, signal.SIGINT)):  # as a terminal sends it
+            assert process.wait(60) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    time.sleep(1)
+    left = sorted(path.name for path in out.glob("part-*"))
+    time.sleep(1)
+    assert sorted(path.name for path in out.glob("part-*")) == left
+    assert 0 < len(left) < FILES
+    assert _run(slow, table, out, Cluster(), resume=True) == _run(slow, table, tmp_path / "alone", Cluster())
+
+
+def test_the_first_row_at_fault_is_the_error_of_all(tmp_path: Path, gradcli: Command) -> None:
+    """Whichever worker was first; and no scheduler is one too."""
+    for place in range(4):
+        (tmp_path / f"{place}.csv").write_text("x\n1\n" + "abc\n" * (place > 1))
+    words = ["map", "x**2", "--points", f"{tmp_path}/*.csv", "-o", f"{tmp_path}/out/"]
+    run = gradcli(*words, "--workers", "2")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(f"error: row 2 (line 3) of '{tmp_path}/2.csv', column 'x': 'abc' is not a number")
+    run = gradcli(*words, "--scheduler", "tcp://127.0.0.1:1", "--resume")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: the scheduler tcp://127.0.0.1:1 does not serve: ")
+    skipped = gradcli(*words, "--workers", "1", "--resume", "--on-error", "skip")
+    assert "is of a run with another options" in skipped.err
