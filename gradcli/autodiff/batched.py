@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import by_rows, fill, gradients, value, vjp
-from gradcli.autodiff.run import Forward, Tensor, apply, derivative_of, evaluate, output_of, prepared, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program.library_calls import TorchCalls, is_tensor
@@ -42,6 +42,9 @@ MOST_ALONE = 100_000
 
 _FEW = 32
 """Points that are run one by one where all at once fail, to find which of them torch refuses."""
+
+_KEPT = 31 * 2**20
+"""Bytes: nearly the largest that glibc learns from (`M_MMAP_THRESHOLD` in `man mallopt`)."""
 
 MOST_WORKERS = 8
 """Threads at most: what reads and writes the rows is one thread, and each block in flight takes memory."""
@@ -127,8 +130,12 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
     return found
 
 
-def block(batch: Batch) -> tuple[list[Array], dict[int, InputError]]:
+def block(batch: Batch, into: Sequence[Array] | None = None) -> tuple[Sequence[Array], dict[int, InputError]]:
     """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
+
+    Args:
+        batch: The points.
+        into: Where the arrays go; new ones by default.
 
     Returns:
         The arrays, NaN at the points that torch refuses; and why it refuses them.
@@ -141,8 +148,10 @@ def block(batch: Batch) -> tuple[list[Array], dict[int, InputError]]:
     """
     lines = prepared(batch.program).lines
     if batch.points and lines and batch.live is None and all(one.call.op.kind is Kind.ELEMENTWISE for one in lines):
-        return _at_once(batch), {}
+        return _at_once(batch, into), {}
     found = _blank(batch, has_v=False, has_jacobian=True)
+    if into is not None:
+        found = AtPoints(into[0], jacobian=dict(zip(batch.wrt, into[1:], strict=True)))
     refused = _fill_in(found, batch, 0, batch.points, None, is_strict=False)
     return [found.value, *(found.jacobian or {}).values()], refused
 
@@ -278,7 +287,7 @@ def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
     fill([block[rows] for block in blocks.values()], forward.output, leaves, len(forward.output))
 
 
-def _at_once(batch: Batch) -> list[Array]:
+def _at_once(batch: Batch, into: Sequence[Array] | None) -> Sequence[Array]:
     """Whole columns through elementwise operations; the axis of points comes first.
 
     Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
@@ -301,13 +310,17 @@ def _at_once(batch: Batch) -> list[Array]:
     # A y that no column moves has no axis of points yet.
     y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
     wrt = [leaves[name] for name in batch.wrt]
-    blocks = [np.empty((count, *batch.shape, *shapes[name]), batch.dtype) for name in batch.wrt]
+    if into is None:
+        sizes = [(), *(shapes[name] for name in batch.wrt)]
+        into = [np.empty((count, *batch.shape, *size), batch.dtype) for size in sizes]
+    torch.from_numpy(into[0]).copy_(y.detach().view(into[0].shape))
     if batch.shape:
-        by_rows(blocks, y, wrt, count)
-    else:  # one row, without keeping the graph
+        by_rows(into[1:], y, wrt, count)
+    else:  # one row, without keeping the graph, and straight to where it belongs
         found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
-        blocks = [derivative_of(one).reshape(array.shape) for array, one in zip(blocks, found, strict=True)]
-    return [y.detach().numpy().reshape(count, *batch.shape), *blocks]
+        for array, one in zip(into[1:], found, strict=True):
+            torch.add(one.reshape(array.shape), 0.0, out=torch.from_numpy(array))
+    return into
 
 
 def cores() -> int:
@@ -319,6 +332,9 @@ def cores() -> int:
 def workers(count: int) -> Iterator[Executor]:
     """An executor whose threads compute without further threads; what it has not begun is dropped at the end."""
     before = torch.get_num_threads()
+    # A large buffer that is freed has the C library of Linux keep the memory of those that follow, which else goes
+    # back to the system after each operation and comes again page by page: a third of the time of a block.
+    torch.empty(_KEPT, dtype=torch.uint8)
     pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
     # All threads are there before one computes: torch must not be told a number of threads while another runs it.
     together = Barrier(count)

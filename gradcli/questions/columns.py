@@ -51,9 +51,9 @@ class Plan:
 
     @property
     def elements(self) -> int:
-        """The elements of all lines at one point, of y and of its derivatives."""
-        lines = sum(math.prod(shape) for shape in self.question.shapes.values())
-        return 1 + lines + sum(len(quantity.columns) for quantity in self.quantities)
+        """The elements of the largest line at one point, or of y or one of its derivatives."""
+        lines = (math.prod(self.question.shapes[line.symbol]) for line in self.question.program.lines)
+        return max(1, *lines, *(len(quantity.columns) for quantity in self.quantities))
 
     def variables(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         """The variables of some rows, each of shape (N, *x.shape)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -22,11 +23,8 @@ if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.crosscheck.many_points import Sample
 
-MOST_ROWS = 2**16
-"""Rows of a block: a column of them is half a MiB, so that the intermediates of one operation stay in the cache."""
-
-MOST_ELEMENTS = 2**22
-"""Elements of all lines at all rows of a block, 32 MiB in float64."""
+MOST_ELEMENTS = 2**17
+"""Elements of a line at all rows of a block, one MiB in float64: what an operation works on stays in the caches."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Stream:
     @property
     def rows(self) -> int:
         """The rows of a block."""
-        return max(1, min(MOST_ROWS, MOST_ELEMENTS // self.plan.elements))
+        return max(1, MOST_ELEMENTS // self.plan.elements)
 
     def over(self, blocks: Iterable[Block]) -> Generator[Mapped]:
         """What the blocks are mapped to, in order.
@@ -121,6 +119,30 @@ class Stream:
             while waiting:
                 yield self._taken(waiting.popleft().result())
 
+    def fill(self, into: Sequence[Array], columns: Mapping[str, Array], count: int) -> None:
+        """Map rows that are there at once, in any order, to where they belong.
+
+        Raises:
+            InputError: Torch refuses a row: the first that it does.
+        """
+        from gradcli.autodiff.batched import block
+
+        def part(first: int) -> dict[int, InputError]:
+            rows = slice(first, min(first + self.rows, count))
+            variables = self.plan.variables({name: array[rows] for name, array in columns.items()})
+            batch = replace(self._batch, inputs={**self._batch.inputs, **variables}, points=rows.stop - first)
+            _, refused = block(batch, [array[rows] for array in into])
+            return {first + place: error for place, error in refused.items()}
+
+        with ExitStack() as stack:
+            pool, _ = self._begin(stack)
+            starts = list(range(0, count, self.rows))
+            # The first alone: in its first pass torch makes what all its threads share.
+            for refused in itertools.chain(pool.map(part, starts[:1]), pool.map(part, starts[1:])):
+                for row, error in sorted(refused.items()):
+                    message = f"row {row} of {self.plan.source.name}: {error.in_shell.message}"
+                    raise InputError(message, hint=error.in_shell.hint)
+
     def passage(self) -> StreamSummary:
         """What there is to say of the rows that have gone by."""
         tally = self.tally
@@ -149,7 +171,8 @@ class Stream:
         from gradcli.autodiff.batched import block as block_of
 
         count, faults = len(block.numbers), list(block.faults)
-        good = np.delete(np.arange(count), [fault.index for fault in faults])
+        good = np.arange(count)
+        good = np.delete(good, [fault.index for fault in faults]) if faults else good
         columns = {name: array[good] for name, array in block.columns.items()} if faults else block.columns
         variables = self.plan.variables(columns)
         inputs = {**self._batch.inputs, **variables}
@@ -243,18 +266,14 @@ def mapped(
             raise InputError(f"the column '{name}' has {len(array):,} rows, and the first has {count:,}")
     source = RowSource("the columns", {name: array.shape[1:] for name, array in arrays.items()})
     stream = Stream(planned(source))
-    rows = Block(np.arange(count), {name: arrays[name] for name in stream.plan.columns}, {})
-    found = {q.name: np.empty((count, *q.shape), stream.plan.question.dtype) for q in stream.plan.quantities}
-    first = 0
-    for part in stream.over([rows]):
-        for array, values in zip(found.values(), part.values, strict=True):
-            array[first : first + part.count] = values
-        first += part.count
+    plan = stream.plan
+    found = {q.name: np.empty((count, *q.shape), plan.question.dtype) for q in plan.quantities}
+    stream.fill(list(found.values()), {name: arrays[name] for name in plan.columns}, count)
     if not is_flat:
         return found
     return {
         name: column
-        for quantity in stream.plan.quantities
+        for quantity in plan.quantities
         for name, column in zip(quantity.columns, found[quantity.name].reshape(count, -1).T, strict=True)
     }
 

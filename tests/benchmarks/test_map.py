@@ -1,15 +1,22 @@
-"""The engine of `map` against scripts by hand, at ten million rows; reading and writing are measured apart."""
+"""`map` against scripts by hand: the engine at ten million elements, and whole commands from file to file."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import resource
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -17,58 +24,140 @@ from gradcli import Function
 from gradcli.cli import main
 from tests.benchmarks.conftest import ratio
 
-ROWS = 10_000_000
+ELEMENTS = 10_000_000
 
-CASES: dict[str, Callable[[Any, Any], Any]] = {
-    "sin(x)*exp(-x**2)": lambda m, x: m.sin(x) * m.exp(-(x**2)),
-    "log(1+exp(a*x))*tanh(b*x)": lambda m, x: m.log(1 + m.exp(1.5 * x)) * m.tanh(0.7 * x),
-}
+_DRAWN = np.random.default_rng(0)
+WEIGHTS = {"W": _DRAWN.normal(size=(8, 4)), "c": _DRAWN.normal(size=8), "w": _DRAWN.normal(size=8)}
 
-AT = {"a": 1.5, "b": 0.7}
+Body = Callable[..., Any]
+
+CASES: dict[str, tuple[str, Mapping[str, tuple[int, ...]], Mapping[str, Any], Callable[[Any], Body]]] = {
+    "cheap arithmetic": ("a*x**2 + b*x", {"x": ()}, {"a": 1.5, "b": 0.7}, lambda m: lambda x: 1.5 * x**2 + 0.7 * x),
+    "transcendental": ("sin(x)*exp(-x**2)", {"x": ()}, {}, lambda m: lambda x: m.sin(x) * m.exp(-(x**2))),
+    "branches": (
+        "where(x > 0, x*exp(-x), x**3)", {"x": ()}, {}, lambda m: lambda x: m.where(x > 0, x * m.exp(-x), x**3)
+    ),
+    "reduction of 8": ("sum(x**2*exp(-x))", {"x": (8,)}, {}, lambda m: lambda x: (x**2 * m.exp(-x)).sum()),
+    "3x3 solve": ("sum(solve(A, b))", {"A": (3, 3), "b": (3,)}, {}, lambda m: lambda A, b: m.linalg.solve(A, b).sum()),
+    "MLP 4-8-1": (
+        "sum(w*tanh(W@x + c))", {"x": (4,)}, WEIGHTS,
+        lambda m: lambda x: _perceptron(m, x, *map(m.asarray, WEIGHTS.values())),
+    ),
+}  # fmt: skip
+"""A function, the shapes of its columns, its constants, and itself in torch's and JAX's words, of one row."""
 
 
-@pytest.mark.parametrize("text", CASES)
-def test_blocks_are_faster_than_the_whole_array(text: str) -> None:
-    """Value and gradient of every row; eager torch has all its threads, and JAX its compiler."""
-    x = np.random.default_rng(0).normal(size=ROWS)
+def _perceptron(m: Any, x: Any, W: Any, c: Any, w: Any) -> Any:
+    return (w * m.tanh(W @ x + c)).sum()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_engine_against_eager_torch_and_jax(case: str) -> None:
+    """Value and derivatives of every row, files apart: eager torch has all its threads, and JAX its compiler."""
+    text, shapes, at, body = CASES[case]
+    size = sum(int(np.prod(shape)) for shape in shapes.values())
+    rows = ELEMENTS // size // (50 if case == "3x3 solve" else 1)  # of which JAX takes minutes for millions
+    columns = {name: _DRAWN.normal(size=(rows, *shape)) for name, shape in shapes.items()}
+    if "A" in columns:
+        columns["A"] += 3 * np.eye(3)
     f = Function(text)
-    at = {name: value for name, value in AT.items() if name in f.variables}
 
-    def by_hand() -> tuple[Any, Any]:
-        leaf = torch.from_numpy(x).requires_grad_()
-        y = CASES[text](torch, leaf)
-        y.backward(torch.ones_like(y))
-        return y.detach().numpy(), leaf.grad.numpy()  # type: ignore[union-attr]
+    def by_hand() -> Any:
+        leaves = [torch.from_numpy(column).requires_grad_() for column in columns.values()]
+        run = body(torch) if not any(shapes.values()) else torch.vmap(body(torch))
+        y = run(*leaves)
+        return [y.detach(), *torch.autograd.grad(y.sum(), leaves)]
 
     def in_blocks() -> Any:
-        return f.map({"x": x}, at)
+        return f.map(columns, at)
 
-    found, expected = in_blocks(), by_hand()
-    np.testing.assert_allclose(found["y"], expected[0], rtol=1e-14)
-    np.testing.assert_allclose(found["dy_dx"], expected[1], rtol=1e-13, atol=1e-300)
-    eager = ratio(by_hand, in_blocks, 5)
-    print(f"\n{text}: eager torch on the whole array over gradcli: {eager:.2f}")
+    for found, expected in zip(in_blocks().values(), by_hand(), strict=True):
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-9, atol=1e-12)
+    print(f"\n{case:18} eager torch over gradcli: {ratio(by_hand, in_blocks, 5):5.2f}", end="")
     if importlib.util.find_spec("jax"):
-        print(f"{text}: JAX jit over gradcli: {ratio(_by_jax(text, x), in_blocks, 5):.2f}")
-    assert eager > 1
+        print(f"   JAX jit over gradcli: {ratio(_by_jax(body, columns), in_blocks, 5):5.2f}")
 
 
-def _by_jax(text: str, x: Any) -> Callable[[], object]:
+def _by_jax(body: Callable[[Any], Body], columns: Mapping[str, Any]) -> Callable[[], object]:
     jax: Any = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)
-    both = jax.jit(jax.vmap(jax.value_and_grad(lambda t: CASES[text](jax.numpy, t))))
-    return lambda: [np.asarray(part) for part in both(x)]
+    places = tuple(range(len(columns)))
+    both = jax.jit(jax.vmap(jax.value_and_grad(body(jax.numpy), argnums=places)))
+    values = list(columns.values())
+
+    def run() -> object:
+        return jax.tree.map(np.asarray, both(*values))
+
+    run()
+    return run
 
 
-@pytest.mark.parametrize(("form", "rows"), [("npy", ROWS), ("csv", ROWS // 10)])
-def test_the_rows_a_second_with_reading_and_writing(form: str, rows: int, tmp_path: Path) -> None:
-    """Printed, not promised: the disk and the digits take what they take."""
-    path, out = tmp_path / f"x.{form}", tmp_path / f"out.{form}"
-    x = np.random.default_rng(0).normal(size=rows)
+TEXT = "sin(x)*exp(-x**2)"
+ROWS = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A column of numbers in row groups of a million."""
+    path = tmp_path_factory.mktemp("bench") / "x.parquet"
+    pq.write_table(pa.table({"x": _DRAWN.normal(size=ROWS)}), path, row_group_size=1_000_000)
+    return path
+
+
+def _by_pyarrow(path: Path, out: Path) -> None:
+    """The script that one would write: a batch read, eager autograd, a batch written."""
+    schema = pa.schema([("y", pa.float64()), ("dy_dx", pa.float64())])
+    with pq.ParquetWriter(out, schema) as writer:
+        for batch in pq.ParquetFile(path).iter_batches(2**20):
+            x = torch.from_numpy(batch.column(0).to_numpy().copy()).requires_grad_()
+            y = torch.sin(x) * torch.exp(-(x**2))
+            (gradient,) = torch.autograd.grad(y.sum(), x)
+            writer.write_batch(pa.record_batch([y.detach().numpy(), gradient.numpy()], schema=schema))
+
+
+def test_parquet_against_pyarrow_and_eager_torch(parquet: Path, tmp_path: Path) -> None:
+    """From file to file in this process, and what Polars takes to read the input alone."""
+
+    def ours() -> int:
+        return main(["map", TEXT, "--points", str(parquet), "-o", str(tmp_path / "out.parquet")])
+
+    assert ours() == 0
+    by_hand = ratio(lambda: _by_pyarrow(parquet, tmp_path / "by_hand.parquet"), ours)
+    print(f"\nParquet: pyarrow and eager torch by hand over gradcli: {by_hand:.2f}")
+    print(f"Parquet: gradcli over reading with Polars: {ratio(ours, lambda: pl.read_parquet(parquet)):.1f}")
+
+
+def test_the_processor_time_of_a_million_rows_of_parquet(parquet: Path, tmp_path: Path) -> None:
+    """Of a whole process, less that of one row, which is to start."""
+    pq.write_table(pa.table({"x": [1.0]}), tmp_path / "one.parquet")
+    taken = [_processor(path, tmp_path / "out.parquet") for path in (tmp_path / "one.parquet", parquet)]
+    seconds = (taken[1] - taken[0]) / (ROWS / 1_000_000)
+    print(f"\nParquet: {seconds:.2f} CPU-seconds a million rows")
+    assert seconds <= 0.35
+
+
+def _processor(path: Path, out: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "gradcli", "map", TEXT, "--points", path, "-o", out], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize(
+    ("form", "into", "rows"), [("npy", "npy", ROWS), ("npy", "csv", ROWS), ("csv", "csv", ROWS // 5)]
+)
+def test_the_rows_a_second_with_reading_and_writing(form: str, into: str, rows: int, tmp_path: Path) -> None:
+    """Printed, with what Arrow's CSV reader takes beside it: the disk and the digits take what they take."""
+    path, out = tmp_path / f"x.{form}", tmp_path / f"out.{into}"
+    x = _DRAWN.normal(size=rows)
     if form == "npy":
         np.save(path, x)
     else:
         path.write_text("x\n" + "".join(f"{number!r}\n" for number in x.tolist()))
     start = time.perf_counter()
-    assert main(["map", "sin(x)*exp(-x**2)", "--points", str(path), "-o", str(out)]) == 0
-    print(f"\n{form} to {form}: {rows / (time.perf_counter() - start):,.0f} rows a second")
+    assert main(["map", TEXT, "--points", str(path), "-o", str(out)]) == 0
+    print(f"\n{form} to {into}: {rows / (time.perf_counter() - start):,.0f} rows a second", end="")
+    if form == "csv":
+        start = time.perf_counter()
+        pa.csv.read_csv(path)
+        print(f"; Arrow reads {rows / (time.perf_counter() - start):,.0f} a second", end="")
