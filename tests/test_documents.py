@@ -60,8 +60,24 @@ def _commands(*documents: Path) -> list[tuple[str, str]]:
     return list(dict.fromkeys((command, output) for command, _, output in parts if command not in OPENING))
 
 
-COMMANDS = _commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
+COMMANDS = [
+    (command, output)
+    for command, output in _commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
+    if "--scheduler" not in command  # for which `tests.mapping` starts one
+]
 """Those that gradcli answers as it is, without the row that the page on rows adds."""
+
+
+def _tables() -> None:
+    """The files of the page on large tables, in the working directory."""
+    for name in ("data", "tables/year=2023", "tables/year=2024"):
+        Path(name).mkdir(parents=True)
+    day, x, z = ["mon", "tue", "wed"], [1.0, None, 0.5], [3.0, 4.0, 5.0]
+    pq.write_table(pa.table({"day": day, "x": x, "z": z}), "data/a.parquet")
+    pq.write_table(pa.table({"day": day[:2], "x": [2.0, 3.0], "z": z[:2]}), "data/b.parquet")
+    for place, year in enumerate(("year=2023", "year=2024"), 1):
+        pq.write_table(pa.table({"x": [float(place)]}), f"tables/{year}/rows.parquet")
+    Path("rows.csv").write_text("x\n1\n2\n3\n4\n", encoding="utf-8")
 
 
 def _words(document: Path) -> list[str]:
@@ -98,6 +114,9 @@ def test_a_command_of_a_document_prints_what_is_shown(
     command: str, output: str, gradcli: Command, request: pytest.FixtureRequest
 ) -> None:
     """Stdout, or the message of a mistake; a failure shows its exit code, or says that it is one."""
+    if re.search(r"--points (?!-)", command):
+        request.getfixturevalue("folder")
+        _tables()
     run = _run(command, gradcli)
     if request.config.getoption("--update-goldens"):  # with -n 0, as a document has several commands
         for document in DOCUMENTS:

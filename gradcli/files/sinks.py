@@ -12,7 +12,7 @@ import math
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
@@ -196,16 +196,16 @@ class ObjectWriter:
 
     def write(self, mapped: Mapped) -> None:
         """Write a block of rows, an object each."""
-        columns: list[Iterable[str]] = []
+        columns: list[list[str]] = []
         for cells in map(_as_read, mapped.kept.values()):
             if isinstance(cells, np.ndarray):
                 columns.append([_of_value(cell) for cell in _worded(cells).tolist()])
             else:
                 columns.append([self._as_json(cell) for cell in cells])
-        if mapped.count:
-            lines = _lines(mapped.values, ",", _JSON_NAMES).split("\n")
-            columns += zip(*(line.split(",") for line in lines), strict=True)
-        self._file.write("".join(map(self._row.__mod__, zip(*columns, strict=True))).encode("utf-8"))
+        kept = zip(*columns, strict=True) if columns else itertools.repeat(())
+        lines = _lines(mapped.values, ",", _JSON_NAMES).split("\n") if mapped.count else []
+        rows = [self._row % (*cells, *line.split(",")) for cells, line in zip(kept, lines, strict=False)]
+        self._file.write("".join(rows).encode("utf-8"))
         self._file.flush()
 
     def finish(self) -> None:

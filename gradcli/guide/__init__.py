@@ -5,7 +5,10 @@ Knows the names, titles and texts of the pages, and not how a terminal shows the
 
 from __future__ import annotations
 
-PAGES = ("tour", "language", "verdicts", "code", "scripting", "warm", "settings", "reference", "adding-an-operation")
+PAGES = (
+    *("tour", "language", "verdicts", "code", "scripting", "large-tables"),
+    *("warm", "settings", "reference", "adding-an-operation"),
+)
 """The pages in the order in which a newcomer reads them."""
 
 

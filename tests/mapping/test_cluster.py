@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import shlex
 import signal
 import socket
 import subprocess
@@ -22,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gradcli import guide
 from gradcli.errors import OutputError
 from gradcli.files.rows import Points
 from gradcli.mapping import Cluster, Work, into_folder
@@ -104,6 +107,17 @@ def test_workers_write_what_one_process_writes(table: str, slow: str, tmp_path: 
         with _when_a_part_is_there(tmp_path / "killed", lambda: os.kill(pid, signal.SIGKILL)):
             found = _run(slow, table, tmp_path / "killed", Cluster(cluster.scheduler_address))
     assert found == alone
+
+
+def test_the_command_of_the_guide_finds_a_scheduler(table: str, tmp_path: Path, gradcli: Command) -> None:
+    """With its own address and paths."""
+    (line,) = re.findall(r"^\$ (gradcli .* --scheduler .*)$", guide.text("large-tables"), re.MULTILINE)
+    with _processes() as (address, _):
+        for theirs, ours in (("'/shared/*.parquet'", table), ("/shared/out/", f"{tmp_path}/out/"), ("*z", "*1")):
+            line = line.replace(theirs, ours)
+        run = gradcli(*shlex.split(line.replace("tcp://host:8786", address))[1:])
+    assert (run.code, run.out) == (0, "")
+    assert len(_parts(tmp_path / "out")) == FILES
 
 
 def _fill(size: int) -> None:
