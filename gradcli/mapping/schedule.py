@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 import gradcli
@@ -215,6 +216,7 @@ class _Dask:
                 if address is None:
                     count, threads = cluster.workers or 1, max(1, cores() // (cluster.workers or 1))
                     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+                    resource_tracker.ensure_running()  # which in a thread of the block would let interrupts in
                     with uninterrupted():
                         local = stack.enter_context(distributed.LocalCluster(n_workers=count, **options))
                     stack.enter_context(undone(local.close))

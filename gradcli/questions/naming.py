@@ -14,6 +14,9 @@ from gradcli.language.snippets import Snippet
 Inputs = Mapping[str, Value] | Value
 """A value per variable, or that of the only one: text of the language, a number, nested lists, an array or a tensor."""
 
+Names = Sequence[str]
+"""Names of variables, in order."""
+
 
 def unnamed(snippet: Snippet) -> Snippet:
     """The same where its only variable takes a value that does not name it: a remark may say so.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Inputs, by_name, unnamed
+from gradcli.questions.naming import Inputs, Names, by_name, unnamed
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.texts import read_whole
 from gradcli.results import RowSource
@@ -117,8 +118,12 @@ class ParsedText:
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Inquiry:
+        return replace(self._inquiry(at, wrt, dtype, points_of), check=check)
+
+    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
+        """The function at values, with whatever its kind needs."""
         snippet, values = by_name(self._snippet, at)
-        return Inquiry(self.expression, snippet, values, wrt, dtype, check, points_of)
+        return Inquiry(self.expression, snippet, values, wrt, dtype, points_of=points_of)
 
     def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
         """The variables bound to columns."""

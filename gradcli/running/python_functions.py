@@ -16,7 +16,7 @@ from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.columns import Plan, columns_of, plan
-from gradcli.questions.naming import Inputs
+from gradcli.questions.naming import Inputs, Names
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
@@ -110,15 +110,7 @@ class PythonFunction(Function):
 
     # -- recorded
 
-    def _asked(
-        self,
-        at: Inputs | None,
-        wrt: Sequence[str] | None,
-        dtype: Dtype | None,
-        *,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> Inquiry:
+    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
         given = self._by_name(at)
         values = {name: self._value(name, value) for name, value in given.items()}
         for name in points_of:
@@ -133,7 +125,7 @@ class PythonFunction(Function):
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
         snippet = Snippet(made.program, values=constants, wrt=None)
-        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, points_of, live=made)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, points_of=points_of, live=made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         if at is None or isinstance(at, Mapping):
@@ -233,18 +225,10 @@ class TensorFunction(Function):
         self.expression, self._made = made.called, made
         self._snippet = made.inquiry((), check=False).snippet
 
-    def _asked(
-        self,
-        at: Inputs | None,
-        wrt: Sequence[str] | None,
-        dtype: Dtype | None,
-        *,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> Inquiry:
+    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
         if at or points_of or dtype not in (None, self._made.call.dtype):
             raise self._refused()
-        return self._made.inquiry(wrt or (), check=check)
+        return self._made.inquiry(wrt or (), check=True)
 
     def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
         raise self._refused()
