@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.sample import MOST_ELEMENTS, SEED, magnitude, pick
+from gradcli.crosscheck.sample import MOST_ELEMENTS, SEED, magnitude
 from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.critical import critical
@@ -49,29 +49,6 @@ def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[s
             own += (first + fresh).tolist()
     turns = itertools.zip_longest(*found.values())
     return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
-
-
-def chosen_points(count: int, numbers: Sequence[Array], critical: Sequence[int] = ()) -> list[int]:
-    """The points to judge: all, or critical ones, the first, the last, those with extreme numbers, and a seeded rest.
-
-    Args:
-        count: How many there are.
-        numbers: Arrays with the points on their first axis: inputs, values and derivatives.
-        critical: Points that come first, at most `MOST_CRITICAL`.
-
-    >>> chosen_points(3, [])
-    [0, 1, 2]
-    >>> found = chosen_points(1000, [np.where(np.arange(1000) == 700, np.nan, 1.0)])
-    >>> len(found), found[0], 700 in found, found[-1]
-    (16, 0, True, 999)
-    """
-    if count <= MOST_POINTS:
-        return list(range(count))
-    sizes = [magnitude(array.reshape(count, -1)).max(axis=1, initial=0.0) for array in numbers]
-    least = [int(size.argmin()) for size in sizes]  # many a kink is at 0
-    largest = np.max(sizes, axis=0) if sizes else np.zeros(count)
-    order = [*critical[:MOST_CRITICAL], 0, count - 1, *least, *pick(largest, MOST_POINTS, np.random.default_rng(SEED))]
-    return sorted(list(dict.fromkeys(order))[:MOST_POINTS])
 
 
 def merged(checks: Mapping[int, Check], count: int) -> Check:

@@ -265,17 +265,19 @@ def judged(
     points: Points, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
 ) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at, or is to look at."""
-    from gradcli.crosscheck.many_points import MOST_POINTS, chosen_points, critical_points, merged
+    from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
     from gradcli.crosscheck.point import Torch
 
     question = points.question
-    derivatives = found.jacobian if found.jacobian is not None else found.vjp
-    numbers = [*(points.arrays[name] for name in points.names), found.value, *(derivatives or {}).values()]
     judgements = {}
-    kinks = []
     if chosen is None and points.count > MOST_POINTS:
+        derivatives = (found.jacobian if found.jacobian is not None else found.vjp) or {}
         kinks = critical_points(question.point, points.arrays, points.names, points.count)
-    for point in chosen_points(points.count, numbers, kinks) if chosen is None else chosen:
+        inputs = {name: points.arrays[name] for name in points.names}
+        sample = Sample()
+        sample.see(np.arange(points.count), inputs, (found.value, *derivatives.values()), kinks)
+        chosen = [row.number for row in sample.rows()]
+    for point in range(points.count) if chosen is None else chosen:
         torch = Torch(
             question.dtype,
             found.value[point],
