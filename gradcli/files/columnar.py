@@ -8,10 +8,12 @@ Source: the formats are those of https://parquet.apache.org/docs and https://arr
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -82,18 +84,15 @@ class ArrowRows:
         opened = pa.memory_map if form == "arrow" else pa.OSFile
         self._stream = opened(path, "rb") if isinstance(path, str) and os.path.isfile(path) else stream
         with self._whole():
-            match form:
-                case "parquet":
-                    self._file = pa.parquet.ParquetFile(self._stream)
-                    self._schema = self._file.schema_arrow
-                case "arrow":
-                    self._file = pa.ipc.open_file(self._stream)
-                    self._schema = self._file.schema
-                case _:
-                    self._file = pa.ipc.open_stream(self._stream)
-                    self._schema = self._file.schema
+            if form == "parquet":
+                self._file = pa.parquet.ParquetFile(self._stream)
+                self._schema = self._file.schema_arrow
+            else:
+                self._file = (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(self._stream)
+                self._schema = self._file.schema
+            # The first batch of a stream, which is looked at before it is read.
+            self._held = list(itertools.islice(self._file, 1)) if form == "arrows" else []
             names = self._schema.names
-            self._held: list[Any] = []
             shapes = {field.name: self._shape(field, variables) for field in self._schema}
         twice = frozenset(name for name in names if names.count(name) > 1)
         self.source = RowSource(name, shapes, twice, {field.name: field.type for field in self._schema})
@@ -111,10 +110,7 @@ class ArrowRows:
     def groups(self) -> list[int]:
         """The rows of each group; a file of Arrow is read for them."""
         with self._whole():
-            if self._form == "parquet":
-                data = self._file.metadata
-                return [data.row_group(group).num_rows for group in range(data.num_row_groups)]
-            return [len(batch) for batch in self._batches([])]
+            return [count for count, _ in self._groups([], 1)]
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, counted from 1.
@@ -130,59 +126,38 @@ class ArrowRows:
             if not _is_number(_element(kind, len(self.source.columns[name]))):
                 whose = f"the column {shown(name)} of {self._name}"
                 raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
-        columns = list(self._schema.names) if keep else list(wanted)
         number = 1
-        for group, batch in self._numbered(columns, most, first):
-            if batch is None:
-                self._done = (number := number + group) - 1
-                continue
-            for start in range(0, len(batch), most):
-                part = batch.slice(start, most)
-                yield self._block(part, number, group, wanted, keep=keep)
-                number += len(part)
-            self._done = number - 1
-
-    def _numbered(self, columns: list[str], most: int, first: int) -> Iterator[tuple[int, Any]]:
-        """Each batch with the number of its group; or how many rows are passed over, and None."""
-        before = 0
         with self._whole():
-            if self._form != "parquet":
-                for group, batch in enumerate(self._batches(columns)):
-                    before += len(batch)
-                    yield (len(batch), None) if before < first else (group, batch)
-                return
-            for group, count in enumerate(self.groups()):
-                before += count
-                if before < first:
-                    yield count, None
-                    continue
-                # One batch after the other, of which some have rows of several pages: a group may be of any size.
-                for batch in self._file.iter_batches(most, row_groups=[group], columns=columns):
-                    yield group, batch
+            groups = self._groups(self._schema.names if keep else wanted, most)
+            for group, (count, read) in enumerate(groups):
+                for batch in read() if number + count > first else ():
+                    for start in range(0, len(batch), most):
+                        yield self._block(batch.slice(start, most), self._done + start + 1, group, wanted, keep=keep)
+                    self._done += len(batch)
+                self._done = (number := number + count) - 1
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
-        """The batches of Arrow; of a file, with these columns alone."""
-        if self._form == "arrows":
-            yield from self._held
-            yield from self._file
+    def _groups(self, columns: Sequence[str], most: int) -> Iterator[tuple[int, Callable[[], Iterable[Any]]]]:
+        """How many rows each group has, and what reads these columns of it in batches of not many more than `most`."""
+        if self._form == "parquet":
+            for group in range(self._file.num_row_groups):
+                read = partial(self._file.iter_batches, most, row_groups=[group], columns=list(columns))
+                yield self._file.metadata.row_group(group).num_rows, read
             return
-        pa = pyarrow()
-        places = [place for place, name in enumerate(self._schema.names) if name in columns] or [0]
-        self._stream.seek(0)
-        file = pa.ipc.open_file(self._stream, options=pa.ipc.IpcReadOptions(included_fields=places))
-        yield from map(file.get_batch, range(file.num_record_batches))
+        batches: Iterable[Any] = itertools.chain(self._held, self._file)
+        if self._form == "arrow":
+            ipc, names = pyarrow().ipc, self._schema.names
+            places = [place for place, name in enumerate(names) if name in columns] or [0]
+            self._stream.seek(0)
+            file = ipc.open_file(self._stream, options=ipc.IpcReadOptions(included_fields=places))
+            batches = map(file.get_batch, range(file.num_record_batches))
+        for batch in batches:
+            yield len(batch), partial(iter, [batch])
 
     def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:
         """The shape of a cell: that of the first list in a column of a variable, if it holds lists of numbers."""
         if field.name not in variables or _element(field.type, 1) is field.type:
             return ()
-        if self._form == "parquet":
-            batches = self._file.iter_batches(64, columns=[field.name])
-        elif self._form == "arrow":
-            batches = self._batches([field.name])
-        else:
-            self._held = self._held or [batch for batch in [next(self._file, None)] if batch is not None]
-            batches = iter(self._held)
+        batches = self._held or (batch for _, read in self._groups([field.name], 64) for batch in read())
         columns = (batch.column(batch.schema.names.index(field.name)) for batch in batches)
         return next((shape for cells in columns if (shape := shape_of(field.type, cells))), ())
 
