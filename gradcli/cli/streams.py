@@ -79,7 +79,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(
                 work, points, path, cluster, line.function, output, resume=resume, remark=remark,
-                advance=lambda tally, parts: advance(tally.read, (parts, None)),
+                advance=lambda tally, parts: advance(tally.read, parts),
             )  # fmt: skip
     else:
         format_of(output, form, "--output-format")

@@ -109,7 +109,11 @@ class Folder:
             )
             raise InputError(f"the folder '{path}' is not empty: it has {found[0]}", hint=hint)
         if found:
-            self._go_on(json.loads(Path(manifest).read_text(encoding="utf-8")), found)
+            try:
+                self._go_on(json.loads(Path(manifest).read_text(encoding="utf-8")), found)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                said = f"the manifest {MANIFEST} of '{path}' is not one of a run, or is damaged"
+                raise InputError(said, hint="name another folder, or remove this one") from None
         _write(manifest, {"plan": self._plan, "complete": False})
 
     def _go_on(self, manifest: Mapping[str, Any], found: Iterable[str]) -> None:

@@ -39,6 +39,9 @@ _RETRIES = 2
 _ONE_AT_A_TIME = threading.Lock()
 """A worker may have several threads, and a piece takes all cores that there are for it."""
 
+_MOST = 1_000
+"""Tasks that wait on a scheduler at a time."""
+
 _PATIENCE = 10
 """Seconds that a scheduler has to answer, and its first worker to come."""
 
@@ -67,7 +70,7 @@ def into_folder(
     folder: str,
     *,
     resume: bool = False,
-    advance: Callable[[Tally, int], None] = lambda tally, parts: None,
+    advance: Callable[[Tally, tuple[int, int | None]], None] = lambda tally, parts: None,
     remark: Callable[[str], None] = lambda said: None,
 ) -> Stream:
     """Write a part for each piece of the rows, and the manifest.
@@ -80,7 +83,7 @@ def into_folder(
         function: The function of the work.
         folder: Where the parts go.
         resume: Whether to go on with those that are there.
-        advance: Called after each part with what has gone by, and how many parts are whole.
+        advance: Called after each part with what has gone by, how many parts are whole, and of how many.
         remark: Called with what is to be said of the workers.
 
     Returns:
@@ -99,13 +102,20 @@ def into_folder(
     with ExitStack() as stack:
         dask = stack.enter_context(_Dask.of(cluster, remark)) if cluster.scheduler or cluster.workers else None
         place = Folder(folder, _plan(work, points), resume=resume)
-        pieces = ((piece, f"part-{piece.index:05}.{work.form}") for piece in pieces_of(points, source))
         parts: list[Part] = []
+        total: int | None = None
+
+        def named() -> Iterator[tuple[Piece, str]]:
+            nonlocal total
+            for piece in pieces_of(points, source):
+                yield piece, f"part-{piece.index:05}.{work.form}"
+            total = piece.index + 1
+
         so_far = replace(stream.tally, sample=None)
-        for part in dask.run(work, pieces, place) if dask else _here(work, pieces, place, function):
+        for part in dask.run(work, named(), place) if dask else _here(work, named(), place, function):
             parts.append(part)
             so_far.add(part.tally)
-            advance(so_far, len(parts))
+            advance(so_far, (len(parts), total))
         parts.sort(key=lambda part: (len(part.name), part.name))
         if stream.tally.sample and place.sample:
             stream.tally.sample.join(place.sample)
@@ -191,7 +201,6 @@ class _Dask:
     def __init__(self, client: Any, threads: int | None) -> None:
         self._client, self.threads = client, threads
         self.versions: Mapping[str, Mapping[str, str]] = client.run(_versions)
-        self._most = 2 * sum(client.nthreads().values()) + 2
 
     @classmethod
     @contextlib.contextmanager
@@ -257,7 +266,7 @@ class _Dask:
         refused: tuple[int, _Refused] | None = None
         lost: dict[str, str] = {}
         while True:
-            while refused is None and len(waiting) < self._most and (item := next(left, None)) is not None:
+            while refused is None and len(waiting) < _MOST and (item := next(left, None)) is not None:
                 piece, name = item
                 if name in folder.done:
                     yield folder.done[name]

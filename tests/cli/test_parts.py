@@ -226,8 +226,8 @@ def test_a_run_goes_on_from_the_parts_that_are_whole(gradcli: Command, folder: P
 
 
 def _stop_after(parts: int) -> Any:
-    def advance(tally: object, done: int) -> None:
-        if done == parts:
+    def advance(tally: object, done: tuple[int, int | None]) -> None:
+        if done[0] == parts:
             raise RuntimeError("stop")
 
     return advance
