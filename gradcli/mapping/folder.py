@@ -141,7 +141,7 @@ class Folder:
         whole |= {"sample": sample.facts()} if sample else {}
         _write(os.path.join(self.path, MANIFEST), whole)
         for name in os.listdir(self.path):
-            if name.startswith(".part-"):
+            if name.startswith((".part-", "..part-")):  # notes, and what is temporary
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(self.path, name))
 
