@@ -155,6 +155,14 @@ def test_a_running_product_has_its_derivative_at_zeros_too(x: list[float]) -> No
     np.testing.assert_array_equal(answer.jacobian["x"], expected)
 
 
+def test_the_range_of_a_product_may_be_a_rest_of_a_place() -> None:
+    """Of elements that are arranged anew, where it is a number at each of them."""
+    text = "t = cumprod(A, dim=0); stack([t, sin(t)], dim=0).flatten()"
+    answer = Function(text).jacobian({"A": [[0.44, -0.74], [-1.47, -1.55], [1.0, 1.32]]})
+    assert answer.check is not None
+    assert (answer.check.verdict, answer.check.checked, answer.check.proven) == ("agree", 72, True)
+
+
 def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to 10,000 entries J is computed, and where it is sampled, vᵀJ is checked on its own."""
     right = jacobians.vjp
