@@ -99,6 +99,14 @@ def require_once(word: str, option: click.Parameter, given: set[str]) -> None:
     given.add(name)
 
 
+def _counted(words: Sequence[str]) -> Iterator[str]:
+    """`--check N` as the two options that it is."""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        name, equals, count = word.partition("=")
+        is_counted = name == "--check" and (count if equals else after).isdecimal()
+        yield from ("--check", _COUNTED, *([count] if equals else [])) if is_counted else [word]
+
+
 class OnceCommand(TyperCommand):
     """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
 
@@ -122,8 +130,7 @@ class OnceCommand(TyperCommand):
         """Separate options from arguments, and put these behind `--`."""
         known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
         if _COUNTED in known:
-            args = [one for word, after in zip(args, [*args[1:], ""], strict=True)
-                    for one in ([word, _COUNTED] if word == "--check" and after.isdecimal() else [word])]  # fmt: skip
+            args = list(_counted(args))
         options: list[str] = []
         arguments: list[str] = []
         given: set[str] = set()

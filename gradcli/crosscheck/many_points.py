@@ -222,7 +222,8 @@ class Sample:
         return {"critical": MOST_CRITICAL, "lost": _LOST, "random": self.most}.get(why, 1)
 
     def _cut(self, why: str) -> None:
-        self.kept[why] = sorted(self.kept[why], key=lambda pair: (pair[0], pair[1].number))[: self._room(why)]
+        once = {pair[1].number: pair for pair in self.kept[why]}.values()
+        self.kept[why] = sorted(once, key=lambda pair: (pair[0], pair[1].number))[: self._room(why)]
 
 
 def _random(numbers: npt.NDArray[Any]) -> Array:

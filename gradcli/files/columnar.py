@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -82,7 +83,7 @@ class ArrowRows:
         path = getattr(stream, "name", None)
         # By its path where it has one: pyarrow then reads without the lock of the interpreter.
         opened = pa.memory_map if form == "arrow" else pa.OSFile
-        self._stream = opened(path, "rb") if isinstance(path, str) and os.path.isfile(path) else stream
+        self._stream = opened(os.fsencode(path), "rb") if isinstance(path, str) and os.path.isfile(path) else stream
         with self._whole():
             if form == "parquet":
                 self._file = pa.parquet.ParquetFile(self._stream)
@@ -100,7 +101,7 @@ class ArrowRows:
     @property
     def progress(self) -> tuple[int, int | None]:
         """Rows that have been read, and that there are, where the file says so."""
-        return self._done, sum(self.groups()) if self._form == "parquet" else None
+        return self._done, self._file.metadata.num_rows if self._form == "parquet" else None
 
     @property
     def passed(self) -> int:
@@ -122,10 +123,8 @@ class ArrowRows:
             first: The first row that is needed; groups before it are not read.
         """
         for name in wanted:
-            kind = self._schema.field(name).type
-            if not _is_number(_element(kind, len(self.source.columns[name]))):
-                whose = f"the column {shown(name)} of {self._name}"
-                raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
+            whose = f"the column {shown(name)} of {self._name}"
+            require_numbers(self._schema.field(name).type, self.source.columns[name], whose)
         number = 1
         with self._whole():
             groups = self._groups(self._schema.names if keep else wanted, most)
@@ -175,6 +174,8 @@ class ArrowRows:
                 said = "the cell is null" if is_null else f"{shown(str(cell))} has not the shape {shape}, with numbers"
                 faults.setdefault(row, Fault(row, what + said, "write nan where a number is missing"))
         kept: dict[str, Cells] = {name: batch.column(names.index(name)) for name in names} if keep else {}
+        if faults:  # of which Arrow takes no rows out of views
+            kept = {name: _without_views(cells) for name, cells in kept.items()}
         rows = np.arange(number, number + len(batch))
         at_fault = tuple(faults[row] for row in sorted(faults))
         return Block(rows, columns, kept, at_fault, name=self._name, group=group)
@@ -204,6 +205,33 @@ def _element(kind: Any, depth: int) -> Any:
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
+def _without_views(cells: Any) -> Any:
+    pa = pyarrow()
+    views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return cells.cast(views[cells.type]) if cells.type in views else cells
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What Arrow or a text cannot hold of the columns to keep is an error of the input.
+
+    Raises:
+        InputError: So it is.
+    """
+    try:
+        yield
+    except _refused() as error:
+        said = str(error).partition("\n")[0].rstrip(".")
+        hint = "leave out --keep, or write another format: .parquet, .arrows, .jsonl"
+        raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
+
+
+def _refused() -> tuple[type[Exception], ...]:
+    """What Python and, if it was needed, pyarrow raise."""
+    package: Any = sys.modules.get("pyarrow")
+    return (UnicodeError, OverflowError, *([package.ArrowException] if package is not None else []))
+
+
 def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
     """The shape of the first cell that is not null, if the cells are lists that have one; else ()."""
     if _element(kind, 1) is kind:
@@ -213,6 +241,16 @@ def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
         return np.shape(first.as_py()) if first is not None else ()
     except ValueError:  # lists of different lengths
         return ()
+
+
+def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
+    """Refuse a column of what is no number, nor lists of numbers.
+
+    Raises:
+        InputError: So it is.
+    """
+    if not _is_number(_element(kind, len(shape))):
+        raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
 
 
 def _is_number(kind: Any) -> bool:
@@ -260,10 +298,12 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
 
 def unpacked(cells: Any) -> Cells:
     """The cells of an array of Arrow as an array of NumPy, or as Python has them where some are no numbers."""
-    types = pyarrow().types
-    if not cells.null_count and (types.is_integer(cells.type) or types.is_floating(cells.type)):
+    pa = pyarrow()
+    if not cells.null_count and (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         numbers: npt.NDArray[Any] = cells.to_numpy()
         return numbers
+    if any(test(cells.type) for test in (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)):
+        cells = cells.cast(pa.string())  # all digits, and years that Python has not
     found: list[Any] = cells.to_pylist()
     return found
 
@@ -287,7 +327,8 @@ class ArrowWriter:
         self, file: BinaryIO, form: str, types: Mapping[str, Any], names: Sequence[str], dtype: str, about: object
     ) -> None:
         self._pa = pa = pyarrow()
-        self._file, self._form, self._types, self._names = file, form, dict(types), names
+        kinds = {name: pa.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in types.items()}
+        self._file, self._form, self._types, self._names = file, form, kinds, names
         self._dtype = pa.float32() if dtype == "float32" else pa.float64()
         self._about = {"gradcli": json.dumps(about)}
         self._writer: Any = None
@@ -310,24 +351,30 @@ class ArrowWriter:
         self._flush()
         self._writer.close()
 
+    def abandon(self) -> None:
+        """Write no end, if there is none yet: the file is no more."""
+        if self._form == "parquet" and self._writer is not None:
+            self._writer.is_open = False  # which else is closed when it is collected, into a file that is closed
+
     def _flush(self) -> None:
         pa = self._pa
-        fields = [(name, pa.string() if kind is None else kind) for name, kind in self._types.items()]
-        schema = pa.schema([*fields, *((name, self._dtype) for name in self._names)], metadata=self._about)
         if self._writer is None:
+            self._types = {name: pa.string() if kind is None else kind for name, kind in self._types.items()}
+            fields = [*self._types.items(), *((name, self._dtype) for name in self._names)]
+            self._schema = pa.schema(fields, metadata=self._about)
             if self._form == "parquet":
                 # Numbers rarely repeat, so that a dictionary of them would be built for nothing.
-                texts = [field.name for field in schema if not _is_number(field.type)]
-                self._writer = pa.parquet.ParquetWriter(self._file, schema, use_dictionary=texts)
+                texts = [field.name for field in self._schema if not _is_number(field.type)]
+                self._writer = pa.parquet.ParquetWriter(self._file, self._schema, use_dictionary=texts)
             else:
                 make = pa.ipc.new_file if self._form == "arrow" else pa.ipc.new_stream
-                self._writer = make(self._file, schema)
+                self._writer = make(self._file, self._schema)
         if self._rows:
             columns = [
                 pa.chunked_array([array if array.type == field.type else array.cast(field.type) for array in arrays])
-                for field, arrays in zip(schema, zip(*self._waiting, strict=True), strict=True)
+                for field, arrays in zip(self._schema, zip(*self._waiting, strict=True), strict=True)
             ]
-            self._writer.write_table(pa.Table.from_arrays(columns, schema=schema).combine_chunks())
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema).combine_chunks())
         self._waiting, self._rows, self._bytes = [], 0, 0
 
     def _kept(self, name: str, cells: Cells) -> Any:
@@ -336,18 +383,28 @@ class ArrowWriter:
         Raises:
             InputError: Some are of another type.
         """
-        pa, kind = self._pa, self._types[name]
-        if isinstance(cells, pa.Array):
-            return cells
+        pa = self._pa
+        kind = self._types[name]
+        hint = "write .jsonl, which holds anything, or leave out --keep"
         try:
-            if isinstance(cells, np.ndarray) and cells.ndim > 1:
-                found = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), int(np.prod(cells.shape[1:])))
+            if isinstance(cells, pa.Array):
+                found = cells
             else:
-                found = pa.array(cells, type=kind)
+                found = pa.array(np.ravel(cells) if isinstance(cells, np.ndarray) else cells)
+                for size in reversed(np.shape(cells)[1:] if isinstance(cells, np.ndarray) else ()):
+                    found = pa.FixedSizeListArray.from_arrays(found, size)
+            if pa.types.is_null(found.type) or found.type == kind:
+                return found
+            if kind is None:
+                self._types[name] = found.type
+            elif _is_number(kind) and _is_number(found.type):
+                found = found.cast(kind)
+            elif not pa.types.is_null(kind):
+                raise InputError(
+                    f"the column {shown(name)} to keep holds {kind}, and in some rows {found.type}", hint=hint
+                )
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
             message = f"--keep keeps the column {shown(name)}, whose cells are no column of Arrow: {said}"
-            raise InputError(message, hint="write .jsonl, which holds anything, or leave out --keep") from None
-        if kind is None and not pa.types.is_null(found.type):
-            self._types[name] = found.type
+            raise InputError(message, hint=hint) from None
         return found

@@ -5,11 +5,12 @@ Source: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.errors import InputError
-from gradcli.files.columnar import numbers_of, pyarrow, shape_of
+from gradcli.files.columnar import numbers_of, pyarrow, require_numbers, shape_of
 from gradcli.files.decoding import shown
 from gradcli.results import Array
 
@@ -26,23 +27,26 @@ def arrays_of(frame: Any, variables: Sequence[str]) -> dict[str, Array]:
         InputError: One holds no numbers, or lists of several lengths.
     """
     names = [str(name) for name in getattr(frame, "column_names", None) or list(frame.columns)]
-    chosen = [name for name in names if name.startswith(tuple(variables))]
-    if not chosen:
-        raise InputError("the table has no column that is a variable", hint=f"its columns are {', '.join(names[:8])}")
+    called = "|".join(map(re.escape, variables))
+    chosen = [name for name in names if re.fullmatch(rf"(?:{called})(?:\[[\d,\s]+\]|\d+(?:_\d+)*)?", name)]
+    if not chosen or len(set(chosen)) < len(chosen):
+        what = "two columns of one name" if chosen else "no column that is a variable"
+        raise InputError(f"the table has {what}", hint=f"its columns are {', '.join(names[:8])}")
     pa = pyarrow()
+    found: dict[str, Array] = {}
     try:
         table = pa.table(frame.select(chosen) if hasattr(frame, "select") else frame[chosen])
-        found: dict[str, Array] = {}
         for name in chosen:
             cells = table.column(name).combine_chunks()
             shape = shape_of(cells.type, cells)
+            require_numbers(cells.type, shape, f"the column {shown(name)}")
             found[name], bad = numbers_of(cells, shape)
             if shape and bad:
                 message = f"row {bad[0]} of the column {shown(name)} is no vector of shape {shape}"
                 raise InputError(message, hint="a variable has one shape in all rows")
-    except (pa.ArrowException, NotImplementedError) as error:
+    except (pa.ArrowException, NotImplementedError, TypeError, ValueError) as error:
         said = str(error).partition("\n")[0]
-        raise InputError(f"the table has a column that is no numbers: {said}", hint="cast or rename it") from None
+        raise InputError(f"the table is not one of Arrow: {said}", hint="cast or rename its columns") from None
     return found
 
 

@@ -127,7 +127,7 @@ class Points:
         """
         total = 0
         for file in self.files:
-            if file.path == "-":
+            if file.is_stream:
                 raise InputError("standard input is read once, and --part counts rows first", hint="write it to a file")
             with self.opened(file, Files()) as rows:
                 total += count_of(rows)
@@ -168,9 +168,14 @@ class Points:
         Raises:
             GradcliError: As for `opened`, of the first.
         """
-        with self.opened(self.files[0], files) as first:
-            is_one = len(self.files) == 1 and not self.files[0].keys and self.source is None
-            yield first if is_one else Joined(self, f"'{path}'", first, files)
+        with ExitStack() as stack:
+            left = self.files
+            first = stack.enter_context(self.opened(left[0], files))
+            while first.progress == (0, 0) and left[1:]:  # it has no rows, by which columns of lists have their shape
+                left = left[1:]
+                first = stack.enter_context(self.opened(left[0], files))
+            is_one = len(self.files) == 1 and not left[0].keys and self.source is None
+            yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
 def count_of(rows: Rows) -> int:
@@ -216,6 +221,8 @@ class Joined:
             self._place, before = place, self.passed
             with ExitStack() as stack:
                 self._rows = stack.enter_context(self._points.opened(file, self._files)) if place else self._first
+                if self._rows.progress == (0, 0):  # no rows, of which lists would have no shape
+                    continue
                 self._require_same(self._rows.source, file, wanted, keep=keep)
                 inside = [name for name in wanted if name not in file.keys]
                 for block in self._rows.blocks(inside, keep=keep, most=most, first=max(1, first - before)):
@@ -240,24 +247,23 @@ class Joined:
 
     def _with_keys(self, block: Block, file: PointsFile, wanted: Sequence[str], before: int, *, keep: bool) -> Block:
         """A block as one of all files, with the columns that the folders name."""
-        count, types = len(block.numbers), self.source.types
-        columns = {
-            name: np.full(count, _number_of(file, name)) if name in file.keys else block.columns[name]
-            for name in wanted
-        }
+        count, types, faults = len(block.numbers), self.source.types, block.faults
+        columns: dict[str, Array] = {}
+        for name in wanted:
+            cell = file.keys.get(name)
+            columns[name] = (
+                block.columns[name] if cell is None else np.full(count, number(cell) if is_number(cell) else np.nan)
+            )
+            if cell is not None and not is_number(cell):
+                what = f"of {self._rows.source.name}: its folder says {name}={cell or 'null'}, which is no number"
+                faults = tuple(Fault(row, f"{replace(block, before=0).called(row)} {what}") for row in range(count))
         kept: dict[str, Cells] = {}
         for name in self.source.columns if keep else ():
             cell = file.keys.get(name)
             own = int(cell) if cell and types[name] == "int64" else cell or None
             kept[name] = block.kept[name] if cell is None else [own] * count
         numbers, called = block.numbers + before, self._rows.source.name
-        return replace(block, numbers=numbers, columns=columns, kept=kept, name=called, before=before)
-
-
-def _number_of(file: PointsFile, name: str) -> float:
-    if not is_number(cell := file.keys[name]):
-        raise InputError(f"the folder of '{file.path}' says {name}={cell}, which is no number")
-    return number(cell)
+        return replace(block, numbers=numbers, columns=columns, kept=kept, name=called, before=before, faults=faults)
 
 
 class Cut(NamedTuple):

@@ -8,11 +8,12 @@ from __future__ import annotations
 import glob
 import os
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from gradcli.errors import InputError
+from gradcli.files.reader import Reference
 
 COMPRESSED = (".gz", ".zst")
 """The suffixes of compressed text."""
@@ -32,6 +33,11 @@ class PointsFile:
     path: str
     keys: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is read once, and from its beginning."""
+        return Reference.whole(self.path).is_stream
+
 
 def listed(path: str) -> list[PointsFile]:
     """The files that a path, a folder or a pattern stands for, in the order of their names.
@@ -44,7 +50,7 @@ def listed(path: str) -> list[PointsFile]:
     if path == "-" or os.path.isfile(path):
         return [PointsFile(path)]
     if os.path.isdir(path):
-        base, found = path, [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        base, found = path, list(_walked(path))
     elif glob.has_magic(path) and not os.path.lexists(path):
         base = os.path.dirname(path[: next(n for n, sign in enumerate(path) if sign in "*?[")])
         found = glob.glob(path, recursive=True)
@@ -53,17 +59,33 @@ def listed(path: str) -> list[PointsFile]:
     kept = []
     for one in sorted(found):
         parts = PurePath(os.path.relpath(one, base or ".")).parts
-        if os.path.isfile(one) and not any(part.startswith((".", "_")) for part in parts):
-            keys = dict(part.split("=", 1) for part in parts[:-1] if "=" in part)
-            kept.append(PointsFile(one, {name: _value(value) for name, value in keys.items()}))
+        is_empty = os.path.isfile(one) and not os.path.getsize(one)
+        if not (is_empty or os.path.isdir(one) or any(part.startswith((".", "_")) for part in parts)):
+            pairs = (map(urllib.parse.unquote, part.split("=", 1)) for part in parts[:-1] if "=" in part)
+            kept.append(PointsFile(one, {name: "" if value == _NULL else value for name, value in pairs}))
     if not kept:
-        what = f"the folder '{path}' has no files" if os.path.isdir(path) else f"no file fits '{path}'"
-        raise InputError(f"{what} of rows", hint="name files that are there, such as --points 'data/*.parquet'")
+        what = f"the folder '{path}' has no files of rows" if os.path.isdir(path) else f"no file fits '{path}'"
+        raise InputError(what, hint="name files that are there, such as --points 'data/*.parquet'")
     return kept
 
 
-def _value(text: str) -> str:
-    return "" if text == _NULL else urllib.parse.unquote(text)
+def _walked(path: str) -> Iterator[str]:
+    """The files below a folder, behind links too, each folder once.
+
+    Raises:
+        InputError: A folder cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"the folder '{error.filename}' cannot be read: {error.strerror}")
+
+    seen: set[str] = set()
+    for folder, inner, names in os.walk(path, onerror=refuse, followlinks=True):
+        known, seen = seen, seen | {os.path.realpath(folder)}
+        if len(known) == len(seen):
+            inner.clear()
+            continue
+        yield from (os.path.join(folder, name) for name in names)
 
 
 def suffixes(path: str) -> tuple[str, str]:

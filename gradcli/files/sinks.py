@@ -15,8 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date, time, timedelta
-from decimal import Decimal
+from types import SimpleNamespace
 from typing import IO, Any, BinaryIO, Protocol
 
 import numpy as np
@@ -24,7 +23,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.atomic import Target, target
-from gradcli.files.columnar import ArrowWriter, unpacked
+from gradcli.files.columnar import ArrowWriter, refusing, unpacked
 from gradcli.files.compression import compressing
 from gradcli.files.csv_tables import number
 from gradcli.files.decoding import array_of, shown
@@ -106,8 +105,13 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
                 writer = DelimitedWriter(file, layout, "\t" if form == "tsv" else ",")
             case _:
                 writer = ColumnWriter(file, form, layout)
-        yield writer
-        writer.finish()
+        with refusing():
+            try:
+                yield writer
+                writer.finish()
+            finally:
+                if isinstance(writer, ArrowWriter):
+                    writer.abandon()
 
 
 class ColumnWriter(ArrowWriter):
@@ -289,11 +293,16 @@ def _cell(value: Any) -> str:
             return value
         case None:
             return ""
-        case float() | Decimal() | date() | time() | timedelta():
-            return str(value)
-        case bytes():
-            return value.decode("utf-8", "replace")
-    return json.dumps(value, ensure_ascii=False, default=_cell)
+        case float():
+            return repr(value)
+        case bool() | int() | list() | dict():
+            return json.dumps(value, ensure_ascii=False, default=_word)
+    return _word(value)
+
+
+def _word(value: Any) -> str:
+    """What JSON has no form for, as text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _of_text(cell: str) -> str:
@@ -312,13 +321,15 @@ def _readable(text: str) -> str:
 
 
 def _of_value(value: Any) -> str:
-    text = repr(value) if isinstance(value, float) else json.dumps(_finite(value), default=_cell)
+    text = repr(value) if isinstance(value, float) else json.dumps(_finite(value), default=_word)
     return _JSON_NAMES.get(text, text)
 
 
 def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return _JSON_NAMES[repr(value)].strip('"')
     return value
@@ -384,7 +395,8 @@ class ArrayWriter:
         whole = (self._count, *shape)
         is_empty = math.prod(whole) * dtype.itemsize == 0  # which cannot be mapped
         array = np.empty(whole, dtype) if is_empty else np.memmap(spool, dtype, "r", shape=whole)
-        np.lib.format.write_array(to, array, allow_pickle=False)
+        # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
+        np.lib.format.write_array(SimpleNamespace(write=to.write), array, allow_pickle=False)
 
 
 def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:

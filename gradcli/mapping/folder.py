@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, OutputError
 from gradcli.files.atomic import replacing
 from gradcli.results import Check
 
@@ -75,7 +75,9 @@ def input_facts(file: PointsFile) -> dict[str, Any]:
         end = stream.read(8)
         tail = int.from_bytes(end[:4], "little") + 8 if end.endswith(b"PAR1") else _TAIL
         stream.seek(max(0, size - tail))
-        return {"path": file.path, "bytes": size, "footer_sha256": hashlib.sha256(stream.read()).hexdigest()}
+        facts = {"path": file.path, "bytes": size, "footer_sha256": hashlib.sha256(stream.read()).hexdigest()}
+    # What has no footer may be another file in its middle.
+    return facts if end.endswith(b"PAR1") else facts | {"modified_ns": os.stat(file.path).st_mtime_ns}
 
 
 class Folder:
@@ -97,7 +99,10 @@ class Folder:
 
     def __init__(self, path: str, plan: Mapping[str, Any], *, resume: bool) -> None:
         self.path, self._plan = path, json.loads(json.dumps(plan, default=_as_json))
-        os.makedirs(path, exist_ok=True)
+        try:
+            os.makedirs(path, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"the folder '{path}' cannot be made: {error.strerror}") from None
         self.done: dict[str, Part] = {}
         self.sample: Sample | None = None
         manifest = os.path.join(path, MANIFEST)
@@ -120,15 +125,18 @@ class Folder:
         """Take over the parts of the run before."""
         for key, value in self._plan.items():
             if manifest["plan"].get(key) != value:
-                whose = f"the folder '{self.path}' is of a run with another {key}: {_brief(manifest['plan'].get(key))}"
+                whose = (
+                    f"the folder '{self.path}' is of a run with another '{key}': {_brief(manifest['plan'].get(key))}"
+                )
                 raise InputError(whose, hint="give the same words again with --resume, or name another folder")
         known = {facts["name"]: facts for facts in manifest.get("parts", ())}
         self.sample = _sample(manifest)
         for name in found:
-            if os.path.isfile(note := _note(self.path, name)):
-                known[name] = json.loads(Path(note).read_text(encoding="utf-8"))
-            if name in known and os.path.getsize(os.path.join(self.path, name)) == known[name]["bytes"]:
-                self.done[name] = _part(known[name])
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # a part of which nothing is known
+                if os.path.isfile(note := _note(self.path, name)):
+                    known[name] = json.loads(Path(note).read_text(encoding="utf-8"))
+                if checksum(os.path.join(self.path, name)) == known[name]["sha256"]:
+                    self.done[name] = _part(known[name])
 
     def finish(
         self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
@@ -144,6 +152,12 @@ class Folder:
             if name.startswith((".part-", "..part-")):  # notes, and what is temporary
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(self.path, name))
+
+
+def checksum(path: str) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _note(folder: str, name: str) -> str:

@@ -24,7 +24,7 @@ import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.rows import Cut, Joined, Points
-from gradcli.mapping.folder import Folder, Part, input_facts
+from gradcli.mapping.folder import Folder, Part, checksum, input_facts
 from gradcli.mapping.pieces import Piece, pieces_of
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.signals import undone, uninterrupted
@@ -93,7 +93,7 @@ def into_folder(
         GradcliError: As for `apply`; the folder is not empty, or is of another run; the workers are not to be had.
         OutputError: Parts could not be written.
     """
-    if any(file.path == "-" for file in points.files):
+    if any(file.is_stream for file in points.files):
         raise InputError("standard input is not cut into parts", hint="write it to a file, or name a file of output")
     with points.rows(path, Files()) as rows:
         source = rows.source
@@ -134,8 +134,7 @@ def _plan(work: Work, points: Points) -> dict[str, Any]:
     code = work.code and hashlib.sha256(work.code.encode()).hexdigest()
     options = {**work.asked, "keep": work.keep, "form": work.form, "columns": list(points.columns)}
     inputs = [input_facts(file) for file in points.files]
-    return {"version": gradcli.__version__, "expression": work.expression, "code": code, "options": options,
-            "inputs": inputs}  # fmt: skip
+    return {"version": gradcli.__version__, "expression": work.expression, "code": code, **options, "inputs": inputs}
 
 
 def write_part(work: Work, piece: Piece, name: str, folder: str, function: Function | None = None) -> Part:
@@ -151,9 +150,7 @@ def write_part(work: Work, piece: Piece, name: str, folder: str, function: Funct
         if piece.start is not None and isinstance(rows, Joined):
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        part = Part(name, piece.path, (piece.first, piece.last), stream.tally, file.tell(), digest)
+    part = Part(name, piece.path, (piece.first, piece.last), stream.tally, os.path.getsize(path), checksum(path))
     part.note(folder)
     return part
 
@@ -268,6 +265,8 @@ class _Dask:
         while True:
             while refused is None and len(waiting) < _MOST and (item := next(left, None)) is not None:
                 piece, name = item
+                files = tuple(replace(file, path=os.path.abspath(file.path)) for file in piece.points.files)
+                piece = replace(piece, points=replace(piece.points, files=files))
                 if name in folder.done:
                     yield folder.done[name]
                     continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -72,7 +74,9 @@ def function_of(expression: str, code: str | None) -> Function:
 
     if code is None:
         return function_named(named)
-    path = os.path.join(tempfile.mkdtemp(prefix="gradcli-"), os.path.basename(named.file))
+    folder = tempfile.mkdtemp(prefix="gradcli-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, os.path.basename(named.file))
     Path(path).write_text(code, encoding="utf-8")
     moved = target(f"{path}::{named.name}")
     assert moved is not None  # noqa: S101 (it is a path and a name)

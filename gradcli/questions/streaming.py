@@ -259,6 +259,11 @@ def mapped(
     Raises:
         GradcliError: As for `plan`; columns of different lengths.
     """
+    if not isinstance(columns, Mapping):
+        what = (
+            f"many points are arrays by name, or a table of pyarrow, pandas or Polars, and no {type(columns).__name__}"
+        )
+        raise InputError(what, hint='write {"x": array}')
     arrays = {name: _column(name, value) for name, value in columns.items()}
     count = len(next(iter(arrays.values()))) if arrays else 0
     for name, array in arrays.items():
@@ -274,7 +279,9 @@ def mapped(
     return {
         name: column
         for quantity in plan.quantities
-        for name, column in zip(quantity.columns, found[quantity.name].reshape(count, -1).T, strict=True)
+        for name, column in zip(
+            quantity.columns, found[quantity.name].reshape(count, len(quantity.columns)).T, strict=True
+        )
     }
 
 

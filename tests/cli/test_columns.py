@@ -6,6 +6,7 @@ import datetime
 import decimal
 import gzip
 import json
+import math
 import os
 import signal
 import subprocess
@@ -81,12 +82,12 @@ def test_cells_of_columns_as_text(gradcli: Command) -> None:
     run = gradcli("map", "2*x", "--points", "in.parquet", "--keep")
     assert run.out.splitlines() == [
         "name,x,day,when,price,nested,raw,none,y,dy_dx",
-        'a,0.5,2024-02-29,2024-01-02 03:00:00+00:00,1.50,"{""a"": [1, null]}",\x00\ufffd,,1.0,2.0',
-        ',1.0,,2024-01-02 03:00:00+00:00,1.50,"{""a"": [1, null]}",\x00\ufffd,,2.0,2.0',
+        'a,0.5,2024-02-29,2024-01-02 03:00:00.000Z,1.50,"{""a"": [1, null]}",\x00\ufffd,,1.0,2.0',
+        ',1.0,,2024-01-02 03:00:00.000Z,1.50,"{""a"": [1, null]}",\x00\ufffd,,2.0,2.0',
     ]
     run = gradcli("map", "2*x", "--points", "in.parquet", "--keep", "--format", "jsonl")
     assert json.loads(run.out.splitlines()[1]) == {
-        "name": None, "x": 1.0, "day": None, "when": "2024-01-02 03:00:00+00:00", "price": "1.50",
+        "name": None, "x": 1.0, "day": None, "when": "2024-01-02 03:00:00.000Z", "price": "1.50",
         "nested": {"a": [1, None]}, "raw": "\x00\ufffd", "none": None, "y": 2.0, "dy_dx": 2.0,
     }  # fmt: skip
 
@@ -269,7 +270,8 @@ def test_tables_of_python_give_tables_of_the_same_kind(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"x": ["a"]}, "the table has a column that is no numbers"),
+        ({"x": ["1"]}, "the column 'x' holds string_view, and no numbers"),
+        ({"x": [b"1"]}, "the column 'x' holds binary_view, and no numbers"),
         ({"z": [1]}, "the table has no column that is a variable"),
         ({"x": [[1.0, 2.0], [1.0]]}, r"row 1 of the column 'x' is no vector of shape \(2,\)"),
     ],
@@ -278,6 +280,56 @@ def test_a_table_of_python_that_has_no_numbers_is_refused(columns: dict[str, Any
     """As other input is."""
     with pytest.raises(InputError, match=said):
         Function("sum(x)").map(pl.DataFrame(columns))
+
+
+def test_what_is_no_table_is_refused_and_names_that_begin_alike_are_others() -> None:
+    """And a table without rows is one."""
+    f = Function("x**2")
+    with pytest.raises(InputError, match="and no LazyFrame"):
+        f.map(pl.LazyFrame({"x": [1.0]}))
+    with pytest.raises(InputError, match="the table has two columns of one name"):
+        f.map(pd.DataFrame([[1.0, 2.0]], columns=["x", "x"]))
+    found = f.map(pd.DataFrame({"x": [3.0], "x_note": ["a"], "xs": ["b"]}))
+    assert found["dy_dx"].tolist() == [6.0]
+    assert f.map(pd.DataFrame({"x": [], "n": []})).shape == (0, 2)
+
+
+KEPT_BADLY = [
+    ("1", '"a"', "the column 't', whose cells are no column of Arrow"),
+    ("1", "1.5", "the column 't', whose cells are no column of Arrow"),
+    ('{"a": 1}', '{"b": 1}', "the column 't' to keep holds struct"),
+    ("", "", "a column cannot be kept so"),
+]
+"""Cells of JSON, and one after the first block that is of another type; or a type that Parquet has not."""
+
+
+@pytest.mark.parametrize(("first", "last", "said"), KEPT_BADLY)
+def test_what_cannot_be_kept_is_refused(first: str, last: str, said: str, gradcli: Command, folder: Path) -> None:
+    """Before it is anything else than it was."""
+    points = "in.jsonl" if first else "in.arrow"
+    if first:
+        Path(points).write_text(f'{{"x": 1, "t": {first}}}\n' * 70_000 + f'{{"x": 2, "t": {last}}}\n')
+    else:
+        _write_columns(folder / points, pa.table({"x": [1.0], "t": pa.array([None], pa.month_day_nano_interval())}))
+    run = gradcli("map", "x**2", "--points", points, "--keep", "-o", "out.parquet")
+    assert (run.code, said in run.err, os.listdir()) == (2, True, [points]), run.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_odd_columns_are_kept(gradcli: Command) -> None:
+    """Views where rows are left out, identifiers as text, matrices as lists of lists, infinities inside of objects."""
+    pl.DataFrame({"x": [1.0, None], "s": ["a", "b"]}).write_ipc("in.arrow")
+    run = gradcli("map", "x**2", "--points", "in.arrow", "--keep", "--on-error", "skip")
+    assert run.out == "x,s,y,dy_dx\n1.0,a,1.0,2.0\n"
+    unique = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"1" * 16], pa.binary(16)))
+    pq.write_table(pa.table({"x": [1.0], "u": unique, "s": [{"a": math.inf}]}), "in.parquet")
+    run = gradcli("map", "x**2", "--points", "in.parquet", "--keep", "--format", "jsonl")
+    assert json.loads(run.out)["s"] == {"a": "Infinity"}
+    A, x = np.arange(8.0).reshape(2, 2, 2), np.ones((2, 2))
+    np.savez("in.npz", A=A, x=x)
+    assert gradcli("map", "f = A@x", "--points", "in.npz", "--keep", "-o", "out.parquet").code == 0
+    assert gradcli("map", "g = A@x", "--points", "out.parquet", "-o", "out.npz").code == 0
+    np.testing.assert_array_equal(np.load("out.npz")["g"], A @ np.ones(2))
 
 
 def test_a_frame_of_dask_is_mapped_where_its_partitions_are() -> None:

@@ -145,12 +145,56 @@ def test_what_is_wrong_with_files_and_cuts_is_said(words: list[str], said: str, 
     assert sorted(os.listdir("both")) == ["a.csv", "b.jsonl"]
 
 
+def test_what_a_folder_holds_is_read_or_told(gradcli: Command, folder: Path) -> None:
+    """Links are followed, a circle of them once; a link to nothing is an error, an empty file has no rows."""
+    for name in ("data/sub", "real"):
+        Path(name).mkdir(parents=True)
+    Path("real/c.csv").write_text("x\n7\n")
+    Path("data/a.csv").write_text("x\n1\n")
+    Path("data/b.csv").touch()
+    Path("data/link").symlink_to("../real")
+    Path("data/sub/circle").symlink_to("..")
+    assert gradcli("map", "x**2", "--points", "data/").out == "y,dy_dx\n1.0,2.0\n49.0,14.0\n"
+    Path("data/z.csv").symlink_to("gone.csv")
+    run = gradcli("map", "x**2", "--points", "data/", "-o", "out.csv")
+    assert (run.code, "there is no file 'data/z.csv'" in run.err) == (2, True)
+
+
+def test_a_folder_whose_key_is_no_number_has_rows_at_fault(gradcli: Command, folder: Path) -> None:
+    """As other cells."""
+    for key in ("k=2", "k=__HIVE_DEFAULT_PARTITION__"):
+        Path("data", key).mkdir(parents=True)
+        pq.write_table(pa.table({"x": [[3.0]]}), f"data/{key}/rows.parquet")
+    pq.write_table(pa.table({"x": pa.array([], pa.list_(pa.float64()))}), "data/k=2/none.parquet")
+    run = gradcli("map", "sum(x)*k", "--points", "data/", "--on-error", "skip", "--wrt", "k")
+    assert run.out == "y,dy_dk\n6.0,3.0\n"
+    assert (
+        "the first: row 1 (row group 0) of 'data/k=__HIVE_DEFAULT_PARTITION__/rows.parquet': its folder says k=null"
+        in run.err
+    )
+
+
+@pytest.mark.parametrize("spoil", ["{", "[]", "{}", ""])
+def test_a_damaged_manifest_is_told(spoil: str, gradcli: Command, folder: Path) -> None:
+    """And a note of a part that is damaged is none."""
+    _three(folder)
+    with pytest.raises(RuntimeError, match="stop"):
+        _into("out/", advance=_stop_after(2))
+    Path("out/.part-00000.parquet.json").write_text(spoil)
+    words = ["map", "abs(x)", "--points", "data/*.parquet", "--keep", "--check", "--on-error", "skip", "-o", "out/"]
+    assert gradcli(*words, "--resume").code == 0
+    Path("out/_gradcli.json").write_text(spoil)
+    run = gradcli(*words, "--resume")
+    assert (run.code, "is not one of a run, or is damaged" in run.err) == (2, True), run.err
+
+
 @pytest.mark.parametrize("number", ["1", "40"])
 def test_the_number_of_rows_that_are_judged(number: str, gradcli: Command, folder: Path) -> None:
     """Behind --check."""
     _write(folder / "in.npy", {"x": np.linspace(1.0, 2.0, 100)})
-    run = gradcli("map", "x**2", "--points", "in.npy", "-o", "out.npy", "--check", number)
-    assert f"entries {number} of 100" in run.err
+    for words in (["--check", number], [f"--check={number}"]):
+        run = gradcli("map", "x**2", "--points", "in.npy", "-o", "out.npy", *words)
+        assert f"entries {number} of 100" in run.err
 
 
 # -- a folder of parts
@@ -207,13 +251,14 @@ def test_a_run_goes_on_from_the_parts_that_are_whole(gradcli: Command, folder: P
         _into("out/", advance=_stop_after(2))
     parts = ["part-00000.parquet", "part-00001.parquet"]
     assert sorted(os.listdir("out")) == [*(f".{name}.json" for name in parts), "_gradcli.json", *parts]
-    Path("out/part-00001.parquet").write_bytes(b"PAR1")
+    damaged = Path("out/part-00001.parquet")
+    damaged.write_bytes(bytes(damaged.stat().st_size))
     before = Path("out/part-00000.parquet").stat().st_mtime_ns
     words = ["map", "abs(x)", "--points", "data/*.parquet", "--keep", "--check", "--on-error", "skip", "-o", "out/"]
     again = gradcli(*words)
     assert (again.code, "--resume" in again.err) == (2, True)
     other = gradcli(*words, "--dtype", "float32", "--resume")
-    assert (other.code, "is of a run with another options: " in other.err) == (2, True)
+    assert (other.code, "is of a run with another 'dtype': " in other.err) == (2, True)
     stream = _into("out/", resume=True)
     assert "row 501 (row group 0) of 'data/1.parquet'" in stream.passage().called.values()
     assert _manifest("out") == expected
@@ -222,7 +267,7 @@ def test_a_run_goes_on_from_the_parts_that_are_whole(gradcli: Command, folder: P
     _into("out/", resume=True)
     assert _manifest("out") == expected
     pq.write_table(pa.table({"x": [1.0], "n": ["a"]}), "data/0.parquet")
-    assert "is of a run with another inputs: " in gradcli(*words, "--resume").err
+    assert "is of a run with another 'inputs': " in gradcli(*words, "--resume").err
 
 
 def _stop_after(parts: int) -> Any:

@@ -200,4 +200,4 @@ def test_the_first_row_at_fault_is_the_error_of_all(tmp_path: Path, gradcli: Com
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith("error: the scheduler tcp://127.0.0.1:1 does not serve: ")
     skipped = gradcli(*words, "--workers", "1", "--resume", "--on-error", "skip")
-    assert "is of a run with another options" in skipped.err
+    assert "is of a run with another 'on_error': fail" in skipped.err
