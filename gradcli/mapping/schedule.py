@@ -95,6 +95,8 @@ def into_folder(
     """
     if any(file.is_stream for file in points.files):
         raise InputError("standard input is not cut into parts", hint="write it to a file, or name a file of output")
+    if cluster.scheduler:  # whose workers have folders of their own
+        points = replace(points, files=tuple(replace(file, path=os.path.abspath(file.path)) for file in points.files))
     with points.rows(path, Files()) as rows:
         source = rows.source
     stream: Stream = function.stream(source, **work.asked)
@@ -265,8 +267,6 @@ class _Dask:
         while True:
             while refused is None and len(waiting) < _MOST and (item := next(left, None)) is not None:
                 piece, name = item
-                files = tuple(replace(file, path=os.path.abspath(file.path)) for file in piece.points.files)
-                piece = replace(piece, points=replace(piece.points, files=files))
                 if name in folder.done:
                     yield folder.done[name]
                     continue
