@@ -303,6 +303,8 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
         return "write " + " ".join(f"--at {word}" for word in others)
     if len(others) == 1 and _NUMBER.fullmatch(others[0]) and "--at" in known and "--at" not in typed:
         return f"write --at {others[0]}"
+    if "--points" in typed and all(map(os.path.isfile, others)):
+        return "put a pattern of files in quotes, such as --points 'data/*.csv'"
     if len(others) == 1 and "--points" in known and (os.path.splitext(others[0])[1] or others[0] == "-"):
         return f"write --points {others[0]}"
     if "--wrt" in known and set(",".join(others).split(",")) <= set(_NAME.findall(first)):

@@ -25,6 +25,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
 
 _NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 
+_BLANK = "empty, and rows follow"
+
 _QUOTED = re.compile(r'"[^"]*"')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
@@ -50,7 +52,11 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     """
     has_comments = suffix not in (".csv", ".tsv")
     separator = _separator(text, suffix, has_comments)
-    rows = _rows(text, name, separator, has_comments)
+    lines = list(enumerate(text.split("\n"), 1))
+    if has_comments:
+        lines = [(line, content) for line, content in lines if not content.lstrip().startswith("#")]
+    texts = [content.strip() if separator == " " else content for _, content in lines]
+    rows = RowsOfCells(separator, has_names=False).of(texts, [line for line, _ in lines])
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name} holds no numbers", hint="a table has a row of numbers a line")
@@ -106,6 +112,36 @@ def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[st
             yield begin, [], str(error)
 
 
+class RowsOfCells:
+    """The rows of texts that follow one another: blank rows are none at the beginning and the end, else are at fault.
+
+    Attributes:
+        blanks: How many blank rows there are at the end of what was read.
+    """
+
+    def __init__(self, separator: str, *, has_names: bool) -> None:
+        self._separator, self._has_begun = separator, has_names
+        self._blank = self.blanks = 0
+
+    def of(self, texts: Sequence[str], lines: Sequence[int]) -> Iterator[tuple[int, list[str], str]]:
+        """The line of each row, and its cells, or why it has none.
+
+        Args:
+            texts: Whole lines.
+            lines: Their numbers.
+        """
+        for place, cells, reason in records(texts, self._separator):
+            if not reason and not any(map(str.strip, cells)):
+                self._blank = self._blank or lines[place]
+                self.blanks += self._has_begun
+                continue
+            blanks = range(self._blank, self._blank + self.blanks)
+            self._blank = self.blanks = 0
+            yield from ((blank, [], _BLANK) for blank in blanks)
+            self._has_begun = True
+            yield lines[place], cells, reason
+
+
 def numbers_of(cells: Sequence[str], columns: Sequence[int], width: int) -> list[float] | None:
     """The numbers of some cells of a row; None if it is at fault."""
     try:
@@ -126,6 +162,8 @@ def fault_of(
         width: How many cells there must be.
         separator: What stands between them.
     """
+    if reason == _BLANK:
+        return f" is {reason}", "write nan where a number is missing, or remove the row"
     if reason:
         return f" is not a row of cells: {reason}", "a cell that begins with a quote must end with one"
     if len(cells) != width:
@@ -175,25 +213,6 @@ def _separator(text: str, suffix: str, has_comments: bool) -> str:
         # Sound: without any comma, a comma table is one column, and a cell with a semicolon is not a number.
         return ";" if ";" in bare and "," not in bare else ","
     return next((mark for mark in ";,\t" if mark in bare), " ")
-
-
-def _rows(text: str, name: str, separator: str, has_comments: bool) -> Iterator[tuple[int, list[str], str]]:
-    """The rows that are not blank, by their lines; blank ones are passed over before the first and after the last."""
-    lines = list(enumerate(text.split("\n"), 1))
-    if has_comments:
-        lines = [(line, content) for line, content in lines if not content.lstrip().startswith("#")]
-    texts = [content.strip() if separator == " " else content for _, content in lines]
-    blank, seen = 0, False
-    for place, cells, reason in records(texts, separator):
-        line = lines[place][0]
-        if not reason and not any(map(str.strip, cells)):
-            blank = blank or line * seen
-            continue
-        if blank:
-            message = f"row {blank} of {name} is empty, and rows follow"
-            raise InputError(message, hint="write nan where a number is missing, or remove the row")
-        seen = True
-        yield line, cells, reason
 
 
 def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str], name: str) -> int:

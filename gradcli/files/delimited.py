@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import fault_of, is_number, numbers_of, records
+from gradcli.files.csv_tables import RowsOfCells, fault_of, is_number, numbers_of, records
 from gradcli.files.decoding import Array, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Cells, Fault, RowSource
@@ -228,9 +228,9 @@ class Delimited(TextRows):
         super().__init__(stream, name)
         self._variables, self._given = variables, columns
         self._separator = "\t" if form == "tsv" else ","
-        self._blank = self._blanks = 0  # the first of blank rows that may be the last, and how many there are
         self._text = ""
         self._header: list[str] = self._names(form)
+        self._rows = RowsOfCells(self._separator, has_names=True)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
@@ -283,14 +283,14 @@ class Delimited(TextRows):
             pass  # which counts them
 
     def _is_between_rows(self) -> bool:
-        return not self._blanks
+        return not self._rows.blanks
 
     def _rows_at_a_glance(self, text: str) -> int | None:
         """How many rows a text has, if each of its lines is one."""
-        if '"' in text or self._blanks:
+        if '"' in text or self._rows.blanks:
             return None
         lines = text.removesuffix("\n").split("\n")
-        return len(lines) if all(map(str.strip, lines)) else None
+        return len(lines) if all(line.replace(self._separator, "").strip() for line in lines) else None
 
     def _blocks(self, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
         """The rows of whole lines, the first of which has been counted."""
@@ -346,7 +346,7 @@ class Delimited(TextRows):
         self, text: str, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool
     ) -> Block | None:
         """The block, if every row of it is in order."""
-        if '"' in text or self._blanks or text.isspace():
+        if '"' in text or self._rows.blanks or text.isspace():
             return None
         count, width = len(lines), len(self._header)
         if not _is_regular(text, self._separator, width, count):
@@ -373,21 +373,10 @@ class Delimited(TextRows):
         """The rows, with what is wrong in them."""
         rows: list[_Row] = []
         width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
-        for place, cells, reason in records(lines, self._separator):
-            line = self._first + place
-            if (cells and not any(map(str.strip, cells)) and len(cells) <= 1) or (not cells and not reason):
-                self._blank = self._blank or line
-                self._blanks += 1
-                continue
-            blanks = range(self._blank, self._blank + self._blanks)
-            self._blank = self._blanks = 0
-            for blank in blanks:
-                message = f"{self._row(rows, blank)} is empty, and rows follow"
-                hint = "write nan where a number is missing, or remove the row"
-                rows.append(_Row(blank, [], None, Fault(len(rows), message, hint)))
-                if len(rows) >= _MOST_ROWS:
-                    yield self._block(rows, wanted, keep=keep)
-                    rows = []
+        for line, cells, reason in self._rows.of(lines, range(self._first, self._first + len(lines))):
+            if len(rows) >= _MOST_ROWS:
+                yield self._block(rows, wanted, keep=keep)
+                rows = []
             found = None if reason else numbers_of(cells, usecols, width)
             fault = None
             if found is None:

@@ -102,7 +102,7 @@ class Folder:
         try:
             os.makedirs(path, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"the folder '{path}' cannot be made: {error.strerror}") from None
+            raise OutputError(f"the folder '{path}' cannot be made: {str(error.strerror).lower()}") from None
         self.done: dict[str, Part] = {}
         self.sample: Sample | None = None
         manifest = os.path.join(path, MANIFEST)

@@ -126,6 +126,7 @@ REFUSED: list[tuple[list[str], str]] = [
     (["--points", "in.csv", "--check-rows", "2"], "--check-rows needs --check"),
     (["--points", "in.csv", "-o", "both/"], "the folder 'both/' is not empty: it has a.csv"),
     (["--points", "in.csv", "-o", "both/", "--resume"], "the folder 'both/' is not empty: it has a.csv"),
+    (["--points", "in.csv", "both/a.csv"], "put a pattern of files in quotes, such as --points 'data/*.csv'"),
     (["--points", "-", "-o", "out/"], "standard input is not cut into parts"),
     (["--points", "-", "--part", "1/2"], "standard input is read once, and --part counts rows first"),
 ]  # fmt: skip
@@ -143,6 +144,8 @@ def test_what_is_wrong_with_files_and_cuts_is_said(words: list[str], said: str, 
     assert (run.code, run.out, said in run.err) == (2, "", True), run.err
     assert sorted(os.listdir()) == ["both", "empty", "in.csv"]
     assert sorted(os.listdir("both")) == ["a.csv", "b.jsonl"]
+    run = gradcli("map", "x**2", "--points", "in.csv", "-o", "in.csv/")
+    assert (run.code, run.err) == (74, "error: the folder 'in.csv/' cannot be made: file exists\n")
 
 
 def test_what_a_folder_holds_is_read_or_told(gradcli: Command, folder: Path) -> None:
