@@ -130,30 +130,29 @@ def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -
     return found
 
 
-def block(batch: Batch, into: Sequence[Array] | None = None) -> tuple[Sequence[Array], dict[int, InputError]]:
-    """y of shape (N, *y.shape), the Jacobian by each variable of shape (N, *y.shape, *x.shape), and refused rows.
+def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
+    """Compute y and the Jacobian by each variable at all points.
 
     Args:
         batch: The points.
-        into: Where the arrays go; new ones by default.
+        into: Where they go: arrays of shape (N, *y.shape), and (N, *y.shape, *x.shape) for each variable.
 
     Returns:
-        The arrays, NaN at the points that torch refuses; and why it refuses them.
+        Why torch refuses some points; their numbers are NaN.
 
     >>> from gradcli.language.parsing import parse
     >>> inputs = {"a": np.array(3.0), "x": np.array([1.0, 2.0])}
-    >>> found, _ = block(Batch(parse("a*x**2"), inputs, ("x",), ("x",), "float64", 2, ()))
+    >>> block(Batch(parse("a*x**2"), inputs, ("x",), ("x",), "float64", 2, ()), found := [np.empty(2), np.empty(2)])
+    {}
     >>> [array.tolist() for array in found]
     [[3.0, 12.0], [6.0, 12.0]]
     """
     lines = prepared(batch.program).lines
     if batch.points and lines and batch.live is None and all(one.call.op.kind is Kind.ELEMENTWISE for one in lines):
-        return _at_once(batch, into), {}
-    found = _blank(batch, has_v=False, has_jacobian=True)
-    if into is not None:
-        found = AtPoints(into[0], jacobian=dict(zip(batch.wrt, into[1:], strict=True)))
-    refused = _fill_in(found, batch, 0, batch.points, None, is_strict=False)
-    return [found.value, *(found.jacobian or {}).values()], refused
+        _at_once(batch, into)
+        return {}
+    found = AtPoints(into[0], jacobian=dict(zip(batch.wrt, into[1:], strict=True)))
+    return _fill_in(found, batch, 0, batch.points, None, is_strict=False)
 
 
 def _blank(batch: Batch, *, has_v: bool, has_jacobian: bool) -> AtPoints:
@@ -287,7 +286,7 @@ def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
     fill([block[rows] for block in blocks.values()], forward.output, leaves, len(forward.output))
 
 
-def _at_once(batch: Batch, into: Sequence[Array] | None) -> Sequence[Array]:
+def _at_once(batch: Batch, into: Sequence[Array]) -> None:
     """Whole columns through elementwise operations; the axis of points comes first.
 
     Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
@@ -310,9 +309,6 @@ def _at_once(batch: Batch, into: Sequence[Array] | None) -> Sequence[Array]:
     # A y that no column moves has no axis of points yet.
     y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
     wrt = [leaves[name] for name in batch.wrt]
-    if into is None:
-        sizes = [(), *(shapes[name] for name in batch.wrt)]
-        into = [np.empty((count, *batch.shape, *size), batch.dtype) for size in sizes]
     torch.from_numpy(into[0]).copy_(y.detach().view(into[0].shape))
     if batch.shape:
         by_rows(into[1:], y, wrt, count)
@@ -320,7 +316,6 @@ def _at_once(batch: Batch, into: Sequence[Array] | None) -> Sequence[Array]:
         found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
         for array, one in zip(into[1:], found, strict=True):
             torch.add(one.reshape(array.shape), 0.0, out=torch.from_numpy(array))
-    return into
 
 
 def cores() -> int:

@@ -192,7 +192,9 @@ class Measure:
         columns = {name: np.stack([point.inputs[name] for point in self._points]) for name in program.names}
         shapes = {name: array.shape[1:] for name, array in columns.items()}
         shape = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}).get(program.output, ())
-        arrays, _ = block(Batch(program, columns, tuple(columns), self.wrt, self.dtype, count, shape))
+        sizes = [(), *(shapes[name] for name in self.wrt)]
+        arrays = [np.empty((count, *shape, *size), self.dtype) for size in sizes]
+        block(Batch(program, columns, tuple(columns), self.wrt, self.dtype, count, shape), arrays)
         found = np.concatenate([array.reshape(count, -1) for array in arrays], axis=1)
         lost: list[float] = self._bits(found, np.stack([point.numbers for point in self._points])).tolist()
         return lost

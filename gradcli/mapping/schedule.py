@@ -166,23 +166,15 @@ def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, funct
 # -- on Dask
 
 
-@dataclass(frozen=True)
-class _Refused:
-    """An error of the input, as it comes from a worker."""
-
-    message: str
-    hint: str | None
-
-
-def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | _Refused:
-    """Write a part on a worker."""
+def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | GradcliError:
+    """Write a part on a worker; an error of the input is a result, as trying again does not mend it."""
     with _ONE_AT_A_TIME:
         try:
             return write_part(work, piece, name, folder)
+        except OutputError:
+            raise
         except GradcliError as error:
-            if isinstance(error, OutputError):
-                raise
-            return _Refused(error.in_shell.message, error.in_shell.hint)
+            return error
 
 
 def _versions() -> dict[str, str]:
@@ -262,7 +254,7 @@ class _Dask:
         distributed: Any = importlib.import_module("distributed")
         ready, lost_by = distributed.as_completed(), (OSError, MemoryError, CancelledError, distributed.KilledWorker)
         left, waiting = iter(pieces), dict[Any, tuple[int, str]]()
-        refused: tuple[int, _Refused] | None = None
+        refused: tuple[int, GradcliError] | None = None
         lost: dict[str, str] = {}
         while True:
             while refused is None and len(waiting) < _MOST and (item := next(left, None)) is not None:
@@ -284,18 +276,16 @@ class _Dask:
             except lost_by as error:  # whatever ended a task, the others go on
                 lost[name] = " ".join(str(error).split()) or type(error).__name__
                 continue
-            if isinstance(outcome, _Refused):
-                refused = min(refused or (index, outcome), (index, outcome), key=lambda pair: pair[0])
+            if isinstance(outcome, GradcliError):
+                refused = (index, outcome) if refused is None or index < refused[0] else refused
                 for other in [other for other, (later, _) in waiting.items() if later > refused[0]]:
                     del waiting[other]
                     other.cancel()
                 continue
             yield outcome
         if refused is not None:
-            raise InputError(refused[1].message, hint=refused[1].hint)
+            raise refused[1]
         if lost:
             name, said = next(iter(lost.items()))
             message = f"{len(lost)} parts of '{folder.path}' could not be written, such as {name}: {said}"
-            raise OutputError(
-                message, hint="the others are whole; the same command with --resume writes the missing ones"
-            )
+            raise OutputError(message, hint="the others are whole; the same command with --resume writes these")

@@ -125,13 +125,11 @@ class Stream:
         Raises:
             InputError: Torch refuses a row: the first that it does.
         """
-        from gradcli.autodiff.batched import block
 
         def part(first: int) -> dict[int, InputError]:
             rows = slice(first, min(first + self.rows, count))
             variables = self.plan.variables({name: array[rows] for name, array in columns.items()})
-            batch = replace(self._batch, inputs={**self._batch.inputs, **variables}, points=rows.stop - first)
-            _, refused = block(batch, [array[rows] for array in into])
+            refused = self._run(variables, [array[rows] for array in into])
             return {first + place: error for place, error in refused.items()}
 
         with ExitStack() as stack:
@@ -166,17 +164,25 @@ class Stream:
             count = 1
         return stack.enter_context(workers(count)), count + 1
 
+    def empty(self, count: int) -> list[Array]:
+        """Room for y and its derivatives at some rows."""
+        plan = self.plan
+        return [np.empty((count, *one.shape), plan.question.dtype) for one in plan.quantities]
+
+    def _run(self, variables: Mapping[str, Array], into: Sequence[Array]) -> dict[int, InputError]:
+        """Why torch refuses some rows; what it computes of the others goes where it belongs."""
+        from gradcli.autodiff.batched import block
+
+        return block(replace(self._batch, inputs={**self._batch.inputs, **variables}, points=len(into[0])), into)
+
     def _compute(self, block: Block) -> _Done:
         """One block, in a thread of its own."""
-        from gradcli.autodiff.batched import block as block_of
-
         count, faults = len(block.numbers), list(block.faults)
         good = np.arange(count)
         good = np.delete(good, [fault.index for fault in faults]) if faults else good
         columns = {name: array[good] for name, array in block.columns.items()} if faults else block.columns
         variables = self.plan.variables(columns)
-        inputs = {**self._batch.inputs, **variables}
-        values, refused = block_of(replace(self._batch, inputs=inputs, points=len(good)))
+        refused = self._run(variables, values := self.empty(len(good)))
         for place, error in refused.items():
             row = int(good[place])
             message = f"{block.called(row)} of {block.name or self.plan.source.name}: {error.in_shell.message}"
@@ -271,18 +277,12 @@ def mapped(
             raise InputError(f"the column '{name}' has {len(array):,} rows, and the first has {count:,}")
     source = RowSource("the columns", {name: array.shape[1:] for name, array in arrays.items()})
     stream = Stream(planned(source))
-    plan = stream.plan
-    found = {q.name: np.empty((count, *q.shape), plan.question.dtype) for q in plan.quantities}
-    stream.fill(list(found.values()), {name: arrays[name] for name in plan.columns}, count)
+    found, quantities = stream.empty(count), stream.plan.quantities
+    stream.fill(found, {name: arrays[name] for name in stream.plan.columns}, count)
     if not is_flat:
-        return found
-    return {
-        name: column
-        for quantity in plan.quantities
-        for name, column in zip(
-            quantity.columns, found[quantity.name].reshape(count, len(quantity.columns)).T, strict=True
-        )
-    }
+        return {one.name: array for one, array in zip(quantities, found, strict=True)}
+    flat = (array.reshape(count, len(one.columns)).T for one, array in zip(quantities, found, strict=True))
+    return dict(zip((name for one in quantities for name in one.columns), itertools.chain(*flat), strict=True))
 
 
 def _column(name: str, value: Value) -> Array:

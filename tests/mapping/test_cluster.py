@@ -27,7 +27,7 @@ import pytest
 from gradcli import guide
 from gradcli.errors import OutputError
 from gradcli.files.rows import Points
-from gradcli.mapping import Cluster, Work, into_folder
+from gradcli.mapping import Cluster, Work, into_folder, schedule
 from gradcli.mapping.work import function_of
 from tests import warm
 from tests.conftest import Command
@@ -36,6 +36,12 @@ FILES, ROWS = 8, 12
 
 SLOW = "import time\n\n\ndef f(x):\n    time.sleep(0.02)\n    return x**2\n"
 """A function that takes its time at every row, so that something can happen meanwhile."""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is gone for some seconds does not come back here."""
+    monkeypatch.setattr(schedule, "_PATIENCE", 4)
 
 
 @pytest.fixture
