@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.thread import _threads_queues
 from dataclasses import dataclass, replace
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
@@ -108,14 +109,16 @@ def answer_passes(
     Returns:
         The error or the `SystemExit` that ended it early; None if it came to its end.
     """
+    others = {threading.main_thread(), *threading.enumerate()}
     with torch.enable_grad(), _Answering(tell, check=check, seconds=seconds, wrt=wrt):
         try:
             script.run()
         except (Exception, SystemExit) as error:
             return error
         finally:
-            for thread in threading.enumerate():
-                if not thread.daemon and thread is not threading.main_thread():
+            for thread in set(threading.enumerate()) - others:
+                # Workers of a pool wait for more until Python ends.
+                if not thread.daemon and thread not in _threads_queues:
                     thread.join()
     return None
 

@@ -52,6 +52,16 @@ def test_each_pass_of_a_script_is_answered(folder: Path, gradcli: Command) -> No
     assert "at the end" in run.err
 
 
+def test_a_script_may_leave_a_pool_of_threads_behind(folder: Path, forked: Command) -> None:
+    """Its workers wait for more until Python ends, and the script has ended."""
+    lines = ["from concurrent.futures import ThreadPoolExecutor", "import torch", "pool = ThreadPoolExecutor(1)"]
+    lines += ["x = torch.ones(2, requires_grad=True)", "pool.submit(len, 'a').result()", "(x**2).sum().backward()"]
+    (folder / "pool.py").write_text("\n".join(lines))
+    run = forked("run", "pool.py", "--json")
+    assert run.code == 0
+    assert json.loads(run.out)["vjp"] == {"x": [2.0, 2.0]}
+
+
 def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
     """With the exit code of `--strict`."""
     (folder / "wrong.py").write_text(
