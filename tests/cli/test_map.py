@@ -504,7 +504,7 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", [[], ["-o", "/dev/full", "--output-format", "csv"]])
+@pytest.mark.parametrize("words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ROW_FORMATS)])
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
     with open("/dev/full", "wb") as full:
