@@ -80,7 +80,7 @@ def _parts(folder: Path) -> list[str]:
 @contextmanager
 def _cluster(workers: int) -> Iterator[distributed.LocalCluster]:
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=workers, **options) as cluster:  # type: ignore[no-untyped-call]
+    with distributed.LocalCluster(n_workers=workers, **options) as cluster:
         yield cluster
 
 
@@ -108,7 +108,7 @@ def test_workers_write_what_one_process_writes(table: str, slow: str, tmp_path: 
     assert run.code == 0, run.err
     assert run.err.startswith("check: agree")
     assert _parts(tmp_path / "many") == alone
-    with _cluster(2) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
+    with _cluster(2) as cluster, distributed.Client(cluster) as client:
         pid = next(iter(client.run(os.getpid).values()))
         with _when_a_part_is_there(tmp_path / "killed", lambda: os.kill(pid, signal.SIGKILL)):
             found = _run(slow, table, tmp_path / "killed", Cluster(cluster.scheduler_address))
@@ -133,7 +133,7 @@ def _fill(size: int) -> None:
 
 def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(table: str, tmp_path: Path) -> None:
     """The parts that are missing are counted; with room, they are written, and the others stay."""
-    with _cluster(1) as cluster, distributed.Client(cluster) as client:  # type: ignore[no-untyped-call]
+    with _cluster(1) as cluster, distributed.Client(cluster) as client:
         client.run(_fill, 100)
         with pytest.raises(
             OutputError, match=rf"{FILES} parts of '.*' could not be written, such as part-0000\d.parquet"
