@@ -337,6 +337,8 @@ class ArrowWriter:
 
     def write(self, mapped: Mapped) -> None:
         """Write a block of rows, or hold it until there are enough for a group."""
+        if not mapped.count:  # all of its rows are left out
+            return
         arrays = [self._kept(name, cells) for name, cells in mapped.kept.items()]
         for values in mapped.values:
             arrays += [self._pa.array(column) for column in values.reshape(mapped.count, -1).T]

@@ -81,10 +81,10 @@ def _walked(path: str) -> Iterator[str]:
 
     seen: set[str] = set()
     for folder, inner, names in os.walk(path, onerror=refuse, followlinks=True):
-        known, seen = seen, seen | {os.path.realpath(folder)}
-        if len(known) == len(seen):
+        if (real := os.path.realpath(folder)) in seen:
             inner.clear()
             continue
+        seen.add(real)
         yield from (os.path.join(folder, name) for name in names)
 
 

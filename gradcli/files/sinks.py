@@ -125,7 +125,7 @@ class ColumnWriter(ArrowWriter):
         super().__init__(file, form, types, layout.columns, layout.dtype, layout.about)
 
     def write(self, mapped: Mapped) -> None:
-        """Write a block of rows, or hold it until there are enough for a group."""
+        """Write a block of rows, those of texts as the numbers that were read."""
         kept, shapes = mapped.kept, self._kept_shapes
         numbers = {name: numeric(name, kept[name], shapes[name], mapped.faulty) for name in self._read}
         super().write(replace(mapped, kept={**kept, **numbers}))

@@ -396,6 +396,22 @@ def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, t
     assert nan.err.startswith("80 rows read, 20 written as nan, 80 written\n")
 
 
+@pytest.mark.parametrize("into", ROW_FORMATS)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_all_rows_may_be_left_out(form: str, into: str, gradcli: Command, folder: Path) -> None:
+    """What is written has its columns, and no rows."""
+    if form == "csv":
+        (folder / "in.csv").write_text("x,n\nabc,1\n")
+    else:
+        _write_columns(folder / "in.parquet", pa.table({"x": pa.array([None], pa.float64()), "n": [1.0]}))
+    run = gradcli("map", "x**2", "--points", f"in.{form}", "--keep", "--on-error", "skip", "-o", f"out.{into}")
+    assert (run.code, run.err.partition("\n")[0]) == (0, "1 row read, 1 left out, 0 written")
+    if into != "jsonl":
+        assert {name: len(column) for name, column in _read(folder / f"out.{into}").items()} == dict.fromkeys(
+            ("x", "n", "y", "dy_dx"), 0
+        )
+
+
 @pytest.mark.parametrize("form", ["records.npy", "plain.npy", "x.npz"])
 def test_a_row_that_float64_cannot_hold_is_at_fault(form: str, gradcli: Command, tmp_path: Path) -> None:
     """A number of more than eight bytes; the first column of several is told of, and an infinity is a number."""
