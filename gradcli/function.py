@@ -475,13 +475,16 @@ class Function(ParsedText):
         >>> Function("a*x**2").map({"x": [1, 2, 3]}, {"a": 2})
         {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
         """
-        from gradcli.files.frames import alike, arrays_of, is_frame
+        from gradcli.files.frames import alike, arrays_of, is_frame, source_of
+        from gradcli.questions.columns import columns_of
         from gradcli.questions.streaming import mapped
 
-        has_frame = is_frame(columns)
-        arrays = arrays_of(columns, self.variables) if has_frame else columns
-        found = mapped(lambda source: self._planned(source, at, wrt, dtype), arrays, is_flat=has_frame)
-        return alike(columns, found) if has_frame else found
+        has_frame, arrays = is_frame(columns), columns
+        if has_frame:
+            known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
+            arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
+        mapped_to = mapped(lambda source: self._planned(source, at, wrt, dtype), arrays, is_flat=has_frame)
+        return alike(columns, mapped_to) if has_frame else mapped_to
 
     def map_partitions(
         self,
@@ -491,10 +494,6 @@ class Function(ParsedText):
         wrt: Sequence[str] | None = None,
         dtype: Dtype | None = None,
     ) -> Any:
-        """The same for a DataFrame of Dask, partition by partition where these are, when it is computed.
-
-        Raises:
-            GradcliError: As for `map`.
-        """
+        """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
         meta = self.map(frame._meta_nonempty, at, wrt=wrt, dtype=dtype)
         return frame.map_partitions(self.map, at, wrt=wrt, dtype=dtype, meta=meta)

@@ -75,7 +75,7 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """A block whose threads and processes never hear of an interrupt; one that comes meanwhile waits for its end."""
+    """Keep interrupts from the threads and processes that a block starts; deliver ours after the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

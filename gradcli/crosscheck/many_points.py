@@ -179,13 +179,13 @@ class Sample:
             keep(f"most {name}", np.where(np.isinf(size), 1.0, -size))
 
     def join(self, other: Sample) -> None:
-        """Hold what a sample of other rows holds, too."""
+        """Add the rows of a sample of other rows."""
         for why, kept in other.kept.items():
             self.kept.setdefault(why, []).extend(kept)
             self._cut(why)
 
     def facts(self) -> dict[str, Any]:
-        """The sample as JSON holds it: each row once, and the scores by which it is held."""
+        """Describe the sample for JSON: each row once, and its scores."""
         rows = {held.number: held for kept in self.kept.values() for _, held in kept}
         listed = [
             [one.number, one.called, {name: array.tolist() for name, array in one.inputs.items()},
@@ -197,7 +197,7 @@ class Sample:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Sample:
-        """The sample that `facts` are of."""
+        """Rebuild a sample from its `facts`."""
         rows = {}
         for number, called, inputs, values, dtype in facts["rows"]:
             arrays = {name: np.array(one, np.float64) for name, one in inputs.items()}
@@ -227,7 +227,7 @@ class Sample:
 
 
 def _random(numbers: npt.NDArray[Any]) -> Array:
-    """Numbers from 0 to 1 that follow from those of the rows and look drawn.
+    """Hash the numbers of the rows to scores from 0 to 1.
 
     Source: SplitMix64 of G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
     """

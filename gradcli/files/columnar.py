@@ -91,7 +91,7 @@ class ArrowRows:
             else:
                 self._file = (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(self._stream)
                 self._schema = self._file.schema
-            # The first batch of a stream, which is looked at before it is read.
+            # The first batch of a stream: the shapes of lists are taken from it before the rows are read.
             self._held = list(itertools.islice(self._file, 1)) if form == "arrows" else []
             names = self._schema.names
             shapes = {field.name: self._shape(field, variables) for field in self._schema}
@@ -109,7 +109,7 @@ class ArrowRows:
         return self._done
 
     def groups(self) -> list[int]:
-        """The rows of each group; a file of Arrow is read for them."""
+        """Count the rows of each group; of a file of Arrow, by reading it."""
         with self._whole():
             return [count for count, _ in self._groups([], 1)]
 
@@ -136,7 +136,7 @@ class ArrowRows:
                 self._done = (number := number + count) - 1
 
     def _groups(self, columns: Sequence[str], most: int) -> Iterator[tuple[int, Callable[[], Iterable[Any]]]]:
-        """How many rows each group has, and what reads these columns of it in batches of not many more than `most`."""
+        """Yield the number of rows of each group, and a function that reads its columns in batches of `most`."""
         if self._form == "parquet":
             for group in range(self._file.num_row_groups):
                 read = partial(self._file.iter_batches, most, row_groups=[group], columns=list(columns))
@@ -153,7 +153,7 @@ class ArrowRows:
             yield len(batch), partial(iter, [batch])
 
     def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:
-        """The shape of a cell: that of the first list in a column of a variable, if it holds lists of numbers."""
+        """Find the shape of the cells of a variable's column: that of its first list, or () of a number."""
         if field.name not in variables or _element(field.type, 1) is field.type:
             return ()
         batches = self._held or (batch for _, read in self._groups([field.name], 64) for batch in read())
@@ -174,7 +174,7 @@ class ArrowRows:
                 said = "the cell is null" if is_null else f"{shown(str(cell))} has not the shape {shape}, with numbers"
                 faults.setdefault(row, Fault(row, what + said, "write nan where a number is missing"))
         kept: dict[str, Cells] = {name: batch.column(names.index(name)) for name in names} if keep else {}
-        if faults:  # of which Arrow takes no rows out of views
+        if faults:  # `take` has no kernel for views, and leaves out the rows at fault
             kept = {name: _without_views(cells) for name, cells in kept.items()}
         rows = np.arange(number, number + len(batch))
         at_fault = tuple(faults[row] for row in sorted(faults))
@@ -182,10 +182,10 @@ class ArrowRows:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Damage that is found while a file is read is an error of ours.
+        """Refuse a file that turns out to be damaged while it is read.
 
         Raises:
-            InputError: So it is.
+            InputError: It is damaged.
         """
         pa = pyarrow()
         try:
@@ -197,7 +197,7 @@ class ArrowRows:
 
 
 def _element(kind: Any, depth: int) -> Any:
-    """The type of the elements of nested lists, and of the values of a dictionary."""
+    """Find the type of the elements of nested lists, or of the values of a dictionary."""
     types = pyarrow().types
     for _ in range(depth):
         if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -212,28 +212,33 @@ def _without_views(cells: Any) -> Any:
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
-    """What Arrow or a text cannot hold of the columns to keep is an error of the input.
+def refusing(*, is_kept: bool) -> Iterator[None]:
+    """Refuse columns to keep that Arrow, or a text, cannot hold.
+
+    Args:
+        is_kept: Whether there are such columns.
 
     Raises:
-        InputError: So it is.
+        InputError: Arrow or Python raises while they are written.
     """
     try:
         yield
     except _refused() as error:
+        if not is_kept:
+            raise
         said = str(error).partition("\n")[0].rstrip(".")
         hint = "leave out --keep, or write another format: .parquet, .arrows, .jsonl"
         raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
 
 
 def _refused() -> tuple[type[Exception], ...]:
-    """What Python and, if it was needed, pyarrow raise."""
+    """List the errors of Python and, if it is imported, of pyarrow."""
     package: Any = sys.modules.get("pyarrow")
     return (UnicodeError, OverflowError, *([package.ArrowException] if package is not None else []))
 
 
 def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
-    """The shape of the first cell that is not null, if the cells are lists that have one; else ()."""
+    """Find the shape of the first list that is not null; () where the cells are no lists, or ragged ones."""
     if _element(kind, 1) is kind:
         return ()
     first = next((cell for cell in cells if cell.is_valid), None)
@@ -244,10 +249,10 @@ def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
 
 
 def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
-    """Refuse a column of what is no number, nor lists of numbers.
+    """Refuse a column that holds neither numbers nor lists of numbers.
 
     Raises:
-        InputError: So it is.
+        InputError: It holds neither.
     """
     if not _is_number(_element(kind, len(shape))):
         raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
@@ -297,7 +302,7 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
 
 
 def unpacked(cells: Any) -> Cells:
-    """The cells of an array of Arrow as an array of NumPy, or as Python has them where some are no numbers."""
+    """Convert an array of Arrow to an array of NumPy, or to a list where some cells are no numbers."""
     pa = pyarrow()
     if not cells.null_count and (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         numbers: npt.NDArray[Any] = cells.to_numpy()
@@ -380,7 +385,7 @@ class ArrowWriter:
         self._waiting, self._rows, self._bytes = [], 0, 0
 
     def _kept(self, name: str, cells: Cells) -> Any:
-        """The cells of a column to keep as an array of Arrow, of the type of the first ones that are not null.
+        """Convert the cells of a column to keep to an array of Arrow, of the type of the earlier blocks.
 
         Raises:
             InputError: Some are of another type.

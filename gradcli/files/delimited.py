@@ -59,7 +59,7 @@ class TextRows:
         self._first = 1  # the line that what is read next begins on
 
     def starts(self, every: int) -> Iterator[Start]:
-        """Where rows begin, about so many bytes apart, after all rows before were counted; at last, where all end."""
+        """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
         last = 0
         for text in self._texts():
             if text:
@@ -84,7 +84,7 @@ class TextRows:
         raise NotImplementedError
 
     def _is_between_rows(self) -> bool:
-        """Whether nothing that has been read belongs to the next row."""
+        """Tell whether a row may begin here: no blank rows wait to be told from those at the end."""
         return True
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
@@ -255,7 +255,7 @@ class Delimited(TextRows):
                 yield from self._blocks(text, wanted, usecols, keep=keep)
 
     def seek(self, start: Start) -> None:
-        """Go on from a row, below the names that were read."""
+        """Go on from a row; the names of the columns are read already."""
         self._text = ""
         super().seek(start)
 

@@ -5,14 +5,13 @@ Source: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.h
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gradcli.errors import InputError
 from gradcli.files.columnar import numbers_of, pyarrow, require_numbers, shape_of
 from gradcli.files.decoding import shown
-from gradcli.results import Array
+from gradcli.results import Array, RowSource
 
 
 def is_frame(value: object) -> bool:
@@ -20,18 +19,22 @@ def is_frame(value: object) -> bool:
     return hasattr(value, "__arrow_c_stream__") and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 
-def arrays_of(frame: Any, variables: Sequence[str]) -> dict[str, Array]:
-    """The columns that variables, or elements of them, may be, of shape (N, *cell), with NaN where a cell is null.
+def source_of(frame: Any) -> RowSource:
+    """Name the columns of a table, each as one of numbers, as their cells are not looked at."""
+    names = [str(name) for name in getattr(frame, "column_names", None) or list(frame.columns)]
+    twice = frozenset(name for name in names if names.count(name) > 1)
+    return RowSource("the table", dict.fromkeys(names, ()), twice)
+
+
+def arrays_of(frame: Any, chosen: list[str]) -> dict[str, Array]:
+    """Convert some columns to arrays of shape (N, *cell), with NaN where a cell is null.
 
     Raises:
-        InputError: One holds no numbers, or lists of several lengths.
+        InputError: There is none, or one holds no numbers, or lists of several lengths.
     """
-    names = [str(name) for name in getattr(frame, "column_names", None) or list(frame.columns)]
-    called = "|".join(map(re.escape, variables))
-    chosen = [name for name in names if re.fullmatch(rf"(?:{called})(?:\[[\d,\s]+\]|\d+(?:_\d+)*)?", name)]
-    if not chosen or len(set(chosen)) < len(chosen):
-        what = "two columns of one name" if chosen else "no column that is a variable"
-        raise InputError(f"the table has {what}", hint=f"its columns are {', '.join(names[:8])}")
+    if not chosen:
+        names = ", ".join(list(source_of(frame).columns)[:8])
+        raise InputError("the table has no column that is a variable", hint=f"its columns are {names}")
     pa = pyarrow()
     found: dict[str, Array] = {}
     try:

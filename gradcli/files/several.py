@@ -1,4 +1,4 @@
-"""One file or several: what `--points` names, in order, and the keys that folders have in their names.
+"""The files that `--points` names, in order, and the keys in the names of their folders.
 
 A folder `year=2024` says what the column `year` is in all files below it, as Hive writes them.
 """
@@ -40,9 +40,9 @@ class PointsFile:
 
 
 def listed(path: str) -> list[PointsFile]:
-    """The files that a path, a folder or a pattern stands for, in the order of their names.
+    """List the files of a path, a folder or a pattern, in the order of their names.
 
-    Files whose names begin with a point or an underscore are not of the table.
+    Names that begin with a point or an underscore, and empty files, are passed over.
 
     Raises:
         InputError: There is none.
@@ -70,7 +70,7 @@ def listed(path: str) -> list[PointsFile]:
 
 
 def _walked(path: str) -> Iterator[str]:
-    """The files below a folder, behind links too, each folder once.
+    """Walk the files below a folder, through links too, each folder once.
 
     Raises:
         InputError: A folder cannot be read.
@@ -89,7 +89,7 @@ def _walked(path: str) -> Iterator[str]:
 
 
 def suffixes(path: str) -> tuple[str, str]:
-    """The end of a path that says its format, and the one after it that says how it is compressed.
+    """Split off the suffix of the format, and the suffix of the compression after it.
 
     >>> suffixes("a.CSV.gz"), suffixes("a.npy")
     (('.csv', '.gz'), ('.npy', ''))

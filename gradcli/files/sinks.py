@@ -105,7 +105,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
                 writer = DelimitedWriter(file, layout, "\t" if form == "tsv" else ",")
             case _:
                 writer = ColumnWriter(file, form, layout)
-        with refusing():
+        with refusing(is_kept=layout.is_kept):
             try:
                 yield writer
                 writer.finish()
@@ -115,7 +115,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
 
 
 class ColumnWriter(ArrowWriter):
-    """Columns of Arrow; what was read as numbers from a text is such a column."""
+    """Writes columns of Arrow; the variables of a text become columns of numbers."""
 
     def __init__(self, file: BinaryIO, form: str, layout: Layout) -> None:
         own, self._kept_shapes = layout.source.types, layout.kept
@@ -217,7 +217,7 @@ class ObjectWriter:
 
 
 def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] | None = None) -> str:
-    """The numbers of some rows, a line each, with the fewest digits that read back as the same numbers.
+    """Write the numbers of some rows, a line each, with the fewest digits that read back as the same numbers.
 
     Args:
         values: Arrays of shape (N, *shape), N not 0.
@@ -236,7 +236,7 @@ def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] | N
 
 
 def _as_read(cells: Cells) -> Cells:
-    """Cells as NumPy or Python has them."""
+    """Convert cells of Arrow to an array of NumPy or a list; leave others."""
     return cells if isinstance(cells, list | np.ndarray) else unpacked(cells)
 
 
@@ -301,7 +301,7 @@ def _cell(value: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    """What JSON has no form for, as text."""
+    """Write as text a value that JSON has no form for."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 

@@ -1,8 +1,8 @@
-"""A folder of parts: which of them are whole, what is known of them, and the manifest when all are there.
+"""A folder of parts: the parts that are whole, the notes about them, and the manifest at the end.
 
-A part is written under another name and renamed, so that what has its name is whole, and its name follows from its
-piece, so that a part that is made twice is there once.  Who has written a part notes what is known of it in a file
-next to it, from which a run that was ended goes on; in the end the manifest replaces these notes.
+A part is written under a temporary name and renamed: a file with the name of a part is whole.  The name follows from
+the piece of the input: a part that is computed twice is one file.  After each part its counts and its checksum are
+written to a note next to it.  `--resume` reads the notes; at the end the manifest replaces them.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ class Part:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the manifest says of it."""
+        """Describe the part as the manifest does."""
         one = self.tally
         counts = {"read": one.read, "written": one.written, "faulty": one.faulty, "first_fault": one.first or None}
         return {"name": self.name, "input": self.input, "rows": list(self.rows), **counts,
                 "bytes": self.size, "sha256": self.sha256}  # fmt: skip
 
     def note(self, folder: str) -> None:
-        """Write what is known of it next to it."""
+        """Write the note of the part, next to it."""
         sample = self.tally.sample
         _write(_note(folder, self.name), self.facts | ({"sample": sample.facts()} if sample else {}))
 
 
 def input_facts(file: PointsFile) -> dict[str, Any]:
-    """The path, the size, and the checksum of the end of a file, which is that of its footer in Parquet."""
+    """Describe an input: its path, its size, and the checksum of its end, in Parquet of its footer."""
     with open(file.path, "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 8))
@@ -76,7 +76,7 @@ def input_facts(file: PointsFile) -> dict[str, Any]:
         tail = int.from_bytes(end[:4], "little") + 8 if end.endswith(b"PAR1") else _TAIL
         stream.seek(max(0, size - tail))
         facts = {"path": file.path, "bytes": size, "footer_sha256": hashlib.sha256(stream.read()).hexdigest()}
-    # What has no footer may be another file in its middle.
+    # Without a footer, an edit in the middle of the file changes neither its size nor its end.
     return facts if end.endswith(b"PAR1") else facts | {"modified_ns": os.stat(file.path).st_mtime_ns}
 
 
@@ -85,15 +85,15 @@ class Folder:
 
     Args:
         path: The folder, which is made if it is not there.
-        plan: What the run does, by which another run knows it again.
+        plan: The expression, the options and the inputs; a run is resumed only with an equal plan.
         resume: Whether to go on with the parts that are there.
 
     Attributes:
         done: The parts that are whole, by name.
-        sample: The rows that a run held which was whole.
+        sample: The rows to judge of an earlier run that was complete.
 
     Raises:
-        InputError: There are parts, and nobody said to go on with them; or they are of another run.
+        InputError: The folder is not empty and `resume` is false, or it is of a run with another plan.
         OSError: The folder cannot be made or read.
     """
 
@@ -141,7 +141,7 @@ class Folder:
     def finish(
         self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
     ) -> None:
-        """Write the manifest, and remove the notes, and what lost workers left half written."""
+        """Write the manifest; remove the notes and the temporary files of workers that were killed."""
         verdict = None if check is None else {
             "verdict": check.verdict, "entries": check.entries, "checked": check.checked, "chosen": check.chosen,
         }  # fmt: skip
@@ -155,7 +155,7 @@ class Folder:
 
 
 def checksum(path: str) -> str:
-    """The SHA-256 of a file."""
+    """Compute the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

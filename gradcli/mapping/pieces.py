@@ -1,4 +1,4 @@
-"""The rows of files cut into pieces, of each of which one part is made: the same pieces for the same files."""
+"""The rows of files cut into pieces, one for each part: the same files give the same pieces."""
 
 from __future__ import annotations
 
@@ -62,25 +62,24 @@ def pieces_of(points: Points, source: RowSource) -> Iterator[Piece]:
         one = replace(points, files=(file,), source=source, before=place * _FILE)
         with one.opened(file, Files()) as rows:
             is_cut = not suffixes(file.path)[1] and points.form != "arrows"  # which are read from the beginning
-            starts = _starts(rows) if is_cut else iter(())
-            begin = Start(0, -1, 0)
-            for end in starts:
-                yield Piece(next(count), one, begin.rows + 1, end.rows, None if begin.byte < 0 else begin)
-                begin = end
-            if not begin.rows:
+            before, start = 0, None
+            for end, after in _cuts(rows) if is_cut else ():
+                yield Piece(next(count), one, before + 1, end, start)
+                before, start = end, after
+            if not before:
                 yield Piece(next(count), one)
 
 
-def _starts(rows: Rows) -> Iterator[Start]:
-    """Where each piece but the first begins, and where the last one ends."""
+def _cuts(rows: Rows) -> Iterator[tuple[int, Start | None]]:
+    """The last row of each piece, and in a text where the next one begins."""
     if isinstance(rows, TextRows):
         before = 0
         for start in rows.starts(_BYTES):
             if start.rows > before:
-                yield start
+                yield start.rows, start
             before = start.rows
     else:
-        yield from (Start(end, -1, 0) for end in _ends(rows))
+        yield from ((end, None) for end in _ends(rows))
 
 
 def _ends(rows: Rows) -> list[int]:

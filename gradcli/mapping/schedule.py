@@ -1,6 +1,7 @@
 """Piece after piece into a folder of parts, in this process or on workers of Dask.
 
-Dask says when a task is done, and runs it again when its worker is lost; that a part is there once is by its name.
+Dask runs a task again when its worker is lost.  The name of a part follows from its piece, so that a second run of a
+task writes the same file.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from gradcli.questions.streaming import Stream, Tally
 
 _RETRIES = 2
-"""How often a task that failed is tried again, on another worker if there is one."""
+"""How often Dask tries a failed task again, on another worker if there is one."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""A worker may have several threads, and a piece takes all cores that there are for it."""
+"""Serialises the pieces of a worker that has several threads: each piece computes on all of its cores."""
 
 _MOST = 1_000
 """Tasks that wait on a scheduler at a time."""
@@ -84,7 +85,7 @@ def into_folder(
         folder: Where the parts go.
         resume: Whether to go on with those that are there.
         advance: Called after each part with what has gone by, how many parts are whole, and of how many.
-        remark: Called with what is to be said of the workers.
+        remark: Called with a line about each worker that has other versions.
 
     Returns:
         The stream that all rows have gone through.
@@ -118,21 +119,25 @@ def into_folder(
             parts.append(part)
             so_far.add(part.tally)
             advance(so_far, (len(parts), total))
-        parts.sort(key=lambda part: (len(part.name), part.name))
-        if stream.tally.sample and place.sample:
-            stream.tally.sample.join(place.sample)
-        for part in parts:
-            stream.tally.add(part.tally)
-        found = stream.passage()
-        counts = {"read": found.read, "written": found.written, "faulty": found.faulty}
-        facts: dict[str, Any] = {"rows": counts, "first_fault": found.first or None}
-        facts |= {"workers": dask.versions if dask else {"here": _versions()}}
-        place.finish(parts, facts, found.check, stream.tally.sample)
+        _finish(stream, parts, place, dask.versions if dask else {"here": _versions()})
     return stream
 
 
+def _finish(stream: Stream, parts: list[Part], place: Folder, workers: Mapping[str, Mapping[str, str]]) -> None:
+    """Tally all parts in order, judge the sample of their rows, and write the manifest."""
+    tally = stream.tally
+    if tally.sample and place.sample:
+        tally.sample.join(place.sample)
+    parts.sort(key=lambda part: (len(part.name), part.name))
+    for part in parts:
+        tally.add(part.tally)
+    counts = {"read": tally.read, "written": tally.written, "faulty": tally.faulty}
+    facts = {"rows": counts, "first_fault": tally.first or None, "workers": workers}
+    place.finish(parts, facts, stream.passage().check, tally.sample)
+
+
 def _plan(work: Work, points: Points) -> dict[str, Any]:
-    """What a run does, by which another run knows it again."""
+    """Describe the run: the expression, the options and the inputs, which `--resume` compares."""
     code = work.code and hashlib.sha256(work.code.encode()).hexdigest()
     options = {**work.asked, "keep": work.keep, "form": work.form, "columns": list(points.columns)}
     inputs = [input_facts(file) for file in points.files]
@@ -167,7 +172,7 @@ def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, funct
 
 
 def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | GradcliError:
-    """Write a part on a worker; an error of the input is a result, as trying again does not mend it."""
+    """Write a part on a worker; return an error of the input, as raising it would have Dask try again."""
     with _ONE_AT_A_TIME:
         try:
             return write_part(work, piece, name, folder)
@@ -178,7 +183,7 @@ def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | GradcliErr
 
 
 def _versions() -> dict[str, str]:
-    """The versions of what computes here."""
+    """Look up the versions of Python and of the packages that compute."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -235,7 +240,7 @@ class _Dask:
             yield found
 
     def compare(self, remark: Callable[[str], None]) -> None:
-        """Say which versions of the workers are not those here."""
+        """Report the workers whose versions differ from those here."""
         here = _versions()
         for address, there in self.versions.items():
             others = [f"{name} {there.get(name, 'none')}, here {own}" for name, own in here.items()
@@ -244,7 +249,7 @@ class _Dask:
                 remark(f"the worker {address} has {'; '.join(others)}\n")
 
     def run(self, work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder) -> Iterator[Part]:
-        """Have the parts written that are missing, in any order.
+        """Have the missing parts written, in any order.
 
         Raises:
             InputError: A row is at fault, the first of those that were met.

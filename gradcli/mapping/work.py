@@ -1,4 +1,4 @@
-"""What to do with rows: the function, its options, the format; and the doing of it, rows in and rows out."""
+"""A function with its options and its output format, as it is sent to a worker; and its application to rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Work:
 
     Attributes:
         expression: The text of the function, or the name of one of Python.
-        code: The text of the file that has that.
+        code: The text of the Python file, if the function is in one.
         asked: The arguments of `Function.stream`.
         keep: Whether to write the columns of the input first.
         form: The format that is written.
@@ -47,20 +47,20 @@ class Work:
 
     @classmethod
     def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str, from_text: bool) -> Work:
-        """The work of a command line, with the text of the file that an expression names."""
+        """Collect the work of a command line, with the text of the Python file that the expression names."""
         named = target(expression)
         code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
         return cls(expression, code, asked, keep, form, from_text)
 
     @property
     def about(self) -> dict[str, object]:
-        """What a file that is written says of itself."""
+        """Describe the function, for the metadata of the output."""
         return {"expression": self.expression, "version": gradcli.__version__}
 
 
 @functools.lru_cache(4)
 def function_of(expression: str, code: str | None) -> Function:
-    """The function of some work, in a process that has not read the command line.
+    """Build the function of some work, in a worker that has not read the command line.
 
     Raises:
         GradcliError: As for `Function`, or as running the file raises.

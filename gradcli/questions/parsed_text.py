@@ -69,6 +69,11 @@ class ParsedText:
         return self._snippet.program.names
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """All names that may have a value: of a text, its variables."""
+        return self.variables
+
+    @property
     def open_variables(self) -> tuple[str, ...]:
         """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
         found = tuple(name for name in self.variables if name not in self._snippet.values) or self.variables
@@ -121,7 +126,7 @@ class ParsedText:
         return replace(self._inquiry(at, wrt, dtype, points_of), check=check)
 
     def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
-        """The function at values, with whatever its kind needs."""
+        """Ask about the function at values; each kind of function answers in its own way."""
         snippet, values = by_name(self._snippet, at)
         return Inquiry(self.expression, snippet, values, wrt, dtype, points_of=points_of)
 

@@ -120,7 +120,7 @@ class Stream:
                 yield self._taken(waiting.popleft().result())
 
     def fill(self, into: Sequence[Array], columns: Mapping[str, Array], count: int) -> None:
-        """Map rows that are there at once, in any order, to where they belong.
+        """Map rows that are all in memory, block by block, into given arrays.
 
         Raises:
             InputError: Torch refuses a row: the first that it does.
@@ -165,12 +165,12 @@ class Stream:
         return stack.enter_context(workers(count)), count + 1
 
     def empty(self, count: int) -> list[Array]:
-        """Room for y and its derivatives at some rows."""
+        """Allocate arrays for y and its derivatives at some rows."""
         plan = self.plan
         return [np.empty((count, *one.shape), plan.question.dtype) for one in plan.quantities]
 
     def _run(self, variables: Mapping[str, Array], into: Sequence[Array]) -> dict[int, InputError]:
-        """Why torch refuses some rows; what it computes of the others goes where it belongs."""
+        """Compute some rows into given arrays; return why torch refuses some of them."""
         from gradcli.autodiff.batched import block
 
         return block(replace(self._batch, inputs={**self._batch.inputs, **variables}, points=len(into[0])), into)

@@ -235,6 +235,9 @@ def test_compressed_text_is_read_and_written(suffix: str, gradcli: Command, fold
     assert Path(f"out.csv.{suffix}").read_bytes() == Path(f"again.csv.{suffix}").read_bytes()
     frame = pd.read_csv(f"out.csv.{suffix}") if suffix == "gz" else pl.read_csv(f"out.csv.{suffix}").to_pandas()
     assert (len(frame), frame["dy_dx"].iloc[-1]) == (50_000, 2 * 49_999 / 7)
+    for form in ("jsonl", "tsv"):
+        assert gradcli("map", "x**2", "--points", name, "-o", f"y.{form}.{suffix}") == Run(0, "", "")
+        assert gradcli("map", "2*y", "--points", f"y.{form}.{suffix}", "--wrt", "y", "--rows", "8").out == "2.0,2.0\n"
     _cut(name, -200)
     run = gradcli("map", "x**2", "--points", name, "-o", "cut.csv")
     assert (run.code, f"'{name}' cannot be decompressed" in run.err, Path("cut.csv").exists()) == (2, True, False)
@@ -287,7 +290,7 @@ def test_what_is_no_table_is_refused_and_names_that_begin_alike_are_others() -> 
     f = Function("x**2")
     with pytest.raises(InputError, match="and no LazyFrame"):
         f.map(pl.LazyFrame({"x": [1.0]}))
-    with pytest.raises(InputError, match="the table has two columns of one name"):
+    with pytest.raises(InputError, match="the table has two columns 'x'"):
         f.map(pd.DataFrame([[1.0, 2.0]], columns=["x", "x"]))
     found = f.map(pd.DataFrame({"x": [3.0], "x_note": ["a"], "xs": ["b"]}))
     assert found["dy_dx"].tolist() == [6.0]

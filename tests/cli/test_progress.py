@@ -71,6 +71,14 @@ def test_the_bar_has_a_rate_and_is_gone_at_the_end(
     assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
 
 
+def test_the_bar_of_a_folder_counts_its_parts(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the last of them."""
+    shown = _shown(["--points", points, "-o", f"{tmp_path}/out/"], monkeypatch, "stderr")
+    before, after = shown.split(ERASED)
+    assert f"{ROWS:,} rows, " in before
+    assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
+
+
 def test_rows_on_a_terminal_have_no_bar_among_them(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They themselves say how far it is."""
     Path(points).write_text("x\n0\n")

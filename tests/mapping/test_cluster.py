@@ -131,8 +131,10 @@ def _fill(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(table: str, tmp_path: Path) -> None:
-    """The parts that are missing are counted; with room, they are written, and the others stay."""
+def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The missing parts are counted; with room, they are written, and versions that differ are said."""
     with _cluster(1) as cluster, distributed.Client(cluster) as client:
         client.run(_fill, 100)
         with pytest.raises(
@@ -141,7 +143,12 @@ def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(table: str, tmp_pa
             _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address))
         assert not list((tmp_path / "out").glob("part-*"))
         client.run(_fill, resource.RLIM_INFINITY)
-        found = _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address), resume=True)
+        monkeypatch.setattr(schedule, "_PACKAGES", ("gradcli", "numpy", "rich"))  # of which workers name no rich
+        said: list[str] = []
+        options: dict[str, Any] = {"resume": True, "remark": said.append}
+        found = _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address), **options)
+    (line,) = said
+    assert re.fullmatch(r"the worker tcp://\S+ has rich none, here [\d.]+\n", line)
     assert found == _run("x**2", table, tmp_path / "alone", Cluster())
 
 
