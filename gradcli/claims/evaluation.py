@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from flint import arb
 from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.crosscheck.compare import TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
-from gradcli.crosscheck.point import flat, unravel
+from gradcli.crosscheck.point import unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
@@ -29,7 +29,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction, Shift, Side
+from gradcli.reference.running import Direction, Shift
 from gradcli.results import Array
 
 ALL_ENTRIES = 256
@@ -251,8 +251,8 @@ class Comparison:
         """What is claimed at a point, by entry."""
         return dict(zip(self.entries, self._claims(inputs, v, bits), strict=True))
 
-    def _truths(self, inputs: Inputs, v: Array, bits: int, side: Side = 0) -> list[Outcome]:
-        found = moved(self.truth, inputs).run(bits, side=side)
+    def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+        found = moved(self.truth, inputs).run(bits)
         by_column = ReferenceValues(found, self.directions).columns
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
         weights = self.weights(v)
@@ -303,16 +303,36 @@ class Comparison:
 
     def _sides(self, inputs: Inputs, v: Array, truths: Sequence[Outcome]) -> list[tuple[Ball | None, Ball | None]]:
         """The slopes from the left and from the right, where there is no other truth: equal ones are the derivative."""
-        missing = [isinstance(truth, Undefined) and truth.kind != "domain" for truth in truths]
-        if not any(missing):
+        lost = [e for e, t in zip(self.entries, truths, strict=True) if isinstance(t, Undefined) and t.kind != "domain"]
+        if not lost:
             return [(None, None)] * len(truths)
+        from gradcli.crosscheck.singular import Looks, planned
+
+        case, singular = self.singular(inputs, v, lost)
+        plan = planned(case, list(singular.values()))
+        looks = None if plan is None else Looks(case, plan, SIDE_BITS)
         with precision(SIDE_BITS):
-            left, right = (self._truths(inputs, v, SIDE_BITS, side) for side in (-1, 1))
-            return [
-                # The tangent on the left belongs to a step of -1: the slope is minus it.
-                (None, None) if not is_missing or isinstance(a, Undefined) or isinstance(b, Undefined) else (-a, b)
-                for is_missing, a, b in zip(missing, left, right, strict=True)
-            ]
+            found = {
+                entry: (looks.one_sided(one, -1).ball, looks.one_sided(one, 1).ball) if looks else (None, None)
+                for entry, one in singular.items()
+            }
+        return [found.get(entry, (None, None)) for entry in self.entries]
+
+    def singular(self, inputs: Inputs, v: Array, lost: Iterable[Entry]) -> tuple[Case, Mapping[Entry, Singular]]:
+        """The entries whose truth is missing, as the check asks for them; their numbers of torch are none."""
+        plan = moved(self.truth, inputs)
+        seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
+        # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
+        case = Case(plan.reference, TOLERANCE["float64"], self.weights(v))
+        found = {}
+        for entry in lost:
+            row = None if entry.row < 0 else unravel(entry.row, self.subject.y)
+            column = unravel(entry.column, self.subject.x)
+            asked = results.Entry(str(self.subject.variable), row, column, "unchecked", math.nan)
+            cause = case.truth(asked, seen)
+            if isinstance(cause, Undefined):
+                found[entry] = Singular(asked, cause, frozenset(case.rows(asked, seen)))
+        return case, found
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:
         """Whether they are proved to differ by more than the claim is allowed to."""
@@ -380,25 +400,12 @@ def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
 
 def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
     """What the check finds of the entries without a truth from what the function does around the point."""
-    if not set(look.missing) - set(look.kinks):
+    missing = set(look.missing) - set(look.kinks)
+    if not missing:
         return {}
     from gradcli.crosscheck.singular import classify_singularities
 
-    plan = moved(comparison.truth, look.inputs)
-    seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
-    # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
-    case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
-    name = str(comparison.subject.variable)
-    x, y = (plan.reference.shapes[s] for s in (comparison.subject.variable, plan.reference.program.output))
-    singular = []
-    for entry in look.missing:
-        row = None if entry.row < 0 else unravel(entry.row, y)
-        asked = results.Entry(name, row, unravel(entry.column, x), "unchecked", math.nan)
-        cause = case.truth(asked, seen)
-        if entry not in look.kinks and isinstance(cause, Undefined):
-            singular.append(Singular(asked, cause, frozenset(case.rows(asked, seen))))
-    return {
-        Entry(-1 if one.row is None else flat(one.row, y), flat(one.column or (), x)): one.truth
-        for one in classify_singularities(case, singular)
-        if one.truth is not None
-    }
+    case, singular = comparison.singular(look.inputs, look.v, [e for e in look.missing if e in missing])
+    names = {(one.entry.row, one.entry.column): entry for entry, one in singular.items()}
+    found = classify_singularities(case, list(singular.values()))
+    return {names[one.row, one.column]: one.truth for one in found if one.truth is not None}

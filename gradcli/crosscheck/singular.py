@@ -1,19 +1,17 @@
 """Where a value or a derivative is missing: a kink, a jump, a removable singularity, or nothing to be had.
 
-The reference says at which operation it is missing.  Whether the whole function misses it too is decided first at the
-point itself, from both sides, which proves what it shows: by one-sided dual numbers where the slopes of all operations
-are finite, by series on the rays from both sides where one is infinite or the domain ends.  Then by what the function
-does around the point: |x|**2 and sqrt(x**4) are smooth at 0, sin(x)/x has a limit there, log(x) at -1 has none.
+The reference says at which operation it is missing.  Whether the whole function misses it too is decided by series on
+rays into the point, which prove what they show.  Where there is a value, the rays from the left and from the right
+tell: |x|**2 and sqrt(x**4) are smooth at 0.  Where there is none, rays on which all inputs move do: sin(x)/x has a
+limit, and its derivative has one if what the rays show is linear in the direction.  What no series tells is unchecked.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import sympy
@@ -24,17 +22,16 @@ from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
+from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.probing import BITS, EXPONENTS, Limit, Neighborhood, Path
-from gradcli.reference.rays import Element, Rays
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
-from gradcli.reference.series import Absent, Series, Undecided, plus, scaled
+from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
 
-SIDE_BITS = 256
-"""Precision of the derivatives on either side of the point itself."""
+BITS = (256, 1_152)
+"""Precisions of the series."""
 
 MOST_ROUNDING = 8
 """Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
@@ -42,90 +39,51 @@ MOST_ROUNDING = 8
 MOST_MEMBERS = 40_000
 """Members of the operations on all rays, which take some twenty microseconds each."""
 
-Decide = Callable[[Singular], Entry | None]
-"""The entry with its verdict; None where this does not tell."""
+SEED = 0
+"""Of the directions in which all inputs move."""
 
 
-def by_sides(case: Case, singular: Sequence[Singular]) -> Decide | None:
-    """By the derivatives on either side: a kink where they differ, and none where they do not."""
-    plan = planned(case, singular)
-    if plan is None:
-        return None
-    left, right = (ReferenceValues(plan.run(SIDE_BITS, side=side), plan.directions) for side in (-1, 1))
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What there is on a ray: a finite ball, infinity, no value; or it is not known."""
 
-    def decide(one: Singular) -> Entry | None:
-        with precision(SIDE_BITS):
-            return _meeting(one, case.truth(one.entry, left), case.truth(one.entry, right), case.tolerance)
+    kind: Literal["finite", "infinite", "absent", "unknown"]
+    ball: Ball | None = None
 
-    return decide
+    @classmethod
+    def of(cls, element: Element) -> Limit:
+        """What an element tends to."""
+        if isinstance(element, Absent):
+            return cls("absent")
+        if isinstance(element, Divergent):
+            return cls("infinite")
+        if isinstance(element, Undecided):
+            return cls("unknown")
+        if element.is_bounded:
+            return cls("finite", element.constant)
+        is_known = bool(element.terms) and element.terms[0][0] < CONSTANT and not element.terms[0][1].contains(0)
+        return cls("infinite" if is_known else "unknown")
 
+    @classmethod
+    def of_slope(cls, series: Series) -> Limit:
+        """The derivative of a series by the distance."""
+        try:
+            slope = series.derivative()
+        except Undecided:
+            return cls("unknown")
+        return cls("infinite") if slope is None else cls("finite", slope)
 
-def by_rays(case: Case, singular: Sequence[Singular]) -> Decide | None:
-    """By series on the rays from both sides, at a point with a value."""
-    plan = planned(case, singular)
-    if plan is None:
-        return None
-    here = ReferenceValues(plan.run(SIDE_BITS), plan.directions)
-    rays = Rays(plan, SIDE_BITS)
-    seen: dict[Direction, tuple[Mapping[int, Element], Mapping[int, Element]]] = {}
-    for group in independent(plan, here):
-        if rays.work > MOST_MEMBERS:
-            break
-        # One pass for all directions of a group, as no row of y sees two of them.
-        seen |= dict.fromkeys(group, (rays.on(group, -1), rays.on(group, 1)))
+    def meets(self, other: Limit) -> bool:
+        """Whether both are finite and may be the same number."""
+        return self.ball is not None and other.ball is not None and bool(self.ball.overlaps(other.ball))
 
-    def decide(one: Singular) -> Entry | None:
-        if case.direction(one.entry) not in seen:
-            return None
-        with precision(SIDE_BITS):
-            left, right = (_slope_on(ray, one, case, here) for ray in seen[case.direction(one.entry)])
-            return _decided(one, left, right, case.tolerance)
+    def plus(self, other: Limit) -> Limit:
+        """The sum of two that are finite; else the first."""
+        return self if self.ball is None or other.ball is None else Limit(self.kind, self.ball + other.ball)
 
-    return decide
-
-
-def _slope_on(ray: Mapping[int, Element], one: Singular, case: Case, here: ReferenceValues) -> Limit:
-    """The derivative on a ray, if y certainly goes on from its value at the point."""
-    total = Series(())
-    is_absent = False
-    for row in sorted(one.rows):
-        element, value = ray.get(row), here.values.get(row)
-        is_absent |= isinstance(element, Absent)
-        if isinstance(element, Series) and not isinstance(value, Undefined):
-            weight = case.weight(one.entry, row)
-            if math.isfinite(weight) and (element.is_continuous or element.constant == value):
-                total = plus(total, scaled(element, arb(weight)))
-                continue
-        total = plus(total, Series((), Fraction(0)))  # it may go anywhere
-    if is_absent:
-        return Limit("absent")
-    try:
-        slope = total.slope()
-    except Undecided:
-        return Limit("unknown")
-    return Limit("infinite") if slope is None else Limit("finite", slope)
-
-
-def _decided(one: Singular, left: Limit, right: Limit, tolerance: Tolerance) -> Entry | None:
-    """The verdict by the slopes on both rays, each away from the point."""
-    if "unknown" in (left.kind, right.kind):
-        return None
-    if left.ball is not None and right.ball is not None:
-        return _meeting(one, left.ball, right.ball, tolerance)
-    left = left if left.ball is None else Limit("finite", -left.ball)
-    note = f"{one.cause.reason}: {sides_in_words(left, right)}"
-    return replace(one.entry, verdict="undefined", note=note, proven=True)
-
-
-def _meeting(one: Singular, left: Outcome, right: Outcome, tolerance: Tolerance) -> Entry | None:
-    """The verdict where the derivatives on both sides exist, and certainly differ or are the same."""
-    if isinstance(left, Undefined) or isinstance(right, Undefined):
-        return None
-    # The tangent on the left belongs to a step of -1: the slope is minus it.
-    below = -left
-    if not below.overlaps(right):
-        return kink(one, below, right, proven=True)
-    return smooth(one, right, tolerance) if below == right else None
+    def times(self, factor: float) -> Limit:
+        """The same of a multiple."""
+        return self if self.ball is None else Limit(self.kind, self.ball * factor)
 
 
 def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
@@ -144,37 +102,40 @@ def put_together(entry: Entry, truth: Ball, reason: str, tolerance: Tolerance) -
     return replace(entry, note=f"{reason}; torch put together what it picked")
 
 
-def kink(one: Singular, left: Ball, right: Ball, *, proven: bool) -> Entry:
+def kink(one: Singular, left: Ball, right: Ball) -> Entry:
     """The verdict where the slopes on both sides differ."""
     below, above = to_float(left), to_float(right)
     reason = one.cause.reason if one.cause.kind == "kink" else f"a kink: {one.cause.reason}"
     if one.cause.kind == "slope":
         reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
     note = f"{reason}; {_picked(number_of(one.entry), below, above)}"
-    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=proven)
+    return replace(one.entry, verdict="kink", note=note, one_sided=(below, above), proven=True)
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
-    """A plan of these entries alone; None if it is over the budget."""
+    """A plan of these entries, with all inputs where a value is missing; None if it is over the budget."""
+    rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
-    rows = sorted(frozenset[int]().union(*(one.rows for one in singular)))
+    program = case.reference.program
     try:
-        return case.reference.plan(list(directions), np.array(rows, dtype=np.int64))
+        if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
+            inside = case.reference.made_of({program.output: rows})
+            directions |= dict.fromkeys((s, int(j)) for s in program.variables for j in inside.get(s, ()))
+        return case.reference.plan(list(directions), rows)
     except OverBudgetError:
         return None
 
 
-def independent(plan: Plan, here: ReferenceValues) -> list[list[Direction]]:
-    """Groups of directions that no row of y has two of."""
-    groups: list[tuple[list[Direction], set[int]]] = []
-    for direction in plan.directions:
-        rows = set(here.columns.get(direction, {}))
-        members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
-        if not members:
-            groups.append((members, taken))
-        members.append(direction)
-        taken |= rows
-    return [members for members, _ in groups]
+def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list[Singular], list[Singular]]:
+    """A plan for as many entries as the budget admits, those that it serves, and the others."""
+    count = len(ones)
+    while count:
+        plan = planned(case, ones[:count])
+        if plan is not None:
+            return plan, list(ones[:count]), list(ones[count:])
+        # Some verdicts are better than none: fewer entries, until their plan fits.
+        count //= 4
+    return None, [], list(ones)
 
 
 def _picked(torch: float, left: float, right: float) -> str:
@@ -189,7 +150,7 @@ def sides_in_words(left: Limit, right: Limit) -> str:
     """What the slopes do on either side, where one of them at least is not finite."""
     if left.kind == right.kind == "infinite":
         return "it grows without bound"
-    words = {"infinite": "grows without bound", "absent": "does not exist", "none": "has no limit"}
+    words = {"infinite": "grows without bound", "absent": "does not exist", "unknown": "is not known"}
     found = [
         f"{words.get(one.kind) or f'tends to {shown(one.ball)}'} on the {name}"
         for name, one in (("left", left), ("right", right))
@@ -207,57 +168,220 @@ def shown_number(number: float) -> str:
     return repr(number + 0.0).removesuffix(".0")
 
 
-MOST_WORK = 5_500
-"""Ball operations of one look at a point around; there are up to twenty-four looks, at up to 4,096 bits."""
-
-MOST_SIDES = 60_000
-"""Ball operations of the looks from the left and from the right, one input after the other."""
-
-_JUMP = Undefined("jump", "", decided=True)
-
 WHOLE = "whether that is so of the whole function"
 """What was not looked at."""
 
-_ApproachPath = tuple[tuple[ReferenceValues, ...], ...]
-"""What is seen on a way to the point, nearer and nearer, in one sequence or several."""
+_JUMP = Undefined("jump", "", decided=True)
 
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """A verdict for each entry whose truth is missing at the point."""
-    beyond = [
-        one
-        for one in singular
-        if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry))
-    ]
-    entries = [replace(o.entry, verdict="undefined", note=o.cause.reason, proven=o.cause.decided) for o in beyond]
-    waiting = [one for one in singular if one not in beyond]
-    # From proof to inference, and from cheap to dear: what one stage decides, the next need not look at.
+    entries, waiting = list[Entry](), list[Singular]()
+    for one in singular:
+        if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
+            entries.append(_undefined(one, one.cause.reason))
+        else:
+            waiting.append(one)
     try:
         with looks_limit():
-            for by in (by_sides, by_rays):
-                # What is proved of derivatives that are missing though y has a value.
-                is_slope = [one.entry.variable is not None and one.cause.kind != "domain" for one in waiting]
-                slopes = list(itertools.compress(waiting, is_slope))
-                decide = by(case, slopes) if slopes else None
-                if decide is not None:
-                    found, left = _split(slopes, decide)
-                    others = [one for one, is_of_slope in zip(waiting, is_slope, strict=True) if not is_of_slope]
-                    entries, waiting = entries + found, others + left
             for bits in BITS:
                 plan, looked_at, left = _affordable(case, waiting)
-                unseen = [_unseen(one, f"{WHOLE} was over the budget") for one in left]
-                found, waiting = _split(looked_at, _Surroundings(case, plan, bits).verdict) if plan else ([], [])
-                entries += unseen + found
+                entries += [_unseen(one, f"{WHOLE} was over the budget") for one in left]
+                looks = Looks(case, plan, bits) if plan else None
+                waiting = []
+                for one in looked_at if looks else ():
+                    found = looks.verdict(one) if looks else None
+                    entries += [] if found is None else [found]
+                    waiting += [one] if found is None else []
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
-    unknown = f"or so close to it that {BITS[-1]} bits cannot tell"
-    return entries + [replace(one.entry, note=f"{one.cause.reason}, {unknown}") for one in waiting]
+    return entries + [_untold(one) for one in waiting]
 
 
-def _split(ones: Sequence[Singular], decide: Decide) -> tuple[list[Entry], list[Singular]]:
-    """What is decided of them, and the others."""
-    found = [(one, decide(one)) for one in ones]
-    return [entry for _, entry in found if entry is not None], [one for one, entry in found if entry is None]
+def _untold(one: Singular) -> Entry:
+    """The entry that no series tells: without a value at the point it is undefined as it is typed."""
+    note = "series from either side do not tell whether there is a limit"
+    if one.cause.kind == "domain" and one.cause.decided:
+        return _undefined(one, f"{one.cause.reason}; {note}")
+    return _unseen(one, note)
+
+
+def _undefined(one: Singular, note: str) -> Entry:
+    return replace(one.entry, verdict="undefined", note=note, proven=one.cause.decided)
+
+
+def _unseen(one: Singular, why: str) -> Entry:
+    return replace(one.entry, note=f"{one.cause.reason}; {why}")
+
+
+@dataclass
+class Looks:
+    """What the function of a plan is on rays into the point, for the entries of the plan."""
+
+    case: Case
+    plan: Plan
+    bits: int
+    _known: dict[tuple[object, ...], Mapping[int, Element]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rays = Rays(self.plan, self.bits)
+        self.here = ReferenceValues(self.plan.run(self.bits), self.plan.directions)
+        self.group_of = {d: group for group in self._independent() for d in group}
+        generator = np.random.default_rng(SEED)
+        count = len(self.plan.directions)
+        drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
+        drawn = np.concatenate([drawn, drawn.sum(axis=0, keepdims=True)])
+        self.ways = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
+
+    def _independent(self) -> list[tuple[Direction, ...]]:
+        """Groups of directions that no row of y has two of: one look serves all of a group."""
+        groups: list[tuple[list[Direction], set[int]]] = []
+        for direction in self.plan.directions:
+            rows = set(self.here.columns.get(direction, {}))
+            members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
+            if not members:
+                groups.append((members, taken))
+            members.append(direction)
+            taken |= rows
+        return [tuple(members) for members, _ in groups]
+
+    def _on(self, key: tuple[object, ...], moving: Mapping[Direction, float]) -> Mapping[int, Element]:
+        if key not in self._known:
+            if self.rays.work > MOST_MEMBERS:
+                return {}
+            self._known[key] = self.rays.on(moving)
+        return self._known[key]
+
+    def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
+        """The rows of y while one input moves to one side; nothing where that is too much."""
+        group = self.group_of[direction]
+        return self._on((group, sign), dict.fromkeys(group, float(sign)))
+
+    def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
+        """The rows of y while all inputs move, one of them perhaps the other way; nothing where that is too much."""
+        group = () if flipped is None else self.group_of[flipped]
+        moving = {d: weight * sign * (-1 if d in group else 1) for d, weight in self.ways[n].items()}
+        return self._on((n, tuple(moving.values())), moving)
+
+    def verdict(self, one: Singular) -> Entry | None:
+        """What becomes of an entry; None if more precision may decide."""
+        values = self.case.values(one.entry, self.here)
+        is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
+        with precision(self.bits):
+            return self._no_value(one, list(values)) if is_missing else self._no_slope(one)
+
+    # -- where y has no value
+
+    def _no_value(self, one: Singular, rows: Sequence[int]) -> Entry | None:
+        """Does y exist around the point, and is there a limit?"""
+        seen = [self.way(n, sign) for n in (0, 1) for sign in (1, -1)]
+        if not all(row in look for look in seen for row in rows):
+            return _unseen(one, f"{WHOLE} was over the budget")
+        by_row = [[Limit.of(look[row]) for look in seen] for row in rows]
+        kinds = {limit.kind for limits in by_row for limit in limits}
+        reason = one.cause.reason
+        if kinds == {"absent"}:
+            return _undefined(one, reason)
+        if "infinite" in kinds:
+            return _undefined(one, f"{reason}, and it grows without bound nearby")
+        if "absent" in kinds:
+            return _undefined(one, f"{reason}, and it exists on one side only")
+        if "unknown" in kinds:
+            return None
+        if not all(limit.meets(limits[0]) for limits in by_row for limit in limits):
+            return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
+        if one.entry.variable is None:
+            return self._removable(one, by_row[0][0])
+        slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
+        # what is linear along these ways is so along all, but by chance
+        forth, back, other, both = (self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1)))
+        if any(slope.kind == "infinite" for slope in slopes):
+            return _undefined(one, f"{reason}, and its slope grows without bound nearby")
+        if any(slope.kind == "unknown" for slope in slopes):
+            return None
+        is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other))
+        if not all(slope.meets(slopes[0]) for slope in slopes) or not is_linear:
+            return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
+        return self._removable(one, slopes[0])
+
+    def _removable(self, one: Singular, limit: Limit) -> Entry:
+        note = f"{one.cause.reason}, but the limit of the {noun(one.entry)} exists"
+        return replace(one.entry, verdict="removable", truth=limit.ball, note=note)
+
+    def _partial(self, one: Singular, n: int, sign: int) -> Limit:
+        """The derivative by one input: half of what turning its way changes in that along the way of all."""
+        direction = self.case.direction(one.entry)
+        limits = [self._slope(one, self.way(n, sign, flipped)) for flipped in (None, direction)]
+        first, second = limits
+        if first.ball is None or second.ball is None:
+            return first if first.ball is None else second
+        return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.ways[n][direction])))
+
+    def _slope(self, one: Singular, look: Mapping[int, Element]) -> Limit:
+        """The derivative of the rows of an entry along a ray, from the limit of their values on."""
+        total = Series(())
+        for row in one.rows:
+            element, weight = look.get(row, Undecided()), self.case.weight(one.entry, row)
+            if not isinstance(element, Series) or not math.isfinite(weight):
+                return Limit.of(Undecided() if isinstance(element, Series) else element)
+            total += element.scaled(arb(weight))
+        return Limit.of_slope(total)
+
+    # -- where y has one
+
+    def _no_slope(self, one: Singular) -> Entry | None:
+        """Is the derivative there after all, or on both sides, or infinite?"""
+        left, right = (self.one_sided(one, sign) for sign in (-1, 1))
+        if "unknown" in (left.kind, right.kind) and "absent" not in (left.kind, right.kind):
+            jump = self._jump(one, left, right)
+            is_over = self.rays.work > MOST_MEMBERS and not self.side(self.case.direction(one.entry), 1)
+            return jump or (_unseen(one, f"{WHOLE} was over the budget") if is_over else None)
+        if left.ball is not None and right.ball is not None:
+            return _meeting(one, left.ball, right.ball, self.case.tolerance)
+        note = f"{one.cause.reason}: {sides_in_words(left, right)}"
+        return replace(one.entry, verdict="undefined", note=note, proven=True)
+
+    def one_sided(self, one: Singular, sign: int) -> Limit:
+        """The derivative on one side, if y certainly goes on from its value at the point there."""
+        look = self.side(self.case.direction(one.entry), sign)
+        if any(isinstance(look.get(row), Absent) for row in one.rows):
+            return Limit("absent")
+        is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
+        return self._slope(one, look).times(sign) if is_on else Limit("unknown")
+
+    def _goes_on(self, row: int, element: Element | None) -> bool:
+        value = self.here.values.get(row)
+        if not isinstance(element, Series) or value is None or isinstance(value, Undefined):
+            return False
+        return element.is_continuous or bool(element.constant == value)
+
+    def _jump(self, one: Singular, left: Limit, right: Limit) -> Entry | None:
+        """The verdict where y certainly jumps along this input; None if it does not."""
+        looks = [self.side(self.case.direction(one.entry), sign) for sign in (-1, 1)]
+        for row in sorted(one.rows):
+            here = self.here.values.get(row)
+            limits = [Limit.of(look.get(row, Undecided())) for look in looks]
+            known = [limit.ball for limit in limits if limit.ball is not None]
+            if here is None or isinstance(here, Undefined) or len(known) < len(looks):
+                continue
+            if any(not ball.overlaps(here) for ball in known):
+                below, above = (self._slope(one, look).times(sign) for look, sign in zip(looks, (-1, 1), strict=True))
+                is_known = below.ball is not None and above.ball is not None
+                beside = (to_float(below.ball), to_float(above.ball)) if is_known else None
+                jumps = f"from {shown(known[0])} on the left over {shown(here)} to {shown(known[1])} on the right"
+                picked = shown_number(number_of(one.entry))
+                note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
+                return replace(one.entry, verdict="kink", note=note, one_sided=beside)
+        return None
+
+
+def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
+    """The verdict where the derivatives on both sides exist; None if it is not certain whether they differ."""
+    if not left.overlaps(right):
+        return kink(one, left, right)
+    if left == right:
+        return smooth(one, right, tolerance)
+    return None
 
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
@@ -283,11 +407,10 @@ def _is_beside(case: Case, entry: Entry) -> bool:
         return False
     row = case.row(entry)
     plan = planned(case, [Singular(entry, _JUMP, frozenset((row,)))])
-    if plan is None or plan.work > MOST_WORK:
+    if plan is None:
         return False
-    neighborhood = Neighborhood(plan, BITS[0])
-    paths = (_seen(path, plan) for path in neighborhood.around())
-    limits = (neighborhood.limit(path, lambda seen: seen.values[row]).ball for path in paths)
+    looks = Looks(case, plan, BITS[0])
+    limits = (Limit.of(looks.way(n, sign).get(row, Undecided())).ball for n in (0, 1) for sign in (1, -1))
     return any(ball is not None and _is_met(case, entry, ball) for ball in limits)
 
 
@@ -327,168 +450,3 @@ def _turned(case: Case) -> Case | None:
     inputs = {str(x): reference.inputs[x].reshape(reference.shapes[x]) for x in program.variables}
     shapes = {x: reference.shapes[x] for x in program.variables}
     return replace(case, reference=Reference(program, shapes, inputs))
-
-
-def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list[Singular], list[Singular]]:
-    """A plan for as many entries as the budget admits, those that it serves, and the others."""
-    count = len(ones)
-    while count:
-        plan = planned(case, ones[:count])
-        if plan is not None and plan.work <= MOST_WORK:
-            return plan, list(ones[:count]), list(ones[count:])
-        # Some verdicts are better than none: fewer entries, until their plan fits.
-        count //= 4
-    return None, [], list(ones)
-
-
-class _Surroundings:
-    """What the function does around the point, for the entries of one plan."""
-
-    def __init__(self, case: Case, plan: Plan, bits: int) -> None:
-        self.case, self.plan = case, plan
-        self.neighborhood = Neighborhood(plan, bits)
-        self.here = ReferenceValues(plan.run(bits), plan.directions)
-        self.paths = [_seen(path, plan) for path in self.neighborhood.around()]
-        self.sides = self._sides()
-
-    def _sides(self) -> dict[Direction, tuple[_ApproachPath, _ApproachPath]]:
-        """From the left and the right, several inputs at a time where no element of y depends on two of them."""
-        found: dict[Direction, tuple[_ApproachPath, _ApproachPath]] = {}
-        work = 0
-        for group in independent(self.plan, self.here):
-            work += 2 * sum(map(len, EXPONENTS)) * self.plan.work
-            # The first group is looked at whatever it costs, so that every check says something.
-            if work > MOST_SIDES and found:
-                break
-            left, right = self.neighborhood.along(group)
-            found |= dict.fromkeys(group, (_seen(left, self.plan), _seen(right, self.plan)))
-        return found
-
-    def verdict(self, one: Singular) -> Entry | None:
-        """What becomes of an entry; None if more precision may decide."""
-        values = self._values(one).values()
-        is_missing = any(isinstance(value, Undefined) for value in values) or one.entry.variable is None
-        return self._no_value(one) if is_missing else self._no_slope(one)
-
-    def _values(self, one: Singular) -> Mapping[int, Outcome]:
-        return self.case.values(one.entry, self.here)
-
-    def _slope(self, path: _ApproachPath, one: Singular) -> Limit:
-        return self.neighborhood.limit(path, partial(self.case.truth, one.entry))
-
-    def _quotient(self, side: _ApproachPath, one: Singular, sign: int) -> Limit:
-        """The one-sided derivative by its definition, the limit of difference quotients.
-
-        It needs no slopes on the way, which may be missing there too: where a condition is undecided at the point it
-        may be so all along the axis.
-        """
-        rows = self._values(one)
-        weights = {row: self.case.weight(one.entry, row) for row in rows}
-        known = zip(side, self.neighborhood.distances(self.case.direction(one.entry)), strict=True)
-        distances = {id(seen): h for path, away in known for seen, h in zip(path, away, strict=True)}
-
-        def quotient(seen: ReferenceValues) -> Outcome:
-            total = arb(0)
-            for row, here in rows.items():
-                there = seen.values[row]
-                if isinstance(there, Undefined):
-                    return there
-                if not math.isfinite(weights[row]):
-                    return one.cause
-                total += (there - here) * weights[row]
-            return total / distances[id(seen)] * sign
-
-        return self.neighborhood.limit(side, quotient) if rows else self._slope(side, one)
-
-    def _value(self, path: _ApproachPath, row: int) -> Limit:
-        return self.neighborhood.limit(path, lambda seen: seen.values[row])
-
-    def _slopes(self, one: Singular) -> list[Limit]:
-        return [self._slope(path, one) for path in self.paths]
-
-    def _no_value(self, one: Singular) -> Entry | None:
-        """y does not exist at the point: does it around it, and is there a limit?"""
-        reason = one.cause.reason
-        by_row = [[self._value(path, row) for path in self.paths] for row in self._values(one)]
-        values = [limit for limits in by_row for limit in limits]
-        limits = values if one.entry.variable is None else self._slopes(one)
-        kinds = {limit.kind for limit in (*values, *limits)}
-        if kinds == {"absent"}:
-            return replace(one.entry, verdict="undefined", note=reason, proven=one.cause.decided)
-        if "unknown" in kinds:
-            return None
-        is_continuous = all(limit.meets(row[0]) for row in by_row for limit in row)
-        if kinds == {"finite"} and is_continuous and all(limit.meets(limits[0]) for limit in limits):
-            note = f"{reason}, but the limit of the {noun(one.entry)} exists"
-            return replace(one.entry, verdict="removable", truth=limits[0].ball, note=note)
-        note = f"{reason}{_no_limit(values, limits)}"
-        return replace(one.entry, verdict="undefined", note=note, proven=one.cause.decided)
-
-    def _no_slope(self, one: Singular) -> Entry | None:
-        """y exists at the point: is the derivative there after all, or on both sides, or infinite?"""
-        sides = self.sides.get(self.case.direction(one.entry))
-        reason = one.cause.reason
-        if sides is None:
-            return _unseen(one, f"{WHOLE} was over the budget")
-        left, right = (self._quotient(side, one, sign) for side, sign in zip(sides, (-1, 1), strict=True))
-        if "unknown" in (left.kind, right.kind):
-            return None
-        # Quotients over a jump grow without bound: without this, a jump would be said to have an infinite slope.
-        jumps = self._jumps(one, sides)
-        if jumps:
-            return self._jump(one, sides, jumps)
-        if left.ball is not None and right.ball is not None:
-            return self._smooth(one, left.ball) if left.meets(right) else kink(one, left.ball, right.ball, proven=False)
-        return replace(one.entry, verdict="undefined", note=f"{reason}: {sides_in_words(left, right)}")
-
-    def _leaves(self, row: int, path: _ApproachPath) -> bool:
-        here = self.here.values.get(row)
-        limit = self._value(path, row)
-        return here is None or isinstance(here, Undefined) or limit.ball is None or not limit.ball.overlaps(here)
-
-    def _jumps(self, one: Singular, sides: tuple[_ApproachPath, _ApproachPath]) -> str:
-        """How y jumps along this input, in words; empty if it does not."""
-        for row, here in self._values(one).items():
-            limits = [self._value(side, row) for side in sides]
-            if any(self._leaves(row, side) for side in sides) and all(limit.ball is not None for limit in limits):
-                left, right = (shown(limit.ball) for limit in limits)
-                return f"from {left} on the left over {shown(here)} to {right} on the right"
-        return ""
-
-    def _smooth(self, one: Singular, ball: Ball) -> Entry | None:
-        """The verdict where the derivative is a limit that is inferred, which proves nothing of torch's number."""
-        with precision(self.neighborhood.bits):
-            entry = smooth(one, ball, self.case.tolerance)
-        if entry is not None and entry.verdict in ("agree", "disagree"):
-            note = f"{one.cause.reason}; the limit of the derivative is inferred to be {shown(ball)}, and not proven"
-            note += "" if entry.verdict == "agree" else f"; torch gives {shown_number(number_of(one.entry))}"
-            return replace(entry, verdict="unchecked", relative_error=None, note=note, proven=False)
-        return entry and replace(entry, proven=False)
-
-    def _jump(self, one: Singular, sides: tuple[_ApproachPath, _ApproachPath], jumps: str) -> Entry:
-        left, right = (self._slope(side, one).ball for side in sides)
-        beside = None if left is None or right is None else (to_float(left), to_float(right))
-        picked = shown_number(number_of(one.entry))
-        note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
-        return replace(one.entry, verdict="kink", note=note, one_sided=beside)
-
-
-def _seen(path: Path, plan: Plan) -> _ApproachPath:
-    return tuple(tuple(ReferenceValues(found, plan.directions) for found in sequence) for sequence in path)
-
-
-def _no_limit(values: Sequence[Limit], slopes: Sequence[Limit]) -> str:
-    """Why there is no limit of a function without a value."""
-    if any(one.kind == "infinite" for one in values):
-        return ", and it grows without bound nearby"
-    if any(one.kind == "absent" for one in values):
-        return ", and it exists on one side only"
-    if any(one.kind == "none" for one in values) or not all(one.meets(values[0]) for one in values):
-        return ", and no limit: what it tends to depends on the way"
-    if any(one.kind == "infinite" for one in slopes):
-        return ", and its slope grows without bound nearby"
-    return ", and its slope has no limit: it depends on the way"
-
-
-def _unseen(one: Singular, why: str) -> Entry:
-    return replace(one.entry, note=f"{one.cause.reason}; {why}")

@@ -12,19 +12,20 @@ from dataclasses import replace
 
 import numpy as np
 import sympy
-from flint import arb
 
-from gradcli.crosscheck.compare import to_float
+from gradcli.crosscheck.compare import Case, Singular, Tolerance, to_float
 from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.singular import classify_singularities
 from gradcli.diagnose.forms import Edit, Form, decimal, filled
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.probing import BITS, Neighborhood
-from gradcli.results import Array
+from gradcli.reference.rules import Undefined
+from gradcli.results import Array, Entry
+
+EXACT = Tolerance(0.0)
 
 MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0, and quotients of one form."""
@@ -110,14 +111,8 @@ def _limits(program: Program, line: Line, name: str, point: float) -> tuple[floa
     symbol = sympy.Symbol(name, real=True)
     part = replace(program, variables=(symbol,), lines=tuple(needed(program.lines, line.symbol)), output=line.symbol)
     here = Point.of(part, {symbol: ()}, {name: np.array(point)})
-    try:
-        plan = Reference(here.program, here.shapes, here.inputs).plan([(symbol, 0)])
-    except OverBudgetError:
-        return None
-    neighborhood = Neighborhood(plan, BITS[0])
-    paths = list(neighborhood.around())
-    values = [neighborhood.limit(path, lambda found: found.values[0]) for path in paths]
-    slopes = [neighborhood.limit(path, lambda found: found.columns.get((0, 0), arb(0))) for path in paths]
-    if not all(one.meets(ones[0]) for ones in (values, slopes) for one in ones):
-        return None
-    return to_float(values[0].ball), to_float(slopes[0].ball)
+    case, cause = Case(Reference(here.program, here.shapes, here.inputs), EXACT), Undefined("domain", "", decided=True)
+    asked = [Entry(None, (), None, "unchecked", math.nan), Entry(name, (), (), "unchecked", math.nan)]
+    found = classify_singularities(case, [Singular(entry, cause, frozenset((0,))) for entry in asked])
+    truths = {entry.variable: entry.truth for entry in found if entry.verdict == "removable"}
+    return (to_float(truths[None]), to_float(truths[name])) if len(truths) == len(asked) else None

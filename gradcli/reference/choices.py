@@ -12,7 +12,6 @@ no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -74,12 +73,6 @@ def flat(a: Tangent, b: Outcome) -> Tangent:
     return times(a, b) if isinstance(b, Undefined) else None
 
 
-def absolute(a: Tangent, slope: Outcome | None) -> Tangent:
-    """The tangent of an absolute value on one side: from 0 it can only grow."""
-    is_at_zero = isinstance(slope, Undefined) and slope.kind == "kink" and slope.decided
-    return times(a, slope) if not is_at_zero or a is None or isinstance(a, Undefined) else abs(a)
-
-
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
     """The value of the branch that is taken, whatever the other one is."""
     if isinstance(condition, Undefined):
@@ -99,8 +92,6 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     change, of_first, of_second = entering
     if isinstance(condition, Undefined):
         return condition
-    if isinstance(change, Undefined) and change.after is not None and condition in (0, 1):
-        return _branch_behind(condition == 1, change.after, (first, second), (of_first, of_second), shown)
     if not isinstance(change, Undefined) and condition in (0, 1):
         return of_first if condition == 1 else of_second
     if isinstance(change, Undefined) and change.kind not in ("jump", "kink"):
@@ -112,30 +103,6 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
         is_decided = is_decided and missing.decided and missing.kind != "domain"
         return Undefined("jump", f"{shown} changes its branch here: {missing.reason}", is_decided)
     return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
-
-
-def _branch_behind(
-    now: bool, after: bool, values: tuple[Outcome, Outcome], tangents: tuple[Tangent, Tangent], shown: str
-) -> Tangent:
-    """The tangent of the branch that is taken just behind the point, if that goes on from the value at the point."""
-    here, there = (values[0 if taken else 1] for taken in (now, after))
-    if isinstance(there, Undefined) or isinstance(here, Undefined):
-        return there if isinstance(there, Undefined) else here
-    if here == there:
-        return tangents[0 if after else 1]
-    return Undefined("jump", f"{shown} jumps here", bool(here != there))
-
-
-def change_of(sense: Sequence[int], now: bool, tangents: tuple[Tangent, Tangent], missing: Undefined) -> Tangent:
-    """What becomes of a comparison of two equal numbers behind the point: what it is there, if it changes."""
-    first, second = (arb(0) if tangent is None else tangent for tangent in tangents)
-    if isinstance(first, Undefined) or isinstance(second, Undefined):
-        return missing
-    step = first - second
-    if not (step > 0 or step < 0):
-        return missing
-    after = (1 if step > 0 else -1) in sense
-    return None if after == now else replace(missing, after=after)
 
 
 def _where_branches_meet(
@@ -194,11 +161,8 @@ class Extreme:
             return arb(0)
         return arb(1) if len(self.possible) == 1 else Undefined("kink", "they tie", False)
 
-    def tangent(self, of: Sequence[Tangent], reason: str, *, is_one_sided: bool = False) -> Tangent:
-        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ.
-
-        On one side of the point, what grows fastest from a tie becomes the extreme.
-        """
+    def tangent(self, of: Sequence[Tangent], reason: str) -> Tangent:
+        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ."""
         known = dict(zip(self.possible, of, strict=True))
         if len(known) == 1 or all(tangent is None for tangent in known.values()):
             return of[0]
@@ -211,11 +175,6 @@ class Extreme:
         if all(ball == first for ball in moving.values()):
             return first
         tied: list[Ball] = [ball for n, ball in moving.items() if n in self.certain]
-        if is_one_sided and len(tied) == len(moving):
-            best = tied[0]
-            for ball in tied[1:]:
-                best = best.max(ball) if self.largest else best.min(ball)
-            return best
         return Undefined("kink", reason, any(bool(ball != tied[0]) for ball in tied))
 
 
@@ -260,7 +219,7 @@ class Groups:
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
         self.op, self.shown = line.call.op, run.reference.program.excerpt(line)
-        self.is_one_sided, self.rounding = run.side != 0, run.rounding
+        self.rounding = run.rounding
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)
         members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
@@ -319,7 +278,7 @@ class Groups:
         if jump is not None:
             return jump
         possible = [tangents.get((direction, elements[n])) for n in group.extreme.possible]
-        return group.extreme.tangent(possible, reason, is_one_sided=self.is_one_sided)
+        return group.extreme.tangent(possible, reason)
 
     def size(self, out: int) -> int:
         """How many elements a result is made of."""

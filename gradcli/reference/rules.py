@@ -35,13 +35,11 @@ class Undefined:
             the value (`jump`).
         reason: In words, with the sub-expression.
         decided: Whether it is proved, or only that the balls are too wide to exclude it.
-        after: Of a condition that changes here, what it is just behind the point, where that is known.
     """
 
     kind: Literal["domain", "slope", "kink", "jump"]
     reason: str
     decided: bool
-    after: bool | None = None
 
 
 Outcome = Ball | Undefined
@@ -178,6 +176,21 @@ def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) ->
     environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
     sizes = [abs(piece(environment)) for piece in _spread(call.op.name, exponent_of(call), call.statics, k)]
     return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
+
+
+def curvature(call: Call, k: int, m: int, operands: Sequence[Ball]) -> Ball:
+    """The second derivative of an elementwise operation by operands k and m; no number where there is none."""
+    rule = rule_of(call)
+    second = _second(call.op.name, exponent_of(call), call.statics, k, m)
+    environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
+    return arb(0) if second is None else second(environment)
+
+
+@lru_cache(maxsize=1024)
+def _second(name: str, exponent: Expr | None, statics: tuple[Hashable, ...], k: int, m: int) -> Compiled | None:
+    slopes, parameters = _rule(name, exponent, statics).slopes, _rule(name, exponent, statics).parameters
+    found = sympy.S.Zero if slopes[k] is None or parameters[m] is None else sympy.diff(slopes[k], parameters[m])
+    return None if found == 0 else compile_ball(found)
 
 
 def is_power(call: Call) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -25,10 +25,8 @@ from gradcli.reference.choices import (
     Extreme,
     Groups,
     Tangent,
-    absolute,
     branch,
     branch_tangent,
-    change_of,
     flat,
     is_aggregate,
     is_choice,
@@ -52,8 +50,6 @@ Direction = tuple[sympy.Symbol, int]
 Columns = Mapping[tuple[int, int], Outcome]
 """Nonzero derivatives by (number of the direction, flat row of y)."""
 
-Side = Literal[-1, 0, 1]
-
 Shift = Mapping[Direction, Ball]
 """How far elements of the inputs are moved from where they are."""
 
@@ -74,11 +70,8 @@ class Found:
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(
-        self, plan: Plan, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0
-    ) -> None:
-        self.plan, self.reference, self.rounding = plan, plan.reference, rounding
-        self.shift, self.side = shift or {}, side
+    def __init__(self, plan: Plan, rounding: Rounding | None = None, shift: Shift | None = None) -> None:
+        self.plan, self.reference, self.rounding, self.shift = plan, plan.reference, rounding, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
@@ -206,8 +199,7 @@ class Run:
 
     def _tangents(self) -> dict[Atom, list[Tangent]]:
         tangents: dict[Atom, list[Tangent]] = {
-            # On the left side the point moves by -1, so a tangent there is minus the slope from the left.
-            variable: [arb(self.side or 1)] * len(self.plan.pairs[variable][0])
+            variable: [arb(1)] * len(self.plan.pairs[variable][0])
             for variable in self.reference.program.variables
             if variable in self.plan.pairs
         }
@@ -225,7 +217,7 @@ class Run:
             return self._chosen_operands(line, tangents)
         if op.is_extreme:
             return self._chosen_elements(line, tangents)
-        found = self._changes(line, tangents) if op.sense and self.side else self._line_tangents(line, tangents)
+        found = self._line_tangents(line, tangents)
         if not op.sense or {*op.sense} != {-sign for sign in op.sense}:
             return found
         # an equation of a function with itself holds on both sides, as `x.tril() == x` of a triangle does
@@ -249,13 +241,7 @@ class Run:
             entering = tangents[line.call.operands[flow.operand]]
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
                 entered, slope = entering[source], slopes[n] if slopes else None
-                # At 0, abs has two slopes: the side that its operand moves to decides.
-                if slope is None:
-                    product = entered
-                elif self.side and line.call.op.rises_at_kink:
-                    product = absolute(entered, slope)
-                else:
-                    product = flat(entered, slope) if is_flat else times(entered, slope)
+                product = entered if slope is None else flat(entered, slope) if is_flat else times(entered, slope)
                 if self.rounding is not None:
                     product = self._underflown(product)
                 totals[target] = product if totals[target] is None else plus(totals[target], product)
@@ -291,7 +277,7 @@ class Run:
 
     def _is_one_function(self, line: Line, n: int) -> bool:
         self._functions = self._functions or Numbering(self, by_value=False)
-        return self._are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
+        return self.are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
 
     def _operands_and_tangents(
         self, line: Line, tangents: Mapping[Atom, list[Tangent]]
@@ -314,29 +300,15 @@ class Run:
             return values
         if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
             return values
-        are_same = self._are_same(line, element, self.numbering)
-        return (*values[:-2], first.mid(), first.mid()) if are_same else values
+        return (*values[:-2], first.mid(), first.mid()) if self.are_same(line, element) else values
 
-    def _are_same(self, line: Line, element: int, numbering: Numbering) -> bool:
-        """Whether the last two operands of a line have one form at an element."""
-        forms, operands = [], line.call.operands
+    def are_same(self, line: Line, element: int, numbering: Numbering | None = None) -> bool:
+        """Whether the last two operands of a line have one form at an element: of values, if of nothing else."""
+        forms, operands, numbering = [], line.call.operands, numbering or self.numbering
         for k in (len(operands) - 2, len(operands) - 1):
             (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
             forms.append(numbering.form(operands[k], source))
         return forms[0] == forms[1]
-
-    def _changes(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
-        """What becomes of a comparison on one side of the point."""
-        rule, shown = rule_of(line.call), self.reference.program.excerpt(line)
-        found: list[Tangent] = []
-        for values, (first, second) in self._operands_and_tangents(line, tangents):
-            slope = rule.slope(0, list(values), shown)
-            if isinstance(slope, Undefined) and slope.kind == "jump" and slope.decided:
-                holds = rule.evaluate(list(values), shown)
-                found.append(change_of(line.call.op.sense, bool(holds == 1), (first, second), slope))
-            else:
-                found.append(plus(flat(first, slope), flat(second, slope)))
-        return found
 
     def _larger(self, line: Line, values: tuple[Outcome, ...], of: list[Tangent], shown: str) -> Tangent:
         missing = next((value for value in values if isinstance(value, Undefined)), None)
@@ -344,7 +316,7 @@ class Run:
             return missing or of[0]
         extreme = Extreme(list(values), largest=line.call.op.monoid is Monoid.LARGEST)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
-        return jump_of(of) or extreme.tangent([of[n] for n in extreme.possible], reason, is_one_sided=self.side != 0)
+        return jump_of(of) or extreme.tangent([of[n] for n in extreme.possible], reason)
 
     def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         """The tangent of the element that is the extreme; where several tie, that of all if they agree."""

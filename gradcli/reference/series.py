@@ -1,13 +1,14 @@
 """Series in a distance t > 0 that shrinks to 0: what a function is on a ray into a point, with balls for coefficients.
 
-A series is a sum of terms c*t**e with rational exponents, and O(t**rest) for what is left out:
+A series is a sum of terms c*t**e*L**m, with L = -log(t), e rational and m whole, and O(...) for what is left out:
 
     sqrt(4*t + t**2)     2*t**(1/2) + t**(3/2)/4 + O(t**(5/2))
+    t**t                 1 - t*L + t**2*L**2/2 + O(t**3*L**3)
 
 The sign of its first term is the sign of the function near the point, so that abs, maximum and conditions have series
 too; a root of what is negative has no value on this side.  Where the first term may be 0, nothing is decided.
-Logarithms of t are no such terms.  Source: V. Puiseux's series, as in D. E. Knuth, "The Art of Computer Programming",
-volume 2, section 4.7 for powers.
+Source: V. Puiseux's series, as in D. E. Knuth, "The Art of Computer Programming", volume 2, section 4.7 for powers;
+G. H. Hardy, "Orders of Infinity", 1910, for logarithms.
 """
 
 from __future__ import annotations
@@ -19,12 +20,22 @@ from fractions import Fraction
 
 from flint import arb, arb_series
 
-from gradcli.reference.balls import Ball, integer_power
+from gradcli.reference.balls import Ball, fraction, integer_power
 
 MOST_TERMS = 8
 """Terms of a series, so that what cancels to the sixth order is still seen."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
+
+Power = tuple[Fraction, int]
+"""(e, -m) of t**e*L**m: of two, the smaller is larger near the point."""
+
+CONSTANT: Power = (ZERO, 0)
+
+LINEAR: Power = (ONE, 0)
+
+FLAT: Power = (Fraction(10**6), 0)
+"""Of what is smaller than all powers of t, as exp(-1/t) is."""
 
 
 class Undecided(Exception):  # noqa: N818 -- no mistake of anybody
@@ -35,39 +46,43 @@ class Absent(Exception):  # noqa: N818
     """There is certainly no value on the ray."""
 
 
+class Divergent(Exception):  # noqa: N818
+    """It grows faster than all powers of t."""
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The sum of c*t**e over (e, c) in `terms`, by rising exponents, and O(t**rest); nothing is left out if None.
+    """The sum of c*t**e*L**m over ((e, -m), c) in `terms`, the largest first, and O(rest); nothing is left out if None.
 
     Attributes:
         terms: None with a coefficient that is exactly 0.
-        rest: The exponent of what is left out.
+        rest: The power of what is left out.
         is_continuous: Whether it certainly tends to the value at the point.
     """
 
-    terms: tuple[tuple[Fraction, Ball], ...]
-    rest: Fraction | None = None
+    terms: tuple[tuple[Power, Ball], ...]
+    rest: Power | None = None
     is_continuous: bool = True
 
     @property
     def is_still(self) -> bool:
         """Whether it is exactly a constant on the ray."""
-        return self.rest is None and all(e == 0 for e, _ in self.terms)
+        return self.rest is None and all(p == CONSTANT for p, _ in self.terms)
 
     @property
-    def least(self) -> Fraction | None:
-        """The least exponent that there may be; None of an exact 0."""
+    def least(self) -> Power | None:
+        """The least power that there may be; None of an exact 0."""
         return self.terms[0][0] if self.terms else self.rest
 
     @property
     def is_bounded(self) -> bool:
         """Whether it certainly has a limit, its constant."""
-        return (self.least is None or self.least >= 0) and (self.rest is None or self.rest > 0)
+        return (self.least is None or self.least >= CONSTANT) and (self.rest is None or self.rest > CONSTANT)
 
     @property
     def constant(self) -> Ball:
         """The coefficient of t**0: the limit at the point, where there is one."""
-        return next((c for e, c in self.terms if e == 0), arb(0))
+        return next((c for p, c in self.terms if p == CONSTANT), arb(0))
 
     def sign(self) -> int:
         """The sign near the point, 0 of an exact 0.
@@ -92,74 +107,91 @@ class Series:
         """
         if not self.is_bounded:
             raise Undecided
-        return replace(self, terms=tuple(term for term in self.terms if term[0] > 0))
+        return replace(self, terms=tuple(term for term in self.terms if term[0] > CONSTANT))
 
-    def slope(self) -> Ball | None:
+    def moved_to(self, constant: Ball) -> Series:
+        """The series with another constant, if it has a limit."""
+        return replace(self, terms=((CONSTANT, constant), *self.moving().terms)) if self.is_bounded else self
+
+    def derivative(self, order: int = 1) -> Ball | None:
         """The derivative by t at the point, None if it is infinite.
 
         Raises:
             Undecided: It may be either.
         """
-        near = self.moving()
-        steep = [c for e, c in near.terms if e < 1]
-        # A power of t below 1 has an infinite slope; `sign` raises if its coefficient may be 0.
+        own = (Fraction(order), 0)
+        steep = [(p, c) for p, c in self.moving().terms if p < own and (p[1] != 0 or p[0].denominator != 1)]
         if steep:
-            near.sign()
+            Series(tuple(steep)).sign()  # raises if the coefficient may be 0
             return None
-        if near.rest is not None and near.rest <= 1:
+        if self.rest is not None and self.rest <= own:
             raise Undecided
-        return next((c for e, c in near.terms if e == 1), arb(0))
+        return next((c * math.factorial(order) for p, c in self.terms if p == own), arb(0))
+
+    def __add__(self, other: Series) -> Series:
+        terms = dict(self.terms)
+        for p, c in other.terms:
+            terms[p] = terms[p] + c if p in terms else c
+        is_continuous = self.is_continuous and other.is_continuous
+        return _collected(terms, _least([self.rest, other.rest]), is_continuous=is_continuous)
+
+    def __neg__(self) -> Series:
+        return replace(self, terms=tuple((p, -c) for p, c in self.terms))
+
+    def __sub__(self, other: Series) -> Series:
+        return self + -other
+
+    def __mul__(self, other: Series) -> Series:
+        is_continuous = self.is_continuous and other.is_continuous
+        if self.least is None or other.least is None:
+            return Series((), None, is_continuous)
+        terms: dict[Power, Ball] = {}
+        for p, c in self.terms:
+            for q, d in other.terms:
+                power = _joined(p, q)
+                terms[power] = terms[power] + c * d if power in terms else c * d
+        rests = [
+            None if rest is None else _joined(rest, least)
+            for rest, least in ((self.rest, other.least), (other.rest, self.least))
+        ]
+        return _collected(terms, _least(rests), is_continuous=is_continuous)
+
+    def __truediv__(self, other: Series) -> Series:
+        return self * power(other, Fraction(-1))
+
+    def scaled(self, factor: Ball) -> Series:
+        """The series times a ball."""
+        return constant(factor) * self
+
+
+def _joined(p: Power, q: Power) -> Power:
+    """The power of a product; all that is flat stays so."""
+    return min((p[0] + q[0], p[1] + q[1]), FLAT)
 
 
 def constant(ball: Ball) -> Series:
     """The series of a number that stays the same on the ray."""
-    return Series(() if ball == 0 else ((ZERO, ball),))
+    return Series(() if ball == 0 else ((CONSTANT, ball),))
 
 
-def ray(ball: Ball, side: int) -> Series:
-    """An input that moves by side*t.
+def ray(ball: Ball, weight: Ball) -> Series:
+    """An input that moves by weight*t.
 
-    >>> ray(arb(2), -1).terms
-    ((Fraction(0, 1), 2.00000000000000), (Fraction(1, 1), -1.00000000000000))
+    >>> ray(arb(2), arb(-1)).terms
+    (((Fraction(0, 1), 0), 2.00000000000000), ((Fraction(1, 1), 0), -1.00000000000000))
     """
-    return Series((*constant(ball).terms, (ONE, arb(side))))
+    return Series((*constant(ball).terms, (LINEAR, weight)))
 
 
-def _collected(terms: Mapping[Fraction, Ball], rest: Fraction | None, *, is_continuous: bool) -> Series:
-    kept = sorted((e, c) for e, c in terms.items() if (rest is None or e < rest) and not c == 0)  # noqa: SIM201
+def _collected(terms: Mapping[Power, Ball], rest: Power | None, *, is_continuous: bool) -> Series:
+    kept = sorted((p, c) for p, c in terms.items() if (rest is None or p < rest) and not c == 0)  # noqa: SIM201
     if len(kept) > MOST_TERMS:
         rest, kept = kept[MOST_TERMS][0], kept[:MOST_TERMS]
     return Series(tuple(kept), rest, is_continuous)
 
 
-def _least(exponents: Sequence[Fraction | None]) -> Fraction | None:
-    return min((e for e in exponents if e is not None), default=None)
-
-
-def plus(a: Series, b: Series) -> Series:
-    """The sum of two series, as far as both are known."""
-    terms = dict(a.terms)
-    for e, c in b.terms:
-        terms[e] = terms[e] + c if e in terms else c
-    return _collected(terms, _least([a.rest, b.rest]), is_continuous=a.is_continuous and b.is_continuous)
-
-
-def scaled(a: Series, factor: Ball) -> Series:
-    """The series times a ball."""
-    return times(constant(factor), a)
-
-
-def times(a: Series, b: Series) -> Series:
-    """The product of two series, as far as the lower rest allows."""
-    is_continuous = a.is_continuous and b.is_continuous
-    if a.least is None or b.least is None:
-        return Series((), None, is_continuous)
-    terms: dict[Fraction, Ball] = {}
-    for e, c in a.terms:
-        for f, d in b.terms:
-            terms[e + f] = terms[e + f] + c * d if e + f in terms else c * d
-    rest = _least([None if a.rest is None else a.rest + b.least, None if b.rest is None else a.least + b.rest])
-    return _collected(terms, rest, is_continuous=is_continuous)
+def _least(powers: Sequence[Power | None]) -> Power | None:
+    return min((p for p in powers if p is not None), default=None)
 
 
 def power(a: Series, exponent: Fraction) -> Series:
@@ -170,27 +202,33 @@ def power(a: Series, exponent: Fraction) -> Series:
         Undecided: The first term may be 0.
     """
     # By products, as a whole power needs no first term that is certainly not 0.
-    if exponent.denominator == 1 and exponent >= 0:
+    if exponent.denominator == 1 and 0 <= exponent <= MOST_TERMS:
         result = constant(arb(1))
-        for _ in range(min(int(exponent), MOST_TERMS)):
-            result = times(result, a)
-        if exponent <= MOST_TERMS:
-            return result
+        for _ in range(int(exponent)):
+            result *= a
+        return result
     sign = a.sign()
     if sign == 0 and exponent > 0:
         return a
     if sign == 0 or (sign < 0 and exponent.denominator != 1):
         raise Absent
-    (least, first), *_ = a.terms
-    # a = first*t**least*(1 + small): the binomial series takes only what tends to 0.
-    over = times(a, Series(((-least, 1 / first),)))
-    # The first term is 1 by construction, but its ball is only around 1: it is left out, not subtracted.
-    small = replace(over, terms=over.terms[1:])
+    (e, m), first = a.terms[0]
+    if (m * exponent).denominator != 1:
+        raise Undecided
     coefficients, coefficient = [], arb(1)
     for k in range(MOST_TERMS):
         coefficients.append(coefficient)
-        coefficient = coefficient * _exact(exponent - k) / (k + 1)
-    return times(Series(((least * exponent, _power(first, exponent)),)), composed(coefficients, small))
+        coefficient = coefficient * exact(exponent - k) / (k + 1)
+    lead = Series((((e * exponent, int(m * exponent)), _power(first, exponent)),))
+    return lead * composed(coefficients, _over_first(a))
+
+
+def _over_first(a: Series) -> Series:
+    """The other terms over the first one, which tend to 0."""
+    (e, m), first = a.terms[0]
+    over = a * Series((((-e, -m), 1 / first),))
+    # The first term is 1 by construction, but its ball is only around 1: it is left out, not subtracted.
+    return replace(over, terms=over.terms[1:])
 
 
 def _power(base: Ball, exponent: Fraction) -> Ball:
@@ -199,29 +237,161 @@ def _power(base: Ball, exponent: Fraction) -> Ball:
     # Square roots keep the ball of a square exact, which a general power would widen.
     while denominator > 1 and denominator % 2 == 0:
         root, denominator = root.sqrt(), denominator // 2
-    return integer_power(root, exponent.numerator) if denominator == 1 else base ** _exact(exponent)
+    return integer_power(root, exponent.numerator) if denominator == 1 else base ** exact(exponent)
 
 
 def composed(coefficients: Sequence[Ball], small: Series) -> Series:
     """The power series with these coefficients, of what tends to 0.
 
     Raises:
-        Undecided: It may not tend to 0.
+        Undecided: It may not tend to 0, or a coefficient is no number.
     """
+    if not all(c.is_finite() for c in coefficients):
+        raise Undecided
     if small.least is None:
         return replace(constant(coefficients[0]), is_continuous=small.is_continuous)
-    if small.least <= 0:
+    if small.least <= CONSTANT:
         raise Undecided
-    total = Series((), small.least * len(coefficients), small.is_continuous)
-    factor = constant(arb(1))
+    e, m = small.least
+    rest = min((e * len(coefficients), m * len(coefficients)), FLAT)
+    total, factor = Series((), rest, small.is_continuous), constant(arb(1))
     for c in coefficients:
-        total = plus(total, scaled(factor, c))
-        factor = times(factor, small)
+        total += factor.scaled(c)
+        factor *= small
     return total
 
 
-def _exact(number: Fraction) -> Ball:
+def exact(number: Fraction) -> Ball:
+    """The ball of a rational number."""
     return arb(number.numerator) / number.denominator
+
+
+# -- functions
+
+
+def exp(a: Series) -> Series:
+    """The exponential, also of what grows: of c*L it is a power of t.
+
+    Raises:
+        Divergent: It grows faster than all powers.
+        Undecided: It is not known how it grows.
+    """
+    steep = [term for term in a.terms if term[0] < CONSTANT]
+    if not steep:
+        return _analytic("exp", a)
+    (p, c), *others = steep
+    if p < (ZERO, -1):
+        if a.sign() > 0:
+            raise Divergent
+        return Series((), FLAT, a.is_continuous)
+    exponent = fraction(c)
+    if exponent is None or others:
+        raise Undecided
+    return Series((((-exponent, 0), arb(1)),)) * exp(replace(a, terms=a.terms[1:]))
+
+
+def log(a: Series) -> Series:
+    """The logarithm, also of what tends to 0 or grows.
+
+    Raises:
+        Absent: What is not above 0 near the point has none.
+        Undecided: The first term may be 0, or has a logarithm in it.
+    """
+    if a.sign() <= 0:
+        raise Absent
+    (e, m), first = a.terms[0]
+    if m:
+        raise Undecided
+    coefficients = [arb(0), *(exact(Fraction((-1) ** (k + 1), k)) for k in range(1, MOST_TERMS))]
+    lead = [((ZERO, -1), exact(-e))] if e else []
+    return Series((*lead, *constant(first.log()).terms)) + composed(coefficients, _over_first(a))
+
+
+def _root(a: Series) -> Series:
+    return power(a, Fraction(1, 2))
+
+
+_UNIT = constant(arb(1))
+
+
+def _tanh(a: Series) -> Series:
+    if a.is_bounded:
+        return _analytic("tanh", a)
+    small = exp((a if a.sign() < 0 else -a).scaled(arb(2)))
+    return ((_UNIT - small) / (_UNIT + small)).scaled(arb(a.sign()))
+
+
+def _atan(a: Series) -> Series:
+    if a.is_bounded:
+        return _analytic("atan", a)
+    return constant(arb.pi() / 2 * a.sign()) - _analytic("atan", _UNIT / a)
+
+
+def _erf(a: Series) -> Series:
+    return _analytic("erf", a) if a.is_bounded else constant(arb(a.sign())) + Series((), FLAT)
+
+
+def _wave(name: str) -> Callable[[Series], Series]:
+    """The sine or cosine, which of what grows is only known to be bounded."""
+    return lambda a: _analytic(name, a) if a.is_bounded else Series((), CONSTANT, is_continuous=False)
+
+
+def _asinh(a: Series) -> Series:
+    if a.is_bounded:
+        return _analytic("asinh", a)
+    size = a.scaled(arb(a.sign()))
+    return log(size + _root(size * size + _UNIT)).scaled(arb(a.sign()))
+
+
+def angle(y: Series, x: Series) -> Series:
+    """The angle of a point, which may jump where it tends to the negative axis or to the origin.
+
+    Raises:
+        Absent: There is none at the origin.
+        Undecided: It is not known on which side of an axis the point is.
+    """
+    if x.sign() > 0:
+        return _atan(y / x)
+    if y.sign() == 0:
+        if x.sign() == 0:
+            raise Absent
+        return replace(constant(arb.pi()), is_continuous=False)
+    found = constant(arb.pi() / 2 * y.sign()) - _atan(x / y)
+    return replace(found, is_continuous=found.is_continuous and y.constant != 0)
+
+
+def _asin(a: Series) -> Series:
+    """At an end of the domain by a square root: asin(x) is pi/2 - 2*asin(sqrt((1 - x)/2))."""
+    if a.is_still or a.constant not in (1, -1):
+        return _analytic("asin", a)
+    end = a.constant
+    angle = _analytic("asin", _root((_UNIT - a.scaled(end)).scaled(arb(0.5))))
+    return (constant(arb.pi() / 2) - angle.scaled(arb(2))).scaled(end)
+
+
+FUNCTIONS: Mapping[str, Callable[[Series], Series]] = {
+    "exp": exp,
+    "log": log,
+    "sqrt": _root,
+    "sin": _wave("sin"),
+    "cos": _wave("cos"),
+    "asin": _asin,
+    "acos": lambda a: constant(arb.pi() / 2) - _asin(a),
+    "atan": _atan,
+    "sinh": lambda a: _analytic("sinh", a) if a.is_bounded else (exp(a) - exp(-a)).scaled(arb(0.5)),
+    "cosh": lambda a: _analytic("cosh", a) if a.is_bounded else (exp(a) + exp(-a)).scaled(arb(0.5)),
+    "tanh": _tanh,
+    "asinh": _asinh,
+    "acosh": lambda a: log(a + _root(a * a - _UNIT)),
+    "atanh": lambda a: (log(_UNIT + a) - log(_UNIT - a)).scaled(arb(0.5)),
+    "erf": _erf,
+    "erfc": lambda a: _UNIT - _erf(a),
+}
+"""Operations of one operand that have rules where it grows, or where their domain ends."""
+
+
+def _analytic(name: str, a: Series) -> Series:
+    return composed(coefficients_of(name, a.constant), a.moving())
 
 
 def _sinh(x: arb_series) -> arb_series:
@@ -230,10 +400,6 @@ def _sinh(x: arb_series) -> arb_series:
 
 def _cosh(x: arb_series) -> arb_series:
     return (x.exp() + (-x).exp()) / 2
-
-
-def _asinh(x: arb_series) -> arb_series:
-    return (x.derivative() / (1 + x * x).sqrt()).integral() + arb(x[0]).asinh()
 
 
 def _bessel(order: int) -> Callable[[arb_series], arb_series]:
@@ -251,25 +417,31 @@ def _bessel(order: int) -> Callable[[arb_series], arb_series]:
     return of
 
 
+def _sinc(x: arb_series) -> arb_series:
+    angle = x * arb.pi()
+    if not arb(x[0]).contains(0):
+        return angle.sin() / angle
+    whole = arb_series([0, arb.pi()], prec=MOST_TERMS + 1).sin()
+    return arb_series([whole[k + 1] / arb.pi() for k in range(MOST_TERMS)], prec=MOST_TERMS)
+
+
 ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
     "exp": arb_series.exp,
-    "log": arb_series.log,
     "sin": arb_series.sin,
     "cos": arb_series.cos,
     "tan": arb_series.tan,
     "asin": arb_series.asin,
-    "acos": arb_series.acos,
     "atan": arb_series.atan,
     "sinh": _sinh,
     "cosh": _cosh,
-    "asinh": _asinh,
+    "asinh": lambda x: (x.derivative() / (1 + x * x).sqrt()).integral() + arb(x[0]).asinh(),
     "tanh": lambda x: _sinh(x) / _cosh(x),
     "erf": arb_series.erf,
-    "erfc": arb_series.erfc,
+    "sinc": _sinc,
     "i0": _bessel(0),
     "i1": _bessel(1),
 }
-"""Operations with many coefficients; of others there are two, the value and the slope."""
+"""Operations with many coefficients around an inner point of their domain."""
 
 
 def coefficients_of(name: str, at: Ball) -> list[Ball]:

@@ -10,6 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.crosscheck import singular
+from gradcli.crosscheck.compare import Singular
 from gradcli.language.program.wengert import Line
 from gradcli.progress import budget
 from gradcli.reference import deadline, duals
@@ -18,6 +19,7 @@ from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat
 from gradcli.report.data.json import reply
 from gradcli.requests import ask
+from gradcli.results import Entry
 from tests.crosscheck.asking import asked
 
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -74,11 +76,14 @@ def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.Mo
 
 def test_what_was_seen_before_the_time_ran_out_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kink is a kink, whatever is not known of the others."""
+    seen = singular.Looks.verdict
 
-    def late(*_: object) -> None:
-        raise OverTimeError(2.0)
+    def late(looks: singular.Looks, one: Singular) -> Entry | None:
+        if one.entry.variable == "y":
+            raise OverTimeError(2.0)
+        return seen(looks, one)
 
-    monkeypatch.setattr(singular, "by_rays", late)
+    monkeypatch.setattr(singular.Looks, "verdict", late)
     found = asked("grad", "abs(x) + abs(y)**0.5", {"x": 0.0, "y": 0.0})
     assert {finding.verdict for finding in found.findings} == {"kink", "unchecked"}
     assert (found.checked, found.entries) == (1, 2)

@@ -27,10 +27,11 @@ def test_zeros_of_a_thousand_elements_are_looked_at_together() -> None:
     check = checked("relu(x)", np.zeros(1_000))
     assert (check.verdict, check.checked) == ("kink", 1_000)
     assert all(f.one_sided == (0, 1) for f in check.findings)
-    for text in ("sum(sin(x)/x)", "sin(x)/x"):
-        check = checked(text, np.zeros(1_000))
-        assert check.verdict == "removable", text
-        assert check.checked < check.entries
+    check = checked("sin(x)/x", np.zeros(1_000))
+    assert (check.verdict, check.checked) == ("removable", 1_000)
+    check = checked("sum(sin(x)/x)", np.zeros(1_000))
+    assert check.verdict == "removable"
+    assert check.checked < check.entries
 
 
 def test_an_entry_that_does_not_depend_on_a_missing_value_is_an_exact_zero() -> None:
@@ -111,8 +112,8 @@ def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
         assert check.verdict == verdict
 
 
-def test_a_limit_that_is_inferred_refutes_nothing() -> None:
-    """No truth that is not proven makes torch's number wrong, here one that is planted; it is shown beside it."""
+def test_what_no_series_tells_refutes_nothing() -> None:
+    """Two slopes of e that no number of bits shows to be the same: no planted number is called wrong."""
     text = "where(x >= 1, exp(x), exp(1)*x)"
     program = parse(text)
     point = Point.of(program, {program.variables[0]: ()}, {"x": np.array(1.0)})
@@ -120,7 +121,6 @@ def test_a_limit_that_is_inferred_refutes_nothing() -> None:
     for planted in (0.5, -3.0, 1e9):
         check = judge(point, Torch("float64", value, {"x": np.array(planted)}), ("x",)).check
         assert (check.verdict, check.findings[0].proven) == ("unchecked", False)
-        assert f"torch gives {planted!r}".removesuffix(".0") in check.findings[0].note
 
 
 def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:

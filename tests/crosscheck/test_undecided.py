@@ -12,8 +12,8 @@ from gradcli.crosscheck.summary import Part, summarize
 from gradcli.report.wording import standing
 from gradcli.results import Entry
 
-OPEN = "norm_logcdf(1, 0, x)"
-"""At 0 of x, balls of any width have no value."""
+OPEN = "where(x == 0, 0, x*sin(1/x))"
+"""At 0 of x, no series tells that there is no slope."""
 
 
 def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[Entry]:

@@ -288,9 +288,7 @@ def _state(name: str, doc: str, meaning: str) -> Op:
 
 
 PIECES = (
-    known(
-        "abs|Abs|absolute|fabs(x)", "the absolute value", numpy="abs", is_exact=True, kinks=("x",), rises_at_kink=True
-    ),
+    known("abs|Abs|absolute|fabs(x)", "the absolute value", numpy="abs", is_exact=True, kinks=("x",)),
     known("sign|sgn(x)", "the sign: -1, 0 or 1", numpy="sign", is_exact=True, kinks=("x",), is_step=True),
     known(
         "floor(x)",

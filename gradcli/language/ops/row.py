@@ -150,7 +150,6 @@ class Op:
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
-        rises_at_kink: Whether it grows from its kink to both sides.
         outlives_domain: Whether the derivative has values where the operation has none.
         overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
         guarded: The operand that must stay inside the domain, if not the first.
@@ -227,7 +226,6 @@ class Op:
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
     is_step: bool = False
-    rises_at_kink: bool = False
     outlives_domain: bool = False
     overflows: bool = False
     guarded: str = ""

@@ -1,14 +1,16 @@
 """A Program on a ray into the point: every element that the output is made of as a series in the distance.
 
-Where the first terms are known the derivative on this side is proved, or that there is none: the function grows
-without bound, or has no value on this side.  Determinants, inverses and logarithms of what goes to 0 have no series.
+Where the first terms are known the value and the derivatives on this side are proved, or that there are none: the
+function grows without bound, or does not exist on this side.  Determinants, inverses and eigenvalues have no series.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 
 import numpy as np
 import sympy
@@ -20,29 +22,34 @@ from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan
+from gradcli.reference.exact_numbers import Form
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Undefined, exponent_of, rule_of
+from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
 from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import (
     ANALYTIC,
+    CONSTANT,
+    FLAT,
+    FUNCTIONS,
     Absent,
+    Divergent,
     Series,
     Undecided,
+    angle,
     coefficients_of,
     composed,
     constant,
-    plus,
+    exp,
+    log,
     power,
     ray,
-    scaled,
-    times,
 )
 
 SKIPPED = 256
 """Members of a sum that do not move, which take as long as one that does."""
 
-Element = Series | Absent | Undecided
-"""What an element is on the ray: no value there, or not known."""
+Element = Series | Absent | Divergent | Undecided
+"""What an element is on the ray: no value there, beyond all powers, or not known."""
 
 
 class Rays:
@@ -56,32 +63,39 @@ class Rays:
         with precision(bits):
             self.run.evaluate()
 
-    def on(self, moving: Collection[Direction], side: int) -> Mapping[int, Element]:
-        """The elements of y that the plan judges, while some elements of the inputs move to one side."""
+    def on(self, moving: Mapping[Direction, float]) -> Mapping[int, Element]:
+        """The elements of y that the plan judges, while some elements of the inputs move by a weight times t."""
         program = self.reference.program
-        numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
+        reached = self._reached(moving)
         with precision(self.bits):
             self.known = {}
-            for symbol, j in moving:
+            for (symbol, j), weight in moving.items():
                 value = self.run.values.get(symbol, {}).get(j)
-                if value is not None and not isinstance(value, Undefined):
-                    self.known.setdefault(symbol, {})[j] = ray(value, side)
+                if value is not None:
+                    is_there = not isinstance(value, Undefined) and exists(value)
+                    self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if is_there else Absent()
             for line in program.lines:
-                if line.symbol in self.plan.pairs and line.symbol in self.plan.needed:
+                if line.symbol in reached and line.symbol in self.plan.needed:
                     require_time()
-                    directions, elements = self.plan.pairs[line.symbol]
-                    reached = np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[line.symbol])
-                    self.known[line.symbol] = self._line(line, reached)
+                    self.known[line.symbol] = self._line(line, reached[line.symbol])
             output = program.output
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
+
+    def _reached(self, moving: Collection[Direction]) -> Mapping[Atom, Flat]:
+        """The elements of lines that the plan needs and that these directions move."""
+        numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
+        return {
+            atom: np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[atom])
+            for atom, (directions, elements) in self.plan.pairs.items()
+            if atom in self.plan.needed
+        }
 
     def _element(self, operand: Atom, element: int) -> Element:
         """An operand at one of its elements; what is not known to move is its value."""
         moving = self.known.get(operand, {}).get(element)
         if moving is not None:
             return moving
-        value = self.run.values[operand][element]
-        return Undecided() if isinstance(value, Undefined) or not exists(value) else constant(value)
+        return _still(self.run.values[operand][element])
 
     def _line(self, line: Line, elements: Flat) -> dict[int, Element]:
         """The elements of a line that move, or that have no value at the point."""
@@ -89,12 +103,17 @@ class Rays:
         for e, inside in self._members(line, elements).items():
             value = self.run.values[line.symbol][e]
             if isinstance(value, Undefined) or not all(map(_stays, inside)):
-                found[e] = self._anchored(self._result(line, inside), value)
+                found[e] = self._anchored(self._result(line, e, inside, value), value)
         return found
 
     def _members(self, line: Line, elements: Flat) -> dict[int, list[Element]]:
-        """What the elements of a line are made of; of a sum only what moves, where the rest is in its value."""
+        """What the elements of a line are made of; of a sum only what moves, where the rest is in its value.
+
+        Of what is compared, numbers that are certainly the same are one exact number.
+        """
         members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
+        is_compared = line.call.op.is_extreme or bool(line.call.op.sense)
+        same: dict[tuple[int, Form], Ball] = {}
         values = self.run.values[line.symbol]
         is_sum = _is_sum(line) and not any(isinstance(values[e], Undefined) for e in members)
         for k, position, source in self.reference.footprint.parts(line, elements):
@@ -106,9 +125,13 @@ class Rays:
                 pairs = [(e, s) for e, s in pairs if s in moving]
             self.work += len(pairs) + len(source) // SKIPPED
             is_number = not isinstance(operand, sympy.Symbol)
-            number = constant(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
+            number = _still(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
             for e, s in pairs:
-                members[e].append(number or self._element(operand, s))
+                inside = number or self._element(operand, s)
+                if is_compared and isinstance(inside, Series) and not inside.constant.is_exact():
+                    form = self.run.numbering.form(operand, s)
+                    inside = inside.moved_to(same.setdefault((e, form), inside.constant.mid()))
+                members[e].append(inside)
         return members
 
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
@@ -120,53 +143,68 @@ class Rays:
             return element
         if not exists(value) or not element.is_bounded:
             return Undecided()
-        return Series((*constant(value).terms, *(t for t in element.terms if t[0] > 0)), element.rest)
+        return Series((*constant(value).terms, *(t for t in element.terms if t[0] > CONSTANT)), element.rest)
 
-    def _result(self, line: Line, inside: list[Element]) -> Element:
+    def _result(self, line: Line, e: int, inside: list[Element], value: Ball | Undefined) -> Element:
         op = line.call.op
         try:
             if op.is_branch:
-                return _chosen(inside)
+                taken = _chosen(inside)
+                if isinstance(taken, Series) and not taken.is_continuous and self.run.are_same(line, e):
+                    return replace(taken, is_continuous=True)
+                return taken
+            if op.name == "detach":
+                return constant(value) if not isinstance(value, Undefined) else Undecided()
+            if any(isinstance(a, Divergent) for a in inside):
+                return _beyond(op, inside)
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
-                return self._elementwise(line, operands)
+                return _elementwise(line, operands)
             if op.is_extreme:
                 return reduce(lambda a, b: _extreme(a, b, op), operands)
             if op.is_nonlinear_fold:
-                return reduce(times, operands, constant(arb(1)))
+                return reduce(Series.__mul__, operands, constant(arb(1)))
             if _is_sum(line):
-                return reduce(plus, operands, constant(arb(0)))
-        except (Absent, Undecided) as reason:
+                return reduce(Series.__add__, operands, constant(arb(0)))
+        except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
 
-    def _elementwise(self, line: Line, operands: list[Series]) -> Series:
-        op, (a, *rest) = line.call.op, operands
-        if op.is_extreme:
-            return _extreme(a, rest[0], op)
-        if op.coefficients:
-            pairs = zip(op.coefficients, operands, strict=True)
-            return reduce(plus, [term if factor == 1 else scaled(term, arb(factor)) for factor, term in pairs])
-        if op.sense:
-            holds = plus(a, scaled(rest[0], arb(-1))).sign() in op.sense
-            return Series(constant(arb(int(holds))).terms, is_continuous=False)
-        match name := op.name:
-            case "mul":
-                return times(a, *rest)
-            case "div":
-                return times(a, power(rest[0], Fraction(-1)))
-            case "sqrt":
-                return power(a, Fraction(1, 2))
-            case "pow":
-                exponent = exponent_of(line.call)
-                return _power(a, rest[0], _rational(exponent) or fraction(rest[0].constant))
-            case "asin" | "acos" | "acosh" if not a.is_still and a.constant in (1, -1 if name != "acosh" else 1):
-                return _at_end(name, a)
-            case "abs":
-                return scaled(a, arb(a.sign()))
-            case "detach":
-                raise Undecided
-        return _step(line, a) if op.is_step and len(operands) == 1 else _smooth(line, operands)
+
+def _elementwise(line: Line, operands: list[Series]) -> Series:
+    op, (a, *rest) = line.call.op, operands
+    if op.is_extreme:
+        return _extreme(a, rest[0], op)
+    if op.coefficients:
+        pairs = zip(op.coefficients, operands, strict=True)
+        return reduce(Series.__add__, [term if factor == 1 else term.scaled(arb(factor)) for factor, term in pairs])
+    if op.sense:
+        holds = (a - rest[0]).sign() in op.sense
+        return Series(constant(arb(int(holds))).terms, is_continuous=False)
+    match name := op.name:
+        case "mul":
+            return a * rest[0]
+        case "div":
+            return a / rest[0]
+        case "pow":
+            exponent = exponent_of(line.call)
+            return _power(a, rest[0], _rational(exponent) or fraction(rest[0].constant))
+        case "atan2":
+            return angle(a, rest[0])
+        case "abs":
+            return a.scaled(arb(a.sign()))
+    if op.is_step and len(operands) == 1:
+        return _step(line, a)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](a)
+    return _smooth(line, operands)
+
+
+def _still(value: Ball | Undefined) -> Element:
+    """What stays as it is at the point."""
+    if isinstance(value, Undefined):
+        return Absent() if value.kind == "domain" and value.decided else Undecided()
+    return constant(value) if exists(value) else Undecided() if value.is_nan() else Divergent()
 
 
 def _is_sum(line: Line) -> bool:
@@ -189,19 +227,34 @@ def _series(element: Element) -> Series:
     raise element
 
 
-def _chosen(inside: list[Element]) -> Series:
+def _beyond(op: Op, inside: list[Element]) -> Element:
+    """An operation on what grows faster than all powers: its reciprocal is flat, the rest of a sum does not matter."""
+    first, *rest = inside
+    if op.name == "div" and isinstance(rest[0], Divergent):
+        return _series(first) * Series((), FLAT)
+    others = [a for a in inside if not isinstance(a, Divergent)]
+    if op.coefficients and len(others) == len(inside) - 1 and all(isinstance(a, Series) for a in others):
+        return Divergent()
+    return next((a for a in others if isinstance(a, Absent)), Undecided())
+
+
+def _chosen(inside: list[Element]) -> Element:
     """The branch that is taken on the ray."""
     condition, first, second = inside
     holds = _series(condition)
     if not holds.is_still or not holds.constant.is_exact():
         raise Undecided
-    taken = _series(first if holds.constant == 1 else second)
-    return Series(taken.terms, taken.rest, taken.is_continuous and holds.is_continuous)
+    taken = first if holds.constant == 1 else second
+    return (
+        replace(taken, is_continuous=taken.is_continuous and holds.is_continuous)
+        if isinstance(taken, Series)
+        else taken
+    )
 
 
 def _extreme(a: Series, b: Series, op: Op) -> Series:
     """What is larger (or smaller) near the point; where they may be the same, up to the terms that are."""
-    difference = plus(a, scaled(b, arb(-1)))
+    difference = a - b
     is_continuous = a.is_continuous and b.is_continuous
     if not difference.terms:
         rest = difference.rest
@@ -211,7 +264,7 @@ def _extreme(a: Series, b: Series, op: Op) -> Series:
 
 
 def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
-    """A power, which need not be constant: a**(b + u) is a**b up to O(t**(e/2)) relatively, if u goes as t**e.
+    """A power, which need not be constant.
 
     Args:
         a: The base.
@@ -220,53 +273,22 @@ def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
     """
     if b.is_still and exponent is not None:
         return power(a, exponent)
-    # A base that is positive at the point: exp(b*log(a)) is analytic there.
-    if a.least == 0 and a.sign() > 0:
-        return _analytic("exp", times(b, _analytic("log", a)))
-    moving = b.moving()
-    if moving.terms and a.sign() < 0:
-        raise Absent  # the exponent is no whole number on the ray
-    if exponent is None or moving.least is None or a.sign() <= 0:
-        raise Undecided
-    result = power(a, exponent)
-    if exponent <= 0 or result.least is None:
-        raise Undecided
-    # t**u with u of order t**e is 1 + O(t**e*log(t)), which half of e bounds: logarithms are no terms here.
-    rest = result.least + moving.least / 2
-    rest = rest if result.rest is None else min(rest, result.rest)
-    return Series(tuple(t for t in result.terms if t[0] < rest), rest, a.is_continuous and b.is_continuous)
+    sign = a.sign()
+    if sign > 0:
+        return exp(b * log(a))
+    if sign < 0:
+        raise Undecided if b.is_still else Absent  # a moving exponent is no whole number on the ray
+    if b.sign() > 0:
+        return a
+    raise Absent
 
 
 def _rational(number: Expr | None) -> Fraction | None:
     return Fraction(int(number.p), int(number.q)) if number is not None and number.is_Rational else None
 
 
-def _analytic(name: str, a: Series) -> Series:
-    moving, at = a.moving(), a.constant
-    if name == "log" and (at < 0 or (at == 0 and moving.sign() <= 0)):
-        raise Absent
-    coefficients = coefficients_of(name, at)
-    if not all(c.is_finite() for c in coefficients):
-        raise Undecided
-    return composed(coefficients, moving)
-
-
-def _at_end(name: str, a: Series) -> Series:
-    """At an end of the domain by a square root: acos(x) is 2*asin(sqrt((1 - x)/2)), and so on."""
-    end = int(a.constant.unique_fmpz())
-    inside = scaled(plus(constant(arb(1)), scaled(a, arb(-end))), arb(0.5))  # (1 - |x|)/2
-    if name == "acosh":
-        root = power(scaled(inside, arb(-1)), Fraction(1, 2))
-        return scaled(_analytic("asinh", root), arb(2))
-    angle = scaled(_analytic("asin", power(inside, Fraction(1, 2))), arb(2 * end))
-    straight = arb.pi() / 2 if name == "asin" else arb(0) if end > 0 else arb.pi()
-    return plus(
-        constant(end * straight if name == "asin" else straight), scaled(angle, arb(-1 if name == "asin" else 1))
-    )
-
-
 def _step(line: Line, a: Series) -> Series:
-    """A step is the value beside the point: a quarter away from a jump there is no other."""
+    """A step is the value next to the point: a quarter away from a jump there is no other."""
     rule = rule_of(line.call)
     (parameter,) = rule.parameters
     moving, at = a.moving(), a.constant
@@ -280,18 +302,19 @@ def _step(line: Line, a: Series) -> Series:
 
 
 def _smooth(line: Line, operands: list[Series]) -> Series:
-    """By the power series; of one that is not at hand, to the first order."""
+    """By the power series; of one that is not at hand, to the second order."""
+    moving, balls = [a.moving() for a in operands], [a.constant for a in operands]
     if line.call.op.name in ANALYTIC:
-        return _analytic(line.call.op.name, operands[0])
-    moving = [a.moving() for a in operands]
-    rule, balls = rule_of(line.call), [a.constant for a in operands]
+        return composed(coefficients_of(line.call.op.name, balls[0]), moving[0])
+    rule = rule_of(line.call)
     value = rule.evaluate(list(balls), "")
     slopes = [rule.slope(k, list(balls), "") for k in range(len(balls))]
     if isinstance(value, Undefined) or any(isinstance(s, Undefined) for s in slopes):
         raise Undecided
     total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))
     for slope, part in zip(slopes, moving, strict=True):
-        if part.least is not None:
-            # What the first order leaves out is of the second order in what moves.
-            total = plus(total, plus(scaled(part, slope), Series((), 2 * part.least)))
-    return total
+        total += part.scaled(slope)
+    for (k, a), (m, b) in product(enumerate(moving), repeat=2):
+        total += (a * b).scaled(curvature(line.call, k, m, balls) / 2)
+    least = [part.least for part in moving if part.least is not None]
+    return total + Series((), (3 * min(least)[0], 3 * min(least)[1])) if least else total

@@ -1,0 +1,109 @@
+"""Functions on rays into a point: powers, logarithms and exponentials of the distance, and oscillations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.results import Entry
+
+
+def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
+    check = Function(text).grad({"x": x}).check
+    assert check is not None
+    return check.verdict, next((f for f in check.findings if f.variable is not None), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "slope"),
+    [
+        *(("x/log(abs(x))", 0), ("x/log(2*abs(x)) + x**2", 0), ("x/log(abs(x))**2", 0), ("x**2*log(abs(x))", 0)),
+        *(("x/log2(abs(x))", 0), ("exp(-1/x**2)", 0), ("x**2*sin(pi/x)", 0), ("x*abs(x)**0.1*log(abs(x))", 0)),
+        *(
+            ("x/log(abs(x)) + x", 1),
+            ("exp(x)*x/log(abs(x)) - 2*x", -2),
+            ("x*tanh(1/x**2)", 1),
+            ("x*erfc(1/x)*0 - x", -1),
+        ),
+        *(("x**2/(1 + exp(1/x))", 0)),
+    ],
+)
+def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
+    """By hand, with L = -log|x|, whose powers all grow more slowly than any power of 1/x; torch says NaN."""
+    verdict, finding = _slope(f"where(x == 0, 0, {text})")
+    assert verdict == "nan-trap"
+    assert finding is not None
+    assert finding.proven
+    assert finding.reference == pytest.approx(slope)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("where(x > 0, x*log(x), 0)", "tends to 0 on the left and grows without bound on the right"),
+        ("where(x == 0, 0, 1/log(abs(x)))", "it grows without bound"),
+        ("where(x == 0, 0, x*log(abs(x)))", "it grows without bound"),
+        ("abs(x)**0.5*log(abs(x) + (x == 0))", "it grows without bound"),
+    ],
+)
+def test_what_is_steeper_than_a_line_grows_without_bound(text: str, words: str) -> None:
+    """By hand: the slopes are as log(x), 1/(x*log(x)**2) and the like."""
+    verdict, finding = _slope(text)
+    assert verdict == "undefined"
+    assert finding is not None
+    assert words in finding.note
+
+
+def test_a_slow_way_on_one_side_is_seen() -> None:
+    """The other side is 0."""
+    assert _slope("where(x > 0, x/log(x), 0)")[0] == "nan-trap"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x*sin(pi/x)", "x*sin(log(abs(x)))", "x*cos(2*pi*log2(abs(x)))", "x*lgamma(abs(x))", "x/log(log(2 + 1/abs(x)))"],
+)
+def test_what_no_series_tells_is_left_open(text: str) -> None:
+    """Oscillations, and functions that have no such series."""
+    assert _slope(f"where(x == 0, 0, {text})")[0] == "unchecked"
+
+
+@pytest.mark.parametrize("text", ["where(x >= 1, exp(x), exp(1)*x)", "where(x >= 1, sin(x), sin(1) + cos(1)*(x - 1))"])
+def test_no_agreement_is_inferred(text: str) -> None:
+    """Two slopes of e that no number of bits shows to be the same."""
+    assert _slope(text, 1)[0] == "unchecked"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "verdict"),
+    [
+        ("sin(x*y)/(x*y)", {"x": 0.0, "y": 0.0}, "removable"),
+        ("x*y/(x**2 + y**2)", {"x": 0.0, "y": 0.0}, "undefined"),
+        ("x**2*y/(x**2 + y**2)", {"x": 0.0, "y": 0.0}, "undefined"),
+        ("x**2*y**2/(x**2 + y**2)", {"x": 0.0, "y": 0.0}, "removable"),
+        ("x*y/(x + y)", {"x": 0.0, "y": 0.0}, "undefined"),
+        ("x*atan(1/x)", {"x": 0.0}, "undefined"),
+        ("sin(x)/x + y", {"x": 0.0, "y": 1.0}, "removable"),
+    ],
+)
+def test_a_limit_in_several_inputs_is_one_on_all_ways(text: str, at: dict[str, float], verdict: str) -> None:
+    """By hand; that of x**2*y/(x**2 + y**2) exists, and its slopes along straight lines are not linear in the line."""
+    check = Function(text).grad(at).check
+    assert check is not None
+    verdicts = {finding.verdict for finding in check.findings if finding.variable == "x"}
+    assert verdicts == {verdict}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_oscillations_are_never_called_smooth(seed: int) -> None:
+    """x*f(c/x) and x*f(c*log|x|) for random c, also powers of 2 and multiples of pi."""
+    generator = np.random.default_rng(seed)
+    for _ in range(25):
+        c: Any = generator.choice(["pi", "2*pi", "pi/2", "1", "3*pi", "1024", "2**80*pi", "pi/3"])
+        inside = generator.choice([f"{c}/x", f"{c}/x**2", f"{c}*log2(abs(x))", f"{c}*log(abs(x))"])
+        f = generator.choice(["sin({})", "cos({})", "sin({})**2", "cos({})**3", "tanh(sin({}))"])
+        text = f"where(x == 0, 0, x*{f.format(inside)})"
+        assert _slope(text)[0] in ("undefined", "unchecked"), text
