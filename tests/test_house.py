@@ -273,7 +273,7 @@ RULES = {
     "reference/series.py": "power series",
     "reference/exact_numbers.py": "the algebra of linear forms",
     "reference/tape.py": "values of statistics",
-    "reference/kinks_met.py": "quotients by constants",
+    "reference/second_order.py": "powers of what may be 0",
     "crosscheck/singular.py": "the cut of the angle",
     "reference/taylor_models.py": "power series, and the derivatives of functions in terms of others",
     "diagnose/expansions.py": "whole powers",

@@ -8,7 +8,7 @@ derivative back through the backward pass.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -42,7 +42,13 @@ DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-def explained(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Entry]:
+def explained(
+    case: Case,
+    point: Point,
+    rows: Flat | None,
+    wrong: Sequence[Wrong],
+    zeros_of: Callable[[Sequence[Wrong]], Sequence[Wrong]] | None = None,
+) -> list[Entry]:
     """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
 
     What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
@@ -53,12 +59,13 @@ def explained(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong
         point: The Program and its inputs.
         rows: Of y, that may matter; None for all.
         wrong: The entries whose number is not the truth.
+        zeros_of: Those of them whose truth is 0; by default by the Jacobian of the case.
     """
     if not wrong:
         return []
     back = _Back(case, point, wrong)
     residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := back.residue(one.entry))}
-    zeros = _zeros(case, rows, list(residues))
+    zeros = zeros_of(list(residues)) if zeros_of else _zeros(case, rows, list(residues))
     rest = [one for one in wrong if one not in zeros]
     return [residues[one] for one in zeros] + (_excused(case, point, rows, rest, back) if rest else [])
 

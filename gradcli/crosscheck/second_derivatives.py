@@ -1,29 +1,40 @@
-"""Ju, Hu and the Hessian: derivatives of one more Program, which the judge of Jacobians judges.
+"""Ju, Hu and the Hessian, judged.
 
-    Ju         the derivative of g(t) = f(x + t*u) by t, at 0
-    Hu         the gradient by x of the tangent dy(x, u)         `gradcli.reference.tangent`
+    Ju         the derivative of g(t) = f(x + t*u) by t, at 0, which the judge of Jacobians judges
+    Hu         a sweep back whose adjoints have tangents      `gradcli.reference.second_order`
     row i      of H: the same for u = e_i
 
-So they are judged with their kinks, limits and jumps, and at a kink the one-sided derivatives of g are those of f along
-u and against it.  The gradient beside a Hessian is judged for itself: where it has a kink, its tangent Program takes
-one side.  An entry of Hu is the derivative along u of an element of the gradient, and where branches or poles meet
-nothing else proves it (`gradcli.crosscheck.crossings`).  Some entries can also be enclosed without torch, to confirm
-formulas.
+Where an operation on the way is not smooth, only the derivative of a slope along its own input is decided: by series
+on both sides.  Of other inputs that move what is met there, nothing is claimed.  The gradient next to a Hessian is
+judged for itself.  Some entries can also be enclosed without torch, to confirm formulas.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Enclosed, Tolerance, Truths, compare
-from gradcli.crosscheck.crossings import EXISTING, Crossings
+from gradcli.crosscheck.compare import (
+    BITS,
+    FIRST_BITS,
+    TOLERANCE,
+    ZERO_BITS,
+    Block,
+    Case,
+    Enclosed,
+    Singular,
+    Tolerance,
+    Truths,
+    Wrong,
+    compare,
+    number_of,
+    to_float,
+)
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -36,19 +47,31 @@ from gradcli.crosscheck.point import (
     way,
 )
 from gradcli.crosscheck.sample import SEED, Survey, Wiring, magnitude, pick
+from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
 from gradcli.crosscheck.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
-from gradcli.reference.program_writer import NoTangentError
+from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction
-from gradcli.reference.tangent import Tangent, direction_name, tangent
+from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry, Index, Of, Verdict
 
 KNOWN = 3
 """Elements of each variable that give the rows and columns at which formulas of second derivatives are compared."""
+
+EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
+"""Verdicts on numbers whose truth exists at the point itself."""
+
+OVER_BUDGET = "the second derivatives were over the budget of the reference"
+
+
+def direction_name(variable: str) -> str:
+    """What the direction of a variable is called: no name of the language has a space."""
+    return f"u of {variable}"
 
 
 def along(point: Point, u: Mapping[str, Array]) -> Point:
@@ -88,34 +111,6 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())})
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """dy(x, u) as a Program, and the same as torch computes it, whose rounding is to explain torch's numbers."""
-
-    dy: Tangent
-    typed: Tangent
-
-    @classmethod
-    def of(cls, point: Point, moving: Collection[str]) -> Slopes:
-        """For the variables that have a direction.
-
-        Raises:
-            NoTangentError: There is no such Program.
-        """
-        dy = tangent(point.program, point.shapes, moving)
-        try:
-            # As typed where possible: its rounding is that of the operations that torch ran.
-            return cls(dy, tangent(point.typed, point.typed_shapes, moving, as_torch=True))
-        except NoTangentError:
-            return cls(dy, dy)
-
-    def at(self, point: Point, u: Mapping[str, Array]) -> Point:
-        """The point of dy at x along u: its Program, and the same as torch computes it."""
-        inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
-        dy, typed = self.dy, self.typed
-        return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
-
-
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
     """Some elements of Ju, Hu or the Hessian, without torch; none where that is over the budget or there are none.
 
@@ -126,17 +121,22 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
         wrt: The variables of Hu, or of the rows and columns of the Hessian.
         bits: Of the balls.
     """
-    if of == "jvp":
-        found = _enclosed(along(point, u), (STEP,), _few(point.rows), bits)
-        return Truths({("", ""): {(row, ()): ball for _, row, _, ball in found}}, bits)
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
-    for name in wrt if of == "hessian" else ("",):
-        ways = [_unit(point, name, i) for i in _few(point.inputs[name].size)] if name else [((), u)]
-        with suppress(NoTangentError):
-            slopes = Slopes.of(point, (name,) if name else u)
-            for row, along_it in ways:
-                for x, _, column, ball in _enclosed(slopes.at(point, along_it), wrt, None, bits):
-                    known.setdefault((name, x), {})[row, column] = ball
+    with suppress(OverTimeError, OverBudgetError), time_limit():
+        if of == "jvp":
+            line, rows = along(point, u), np.array(_few(point.rows), dtype=np.int64)
+            found = Enclosed.at(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
+            truths = found.entries(STEP) if found else []
+            return Truths({("", ""): {(row, ()): ball for row, _, ball in truths}}, bits)
+        products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
+        columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
+        ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
+        for by, row, direction in ways:
+            product = products.along(way(direction))
+            for name, j in columns:
+                ball = product.get((sympy.Symbol(name, real=True), j), arb(0))
+                if exists(ball):
+                    known.setdefault((by, name), {})[row, unravel(j, point.shape_of(name))] = ball
     return Truths(known, bits)
 
 
@@ -147,37 +147,22 @@ def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
     return unravel(i, unit.shape), {name: unit}
 
 
-def _enclosed(
-    point: Point, names: Sequence[str], rows: Sequence[int] | None, bits: int
-) -> list[tuple[str, Index, Index, Ball]]:
-    """Some derivatives by each of these variables, with row and column; none where that is over the budget."""
-    symbols = [sympy.Symbol(name, real=True) for name in names]
-    directions = [(symbol, j) for symbol in symbols for j in _few(math.prod(point.shapes[symbol]))]
-    with suppress(OverTimeError), time_limit():
-        found = Enclosed.at(point, directions, None if rows is None else np.array(rows, dtype=np.int64), bits)
-        return [(name, *truth) for name in names for truth in found.entries(name)] if found else []
-    return []
-
-
 def _few(size: int) -> list[int]:
     """A few flat positions below `size`, evenly spaced from the first to the last."""
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
-ALL_ROWS = 32
+ALL_ROWS = 64
 """Up to this many rows of a Hessian, every one is checked."""
 
 SAMPLED_ROWS = 8
 """Rows of a sample."""
 
-MOST_WORK = 240_000
-"""Ball operations of all rows together, about a second; the first row is always checked."""
+MOST_WORK = 600_000
+"""Slopes of all rows together, about a second; the first row is always checked."""
 
 LOOK = 2_000
 """What looking around the point for one missing derivative counts."""
-
-_COMPARED: Collection[Verdict] = frozenset(["agree", "inaccurate", "disagree"])
-"""Verdicts that need no look around the point."""
 
 
 def judge_derived(
@@ -202,12 +187,13 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     """The verdict of Hu, and of u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
+    total = sum(torch.hvp[name].size for name in wrt)
     try:
-        entries, found = _Products(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
-    except (NoTangentError, OverTimeError) as error:
-        total = sum(torch.hvp[name].size for name in wrt)
-        return _judgement(Part("hvp", total, beside, "none", (str(error),), is_whole=False))
-    return _judgement(_part(found, "hvp", [*(replace(entry, row=None, of="hvp") for entry in entries), *beside]))
+        entries = _Products(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
+    except (OverBudgetError, OverTimeError) as error:
+        why = str(error) or OVER_BUDGET
+        return _judgement(Part("hvp", total, beside, "none", (why,), is_whole=False, left=total))
+    return _judgement(Part("hvp", total, [*(replace(entry, row=None, of="hvp") for entry in entries), *beside], "all"))
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -215,46 +201,30 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, parts, work = _Products(point, tolerance, wrt), list[Entry](), list[Part](), 0
+    products, entries, done, work = _Products(point, tolerance, wrt), list[Entry](), 0, 0
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
     for name, i in chosen:
         # Stop before a row that would be over, by the mean of those so far.
-        if parts and work + work // len(parts) > MOST_WORK:
+        if done and work + work // done > MOST_WORK:
             break
         index, unit = _unit(point, name, i)
         row = {other: block[index] for other, block in torch.hessian[name].items()}
         slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
         try:
             require_time()
-            own, found = products.judged(unit, row, slopes, is_row=True)
-        except (NoTangentError, OverTimeError) as error:
-            notes[str(error)] = None
+            own = products.judged(unit, row, slopes, is_row=True)
+        except (OverBudgetError, OverTimeError) as error:
+            notes[str(error) or OVER_BUDGET] = None
             break
         entries += [replace(entry, row=index, by=name, of="hessian") for entry in own]
-        parts += found.parts[:1]
-        work += found.evidence.work if isinstance(found.evidence, Enclosed) else 0
-        work += LOOK * sum(e.verdict not in _COMPARED for e in found.entries)
-    notes |= dict.fromkeys(note for part in parts for note in part.notes)
+        done, work = done + 1, work + products.work + LOOK * sum(e.is_crossing for e in own)
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    told = [part for part in parts if part.chosen != "none"]  # and not cut off by the time limit
-    bounded = sum(part.bounded for part in parts)
-    words = _words(len(told), len(chosen), total, len(entries) + bounded)
-    return _judgement(
-        Part(
-            "hessian",
-            total * total,
-            [*entries, *gradient],
-            words,
-            tuple(notes),
-            is_whole=words == "all" and beside.is_whole,
-            bounded=bounded,
-            left=sum(part.left for part in told),
-            error=max((part.error or 0.0 for part in parts), default=0.0) or None,
-        )
-    )
+    words = _words(done, len(chosen), total)
+    is_whole = words == "all" and beside.is_whole
+    return _judgement(Part("hessian", total * total, [*entries, *gradient], words, tuple(notes), is_whole=is_whole))
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
@@ -288,20 +258,34 @@ def _judgement(part: Part) -> Judgement:
 
 @dataclass
 class _Products:
-    """Products of one Hessian with directions, each judged as the gradient of the tangent along its direction."""
+    """Products of one Hessian with directions, each element of which is the derivative of a slope along the direction.
+
+    Attributes:
+        work: Slopes of one product.
+    """
 
     point: Point
     tolerance: Tolerance
     wrt: tuple[str, ...]
+    _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.crossings = Crossings(self.point)
-        self.slopes: dict[tuple[str, ...], Slopes] = {}
+        self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+
+    @property
+    def work(self) -> int:
+        """Slopes that one product goes through."""
+        return sum(map(len, self._at(FIRST_BITS).ways.values()))
+
+    def _at(self, bits: int) -> HessianProducts:
+        if bits not in self._known:
+            self._known[bits] = HessianProducts(self.case.reference, bits)
+        return self._known[bits]
 
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
-    ) -> tuple[list[Entry], Judgement]:
-        """The entries, as far as they can be believed where branches or poles meet, and what the tangent's judge says.
+    ) -> list[Entry]:
+        """The entries with their verdicts.
 
         Args:
             u: The direction.
@@ -310,66 +294,108 @@ class _Products:
             is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
 
         Raises:
-            NoTangentError: There is no tangent.
+            OverBudgetError: It is too much.
             OverTimeError: There is no time left.
         """
-        names = tuple(u)
-        if names not in self.slopes:
-            self.slopes[names] = Slopes.of(self.point, names)
-        there = self.slopes[names].at(self.point, u)
-        blocks = {name: product[name].reshape(there.shape + product[name].shape) for name in self.wrt}
-        found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
-        moving = list(way(u))
-        own = moving[0] if len(moving) == 1 else None
-        entries = []
-        for entry in self._reconciled(found, slopes, own):
-            column = self.crossings.direction(entry.variable, entry.column)
-            by, along = (own, [column]) if is_row and own is not None else (column, moving)
-            entries.append(self.crossings.settled(entry, by, along, slopes if by == own else ()))
-        return entries, found
+        moving = way(u)
+        own = next(iter(moving)) if len(moving) == 1 else None
+        waiting = []
+        decided = []
+        for name in self.wrt:
+            for j, number in enumerate(product[name].ravel().tolist()):
+                entry = Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", number)
+                column = self.case.direction(entry)
+                by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
+                met = is_met(self._at(FIRST_BITS), by, against)
+                if met:
+                    told = self._where_met(entry, by, moving, slopes if by == own else ())
+                    decided.append(told if column == own else _unless_missing(entry, slopes if by == own else ()))
+                else:
+                    waiting.append(entry)
+        return decided + self._smooth(waiting, u)
 
-    def _reconciled(self, found: Judgement, slopes: Sequence[Entry], own: Direction | None) -> Iterator[Entry]:
-        """The entries of a row; a limit is the derivative itself where the gradient exists at the point.
+    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array]) -> list[Entry]:
+        """The entries where all operations on the way are smooth, or move with no input that matters."""
+        decided, wrong = list[Entry](), list[Wrong]()
+        for bits in BITS if entries else ():
+            truths, is_last, waiting = self._at(bits).along(way(u)), bits == BITS[-1], list[Entry]()
+            with precision(bits):
+                for entry in entries:
+                    truth = truths.get(self.case.direction(entry), arb(0))
+                    found = compare(entry, truth, self.tolerance, is_last=is_last) if exists(truth) else None
+                    if found is None:
+                        waiting += [] if is_last else [entry]
+                        decided += [_unknown(entry, "is not decided")] if is_last else []
+                    elif found.verdict == "disagree":
+                        wrong.append(Wrong(found, frozenset((0,))))
+                    else:
+                        decided.append(found)
+            entries = waiting
+            if not entries:
+                break
+        if wrong:
+            from gradcli.crosscheck.rounding import explained
 
-        The tangent of sqrt(x**4) is 0/0 at 0, and that function has two derivatives there.  That of relu(x)*y has the
-        slope of one side of relu at 0, and torch may have taken another: nobody is wrong.
+            passes = replace(self.point, tangent_of=(self.point, u))
+            decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
+        return decided
 
-        Args:
-            found: The judgement of the row.
-            slopes: The entries of the gradient that the row is the derivative of.
-            own: The one element of x that they are the slope by, None for several.
-        """
-        is_smooth = bool(slopes) and all(e.verdict in EXISTING for e in slopes)
-        kink = next((e for e in slopes if e.verdict == "kink"), None)
-        for entry in found.parts[0].decided:
-            if entry.verdict == "disagree" and kink is not None:
-                note = f"the gradient has a kink here, and torch picked {repr(kink.torch).removesuffix('.0')} for it"
-                yield replace(entry, verdict="kink", truth=None, relative_error=None, note=note, proven=kink.proven)
-                continue
-            ball = entry.truth if entry.verdict == "removable" else None
-            if own == self.crossings.direction(entry.variable, entry.column):
-                ball = ball or _of_no_jump(entry)
-            if not is_smooth or ball is None:
-                yield entry
-                continue
-            with precision(FIRST_BITS):
-                again = compare(entry, ball, self.tolerance, is_last=True)
-            if again is None or (again.verdict == "disagree" and not entry.proven):
-                yield entry  # a limit that is inferred refutes nothing
-                continue
-            note = entry.note if entry.verdict == "removable" else ""
-            yield replace(again, note=again.note or note, proven=False)
+    def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
+        """The entries whose truth is 0, as far as a float can tell."""
+        truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
+        return [one for one in wrong if truths.get(self.case.direction(one.entry), arb(0)).contains(0)]
+
+    def _where_met(
+        self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
+    ) -> Entry:
+        """The derivative of a slope along its own input, by series on both sides."""
+        missing = _unless_missing(entry, slopes)
+        if missing.verdict != "unchecked":
+            return missing
+        is_removable = any(one.verdict == "removable" for one in slopes)
+        one = Singular(entry, Undefined("slope", "", decided=False), frozenset((0,)))
+        plan = planned(self.case, [one])
+        for bits in OF_SERIES:
+            if plan is None:
+                break
+            left, right = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
+            with precision(bits):
+                found = self._meeting(entry, left.times(moving.get(by, 0.0)), right.times(moving.get(by, 0.0)))
+            if found is not None:
+                return replace(found, verdict="removable") if is_removable and found.truth is not None else found
+        return missing
+
+    def _meeting(self, entry: Entry, left: Limit, right: Limit) -> Entry | None:
+        """The verdict by the second derivatives on both sides; None if they do not tell."""
+        if "unknown" in (left.kind, right.kind):
+            return None
+        if left.ball is None or right.ball is None:
+            note = f"the second derivative does not exist: {sides_in_words(left, right)}"
+            return replace(entry, verdict="undefined", note=note, proven=True)
+        if not left.meets(right):
+            note = "the second derivatives from the left and from the right differ"
+            sides = to_float(left.ball), to_float(right.ball)
+            return replace(entry, verdict="kink", note=note, one_sided=sides, proven=True)
+        if left.ball != right.ball:
+            return None
+        found = compare(entry, right.ball, self.tolerance, is_last=True)
+        return found and replace(found, is_crossing=True)
 
 
-def _of_no_jump(entry: Entry) -> Ball | None:
-    """The derivative where a slope only seems to jump, over the number that the tangent Program picks at a kink inside.
+def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
+    """The entry as undecided, unless the slope that it is the derivative of has none."""
+    missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
+    if missing is None:
+        return _unknown(entry, "is not decided")
+    note = f"the gradient does not exist here: {missing.note}"
+    if missing.verdict == "kink":
+        note = f"the gradient has a kink here, and torch picked {shown_number(number_of(missing))} for it"
+    return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
 
-    A slope that exists has no jump along its own direction, by the theorem of Darboux: that of maximum(x, 0) +
-    minimum(x, 0) is 1 at 0, as on both sides.
-    """
-    if entry.verdict != "kink" or entry.one_sided is None or entry.one_sided[0] != entry.one_sided[1]:
-        return None
-    return arb(entry.one_sided[0])
+
+def _unknown(entry: Entry, why: str) -> Entry:
+    note = f"branches or poles meet here; whether the second derivative exists, {why}"
+    return replace(entry, verdict="unchecked", note=note, proven=False)
 
 
 def _chosen_rows(
@@ -399,12 +425,12 @@ def _scores(torch: SecondDerivatives, name: str) -> Array:
     return scores
 
 
-def _words(done: int, chosen: int, total: int, entries: int) -> str:
+def _words(done: int, chosen: int, total: int) -> str:
     """How the rows of a Hessian were chosen, in the words of the answer: all, none, or which sample."""
-    if not entries:
+    if not done:
         return "none"
     if done == total:
-        return "all" if entries == total * total else f"all rows, columns sampled, seed {SEED}"
+        return "all"
     shown = f"{done:,} of {total:,} rows"
     if chosen == total:
         return f"{shown}: as many as the budget allows"

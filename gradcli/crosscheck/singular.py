@@ -65,10 +65,10 @@ class Limit:
         return cls("infinite" if is_known else "unknown")
 
     @classmethod
-    def of_slope(cls, series: Series) -> Limit:
+    def of_slope(cls, series: Series, order: int = 1) -> Limit:
         """The derivative of a series by the distance."""
         try:
-            slope = series.derivative()
+            slope = series.derivative(order)
         except Undecided:
             return cls("unknown")
         return cls("infinite") if slope is None else cls("finite", slope)
@@ -348,6 +348,25 @@ class Looks:
             return Limit("absent")
         is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
         return self._slope(one, look).times(sign) if is_on else Limit("unknown")
+
+    def second(self, one: Singular, *, has_value: bool) -> tuple[Limit, Limit]:
+        """The second derivatives on both sides along the input of an entry of one row, where the first ones may meet.
+
+        Args:
+            one: The entry.
+            has_value: Whether y has a value at the point that it goes on from; else it has a limit.
+        """
+        unknown = Limit("unknown")
+        (row,), direction = one.rows, self.case.direction(one.entry)
+        with precision(self.bits):
+            looks = [self.side(direction, sign) for sign in (-1, 1)]
+            left, right = (look.get(row, Undecided()) for look in looks)
+            is_one = self._slope(one, looks[0]).times(-1).meets(self._slope(one, looks[1]))
+            is_there = all(self._goes_on(row, element) for element in (left, right)) or not has_value
+            if not is_one or not is_there or not Limit.of(left).meets(Limit.of(right)):
+                return unknown, unknown
+            found = [Limit.of_slope(element, 2) for element in (left, right) if isinstance(element, Series)]
+        return found[0], found[1]
 
     def _goes_on(self, row: int, element: Element | None) -> bool:
         value = self.here.values.get(row)

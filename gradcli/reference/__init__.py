@@ -16,6 +16,6 @@ spectral_lines                   their slopes as lines of the language
 tangent, program_writer          dy = J(x)·u as one more Program, for second derivatives
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 series, directional_series       what the function is on a ray into the point, in powers of the distance
-kinks_met                        what a slope meets that is not smooth, by the inputs that it moves with
+second_order                     products of the Hessian with directions, and where they meet what is not smooth
 critical                         where a kink or a pole may be, in float64
 """

@@ -227,13 +227,13 @@ class Groups:
         for p, s in zip(position.tolist(), source.tolist(), strict=True):
             members[out[p]].append(s)
         values = dict(zip(source.tolist(), run.at(line, 0, source), strict=True))
-        known: dict[tuple[int, ...], _Group] = {}
-        self.groups: dict[int, _Group] = {}
+        known: dict[tuple[int, ...], Group] = {}
+        self.groups: dict[int, Group] = {}
         for e, inside in members.items():
             # Results that share all of their elements, as the n² of an inverse do, share one group.
             key = tuple(inside)
             if key not in known:
-                known[key] = _Group(self.op, self.shown, self.order, inside, [values[s] for s in inside])
+                known[key] = Group(self.op, self.shown, self.order, inside, [values[s] for s in inside])
                 if run.rounding is None:
                     known[key].form = partial(run.numbering.form, line.call.operands[0])
             self.groups[e] = known[key]
@@ -285,7 +285,7 @@ class Groups:
         return len(self.groups[out].values)
 
 
-class _Group:
+class Group:
     """The elements that one product, extreme or matrix is made of, with what is computed of them once."""
 
     def __init__(self, op: Op, shown: str, order: int, elements: list[int], values: Sequence[Outcome]) -> None:

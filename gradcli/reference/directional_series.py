@@ -315,6 +315,7 @@ def _smooth(line: Line, operands: list[Series]) -> Series:
     for slope, part in zip(slopes, moving, strict=True):
         total += part.scaled(slope)
     for (k, a), (m, b) in product(enumerate(moving), repeat=2):
-        total += (a * b).scaled(curvature(line.call, k, m, balls) / 2)
+        if (bend := curvature(line.call, k, m)) is not None:
+            total += (a * b).scaled(bend(balls) / 2)
     least = [part.least for part in moving if part.least is not None]
     return total + Series((), (3 * min(least)[0], 3 * min(least)[1])) if least else total

@@ -8,7 +8,7 @@ What holding numbers in a float format adds to the balls stands below: with it, 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -178,12 +178,12 @@ def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) ->
     return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
 
 
-def curvature(call: Call, k: int, m: int, operands: Sequence[Ball]) -> Ball:
-    """The second derivative of an elementwise operation by operands k and m; no number where there is none."""
-    rule = rule_of(call)
-    second = _second(call.op.name, exponent_of(call), call.statics, k, m)
-    environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
-    return arb(0) if second is None else second(environment)
+def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
+    """The second derivative of an elementwise operation by operands k and m; None where it is 0 everywhere."""
+    second, parameters = _second(call.op.name, exponent_of(call), call.statics, k, m), rule_of(call).parameters
+    if second is None:
+        return None
+    return lambda operands: second({p: a for p, a in zip(parameters, operands, strict=True) if p is not None})
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,313 @@
+"""Products of the Hessian of a y of one element with directions, as balls: forward over reverse.
+
+Along a direction u, every value x has a tangent x' and every adjoint a tangent of its own.  Back through an operation
+with the slopes s, whose tangents s' are sums of second derivatives times tangents, an adjoint a leaves a*s at the
+operands, and its tangent a'*s + a*s'.  What arrives at the inputs is the gradient, and its tangent is the product Hu.
+
+Nothing of that is known where an operation is not smooth at the point: `met` are the elements at which one is not.
+Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, section 5.1; N. Higham, "Functions of Matrices", 2008,
+(3.16), for exponentials; T. Kato, "Perturbation Theory for Linear Operators", 1966, II-2.1, for projections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, product
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb, arb_mat
+
+from gradcli.language.ops import Kind, Monoid
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.choices import Group, Groups, is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.deadline import require_time
+from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import Outcome, Undefined, curvature, is_polynomial, is_power, rule_of
+from gradcli.reference.running import Direction, Run
+from gradcli.reference.spectral import Symmetric
+
+Elements = dict[int, Ball]
+"""By flat position; what is not in it is an exact zero."""
+
+Way = tuple[int, int, int, Ball]
+"""From an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dual:
+    """A number and its tangent."""
+
+    value: Ball
+    tangent: Ball
+
+    def __mul__(self, other: _Dual) -> _Dual:
+        return _Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
+
+
+class HessianProducts:
+    """The products with any directions, at one precision.
+
+    Args:
+        reference: Of a Program whose output has one element.
+        bits: Of the balls.
+
+    Raises:
+        OverBudgetError: The output is made of too much.
+    """
+
+    def __init__(self, reference: Reference, bits: int) -> None:
+        self.reference, self.bits = reference, bits
+        output = reference.program.output
+        needed = reference.made_of({output: np.array([0])}) if isinstance(output, sympy.Symbol) else {}
+        self.run = Run(Plan(reference, (), needed=needed))
+        self.met: dict[Atom, set[int]] = {}
+        self.groups: dict[Atom, Groups] = {}
+        self.operands: dict[Atom, Mapping[int, Sequence[Ball]]] = {}
+        self._known_bends: dict[tuple[Atom, int, int, int], Ball] = {}
+        with precision(bits):
+            self.run.evaluate()
+            self.ways = {line.symbol: list(self._ways(line)) for line in self._lines}
+            self.adjoints = self._gradient()
+
+    def along(self, u: Mapping[Direction, float]) -> Mapping[Direction, Ball]:
+        """The elements of Hu that are not exactly 0; a ball of nan where an operation on the way is not smooth."""
+        with precision(self.bits):
+            tangents = self._tangents(u)
+            found: dict[Atom, Elements] = {}
+            for line in reversed(self._lines):
+                require_time()
+                own, moved = self.adjoints.get(line.symbol, {}), found.get(line.symbol, {})
+                bends = self._bends(line, tangents)
+                for n, (k, out, source, slope) in enumerate(self.ways[line.symbol]):
+                    if out in moved:
+                        _add(found, line.call.operands[k], source, moved[out] * slope)
+                    if n in bends and out in own:
+                        _add(found, line.call.operands[k], source, own[out] * bends[n])
+            return {(s, e): ball for s in self.reference.program.variables for e, ball in found.get(s, {}).items()}
+
+    @cached_property
+    def moving(self) -> frozenset[Direction]:
+        """The inputs that what is met is made of."""
+        return self.inputs_of({atom: np.array(sorted(elements)) for atom, elements in self.met.items()})
+
+    def inputs_of(self, elements: Mapping[Atom, Flat]) -> frozenset[Direction]:
+        """The inputs that some elements are made of."""
+        inside = self.reference.made_of(elements)
+        return frozenset((s, int(e)) for s in self.reference.program.variables for e in inside.get(s, ()))
+
+    def met_by(self, direction: Direction) -> Mapping[Atom, Flat]:
+        """What is met by the slope of y along one input: at what it is taken, and at what moves with the input."""
+        plan = self.reference.plan([direction], judges_value=False)
+        found = {}
+        for atom, elements in self.met.items():
+            moved = plan.pairs[atom][1] if atom in plan.pairs else np.empty(0, dtype=np.int64)
+            own = np.intersect1d(np.array(sorted(elements)), np.union1d(moved, plan.needed.get(atom, moved)))
+            if len(own):
+                found[atom] = own
+        return found
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        return [line for line in self.reference.program.lines if line.symbol in self.run.plan.needed]
+
+    # -- slopes
+
+    def _ways(self, line: Line) -> Iterator[Way]:
+        """What a line is made of, with the slopes of the first order."""
+        require_time()
+        op, elements = line.call.op, self.run.plan.needed[line.symbol]
+        if op.kind is Kind.ELEMENTWISE and not op.coefficients:
+            yield from self._elementwise(line, elements)
+            return
+        if is_aggregate(op):
+            self.groups[line.symbol] = Groups(self.run, line, elements)
+        for k, position, source in self.reference.footprint.parts(line, elements):
+            if isinstance(line.call.operands[k], sympy.Symbol):
+                slope = arb(op.coefficients[k]) if op.coefficients else arb(1)
+                for p, s in zip(position.tolist(), source.tolist(), strict=True):
+                    out = int(elements[p])
+                    if is_aggregate(op):
+                        slope = self._known(line.symbol, out, self.groups[line.symbol].slope(out, s))
+                    yield k, out, s, slope
+
+    def _elementwise(self, line: Line, elements: Flat) -> Iterator[Way]:
+        call, shown = line.call, self.reference.program.excerpt(line)
+        columns = [self.run.operand(line, k, elements) for k in range(len(call.operands))]
+        if call.op.is_detached:
+            return
+        self.operands[line.symbol] = dict(zip(elements.tolist(), zip(*columns, strict=True), strict=True))
+        for k, operand in enumerate(call.operands):
+            if not isinstance(operand, sympy.Symbol):
+                continue
+            sources = self.reference.footprint.down(line, k, elements)[1].tolist()
+            for e, source, values in zip(elements.tolist(), sources, zip(*columns, strict=True), strict=True):
+                if is_choice(call.op):
+                    slope = slope_of_choice(call.op, k, values)
+                elif is_power(call) and not is_polynomial(call) and _may_be_zero(values[0]):
+                    slope = Undefined("slope", shown, decided=False)
+                else:
+                    slope = rule_of(call).slope(k, list(values), shown)
+                yield k, e, source, self._known(line.symbol, e, slope)
+
+    def _known(self, atom: Atom, element: int, slope: Outcome) -> Ball:
+        """The slope, or that the operation is not smooth here."""
+        if isinstance(slope, Undefined) or not exists(slope):
+            self.met.setdefault(atom, set()).add(element)
+            return arb.nan()
+        return slope
+
+    def _gradient(self) -> dict[Atom, Elements]:
+        found: dict[Atom, Elements] = {self.reference.program.output: {0: arb(1)}}
+        for line in reversed(self._lines):
+            own = found.get(line.symbol, {})
+            for k, out, source, slope in self.ways[line.symbol]:
+                if out in own and not slope == 0:  # noqa: SIM201
+                    _add(found, line.call.operands[k], source, own[out] * slope)
+        return found
+
+    # -- along a direction
+
+    def _tangents(self, u: Mapping[Direction, float]) -> dict[Atom, Elements]:
+        found: dict[Atom, Elements] = {}
+        for (symbol, e), weight in u.items():
+            found.setdefault(symbol, {})[e] = arb(weight)
+        for line in self._lines:
+            for k, out, source, slope in self.ways[line.symbol]:
+                moved = found.get(line.call.operands[k], {})
+                if source in moved and not slope == 0:  # noqa: SIM201
+                    _add(found, line.symbol, out, moved[source] * slope)
+        return found
+
+    def _bends(self, line: Line, tangents: Mapping[Atom, Elements]) -> Mapping[int, Ball]:
+        """The tangents of the slopes of a line, by the numbers of its ways; of the others they are 0."""
+        op, ways = line.call.op, self.ways[line.symbol]
+        if is_aggregate(op) and not op.is_extreme:
+            moved = tangents.get(line.call.operands[0], {})
+            return self._bends_of_groups(line, moved) if moved else {}
+        if op.kind is not Kind.ELEMENTWISE or op.coefficients or is_choice(op) or rule_of(line.call).is_flat:
+            return {}
+        found: dict[int, Ball] = {}
+        moved_of = [tangents.get(a, {}) for a in line.call.operands]
+        into: dict[int, list[tuple[int, Ball]]] = {}
+        for m, out, source, _ in ways:
+            if source in moved_of[m]:
+                into.setdefault(out, []).append((m, moved_of[m][source]))
+        second = {(k, m): curvature(line.call, k, m) for k, m in product(range(len(moved_of)), repeat=2)}
+        for n, (k, out, _, slope) in enumerate(ways):
+            for m, tangent in into.get(out, ()) if exists(slope) else ():
+                bend, key = second[k, m], (line.symbol, k, m, out)
+                if bend is not None:
+                    if key not in self._known_bends:
+                        self._known_bends[key] = bend(self.operands[line.symbol][out])
+                    term = self._known_bends[key] * tangent
+                    found[n] = found[n] + term if n in found else term
+        return found
+
+    def _bends_of_groups(self, line: Line, moved: Elements) -> Mapping[int, Ball]:
+        groups, known, found = self.groups[line.symbol], dict[int, Any](), dict[int, Ball]()
+        for n, (_, out, source, _) in enumerate(self.ways[line.symbol]):
+            group = groups.groups[out]
+            if id(group) not in known:
+                known[id(group)] = _bends_of(group, [moved.get(s, arb(0)) for s in group.place])
+            found[n] = known[id(group)](out, group.place[source])
+        return found
+
+
+def _may_be_zero(base: Outcome) -> bool:
+    return isinstance(base, Undefined) or bool(base.contains(0))
+
+
+def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> None:
+    own = found.setdefault(atom, {})
+    own[element] = own[element] + ball if element in own else ball
+
+
+def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
+    """The tangents of the slopes of a product, a determinant, an inverse, eigenvalues or an exponential.
+
+    They are a function of the result and of the place of the element that the slope is by.
+    """
+    if group.undefined is not None:
+        return lambda out, n: arb.nan()
+    if group.op.monoid is Monoid.PRODUCT:
+        duals = [_Dual(value, tangent) for value, tangent in zip(group.values, moved, strict=True)]
+        one = _Dual(arb(1), arb(0))
+        before = [one, *accumulate(duals, _Dual.__mul__, initial=None)]
+        after = [one, *accumulate(reversed(duals), _Dual.__mul__, initial=None)]
+        return lambda out, n: (before[n] * after[len(duals) - 1 - n]).tangent
+    order, change = group.order, arb_mat(group.order, group.order, list(moved))
+    if group.op.kind is Kind.SPECTRAL:
+        return _bends_of_exponential(group, change) if group.op.keeps_shape else _bends_of_eigenvalues(group, change)
+    found = arb_mat(order, order, group.inverse)
+    turned = -(found * change * found)  # the tangent of the inverse
+    if not group.op.keeps_shape:
+        trace = sum((found * change)[i, i] for i in range(order))
+        # Jacobi: d det/dA[p, q] = det * inv[q, p].
+        return lambda out, n: group.total * (trace * found[n % order, n // order] + turned[n % order, n // order])
+
+    def of_inverse(out: int, n: int) -> Ball:
+        (i, j), (p, q) = divmod(out % (order * order), order), divmod(n, order)
+        return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
+
+    return of_inverse
+
+
+def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
+    """Of the projection P on one eigenvector: the sum of (Q A' P + P A' Q)/(own - other) over all others Q."""
+    spectral, order = group.spectral, group.order
+    if not isinstance(spectral, Symmetric) or not all(spectral.is_alone(k) for k in range(order)):
+        return lambda out, n: arb.nan()
+    change = (change + change.transpose()) / 2
+    projections = [spectral.projection(k) for k in range(order)]
+    known: dict[int, arb_mat] = {}
+
+    def bend(out: int, n: int) -> Ball:
+        k = out % order
+        if k not in known:
+            total = arb_mat(order, order)
+            for j, other in enumerate(projections):
+                if j != k:
+                    half = other * change * projections[k]
+                    total += (half + half.transpose()) / (spectral.eigenvalues[k] - spectral.eigenvalues[j])
+            known[k] = total
+        return known[k][divmod(n, order)]
+
+    return bend
+
+
+def _bends_of_exponential(group: Group, change: arb_mat) -> Any:
+    """The upper right block of the exponential of X = [[A, E], [0, A]] with the change of A next to it, and X below."""
+    order, known = group.order, dict[int, arb_mat]()
+
+    def bend(out: int, n: int) -> Ball:
+        if n not in known:
+            require_time()
+            whole, (row, column) = arb_mat(4 * order, 4 * order), divmod(n, order)
+            for block in range(4):
+                for i in range(order):
+                    for j in range(order):
+                        whole[block * order + i, block * order + j] = group.spectral.matrix[i, j]
+            for first, second in ((0, 1), (2, 3)):
+                whole[first * order + row, second * order + column] = 1
+                for i in range(order):
+                    for j in range(order):
+                        whole[first // 2 * order + i, (first // 2 + 2) * order + j] = change[i, j]
+            known[n] = whole.exp()
+        i, j = divmod(out % (order * order), order)
+        return known[n][i, 3 * order + j]
+
+    return bend
+
+
+def is_met(products: HessianProducts, by: Direction, along: Collection[Direction]) -> bool | None:
+    """Whether one of these inputs moves what the slope by one of them meets; None where nothing is met at all."""
+    if not products.met:
+        return None
+    met = products.met_by(by)
+    return not products.inputs_of(met).isdisjoint([by, *along]) if met else None
