@@ -308,8 +308,11 @@ class _Products:
                 by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
                 met = is_met(self._at(FIRST_BITS), by, against)
                 if met:
-                    told = self._where_met(entry, by, moving, slopes if by == own else ())
-                    decided.append(told if column == own else _unless_missing(entry, slopes if by == own else ()))
+                    known = slopes if by == own else ()
+                    is_own = column == own
+                    decided.append(
+                        self._where_met(entry, column, moving, known) if is_own else _unless_missing(entry, known)
+                    )
                 else:
                     waiting.append(entry)
         return decided + self._smooth(waiting, u)
@@ -350,7 +353,7 @@ class _Products:
     ) -> Entry:
         """The derivative of a slope along its own input, by series on both sides."""
         missing = _unless_missing(entry, slopes)
-        if missing.verdict != "unchecked":
+        if missing.verdict == "undefined" or any(slope.verdict == "unchecked" for slope in slopes) or not slopes:
             return missing
         is_removable = any(one.verdict == "removable" for one in slopes)
         one = Singular(entry, Undefined("slope", "", decided=False), frozenset((0,)))
@@ -358,9 +361,12 @@ class _Products:
         for bits in OF_SERIES:
             if plan is None:
                 break
-            left, right = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
             with precision(bits):
-                found = self._meeting(entry, left.times(moving.get(by, 0.0)), right.times(moving.get(by, 0.0)))
+                looks = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
+                left, right = (limit.times(moving[by]) for limit in looks)
+                found = self._meeting(entry, left, right)
+            if missing.verdict == "kink":
+                return replace(missing, one_sided=_sides(left, right))
             if found is not None:
                 return replace(found, verdict="removable") if is_removable and found.truth is not None else found
         return missing
@@ -374,12 +380,15 @@ class _Products:
             return replace(entry, verdict="undefined", note=note, proven=True)
         if not left.meets(right):
             note = "the second derivatives from the left and from the right differ"
-            sides = to_float(left.ball), to_float(right.ball)
-            return replace(entry, verdict="kink", note=note, one_sided=sides, proven=True)
+            return replace(entry, verdict="kink", note=note, one_sided=_sides(left, right), proven=True)
         if left.ball != right.ball:
             return None
         found = compare(entry, right.ball, self.tolerance, is_last=True)
         return found and replace(found, is_crossing=True)
+
+
+def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:
+    return None if left.ball is None or right.ball is None else (to_float(left.ball), to_float(right.ball))
 
 
 def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:

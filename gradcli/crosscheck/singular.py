@@ -350,7 +350,7 @@ class Looks:
         return self._slope(one, look).times(sign) if is_on else Limit("unknown")
 
     def second(self, one: Singular, *, has_value: bool) -> tuple[Limit, Limit]:
-        """The second derivatives on both sides along the input of an entry of one row, where the first ones may meet.
+        """The second derivatives on both sides along the input of an entry of one row, where y goes on.
 
         Args:
             one: The entry.
@@ -361,9 +361,8 @@ class Looks:
         with precision(self.bits):
             looks = [self.side(direction, sign) for sign in (-1, 1)]
             left, right = (look.get(row, Undecided()) for look in looks)
-            is_one = self._slope(one, looks[0]).times(-1).meets(self._slope(one, looks[1]))
             is_there = all(self._goes_on(row, element) for element in (left, right)) or not has_value
-            if not is_one or not is_there or not Limit.of(left).meets(Limit.of(right)):
+            if not is_there or not Limit.of(left).meets(Limit.of(right)):
                 return unknown, unknown
             found = [Limit.of_slope(element, 2) for element in (left, right) if isinstance(element, Series)]
         return found[0], found[1]

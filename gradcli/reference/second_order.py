@@ -23,8 +23,8 @@ from flint import arb, arb_mat
 
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.choices import Group, Groups, is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.balls import Ball, cofactor, exists, precision
+from gradcli.reference.choices import MOST_MINORS, Group, Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat
@@ -128,8 +128,11 @@ class HessianProducts:
         if is_aggregate(op):
             self.groups[line.symbol] = Groups(self.run, line, elements)
         for k, position, source in self.reference.footprint.parts(line, elements):
-            if isinstance(line.call.operands[k], sympy.Symbol):
-                slope = arb(op.coefficients[k]) if op.coefficients else arb(1)
+            operand = line.call.operands[k]
+            if isinstance(operand, sympy.Symbol) and operand not in (line.call.operands[:k] if op.coefficients else ()):
+                # of x - x, the slope is 0 and no difference of balls
+                same = zip(op.coefficients, line.call.operands, strict=False)
+                slope = arb(sum(c for c, a in same if a == operand)) if op.coefficients else arb(1)
                 for p, s in zip(position.tolist(), source.tolist(), strict=True):
                     out = int(elements[p])
                     if is_aggregate(op):
@@ -147,7 +150,10 @@ class HessianProducts:
                 continue
             sources = self.reference.footprint.down(line, k, elements)[1].tolist()
             for e, source, values in zip(elements.tolist(), sources, zip(*columns, strict=True), strict=True):
-                if is_choice(call.op):
+                slope: Outcome
+                if is_choice(call.op) and call.operands[-1] == call.operands[-2]:
+                    slope = arb(int(k == len(call.operands) - 1))  # whichever is taken
+                elif is_choice(call.op):
                     slope = slope_of_choice(call.op, k, values)
                 elif is_power(call) and not is_polynomial(call) and _may_be_zero(values[0]):
                     slope = Undefined("slope", shown, decided=False)
@@ -244,6 +250,8 @@ def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
     order, change = group.order, arb_mat(group.order, group.order, list(moved))
     if group.op.kind is Kind.SPECTRAL:
         return _bends_of_exponential(group, change) if group.op.keeps_shape else _bends_of_eigenvalues(group, change)
+    if not group.op.keeps_shape and not exists(group.inverse[0]):
+        return _bends_of_singular(group, change)
     found = arb_mat(order, order, group.inverse)
     turned = -(found * change * found)  # the tangent of the inverse
     if not group.op.keeps_shape:
@@ -256,6 +264,25 @@ def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
         return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
 
     return of_inverse
+
+
+def _bends_of_singular(group: Group, change: arb_mat) -> Any:
+    """Of the cofactors of a singular matrix: each is a determinant, with cofactors of its own."""
+    order = group.order
+    if order > MOST_MINORS:
+        return lambda out, n: arb.nan()
+
+    def bend(out: int, n: int) -> Ball:
+        row, column = divmod(n, order)
+        rows, columns = ([k for k in range(order) if k != left] for left in (row, column))
+        minor = [group.values[i * order + j] for i, j in product(rows, columns)]
+        terms = (
+            change[rows[i], columns[j]] * cofactor(minor, order - 1, i, j)
+            for i, j in product(range(order - 1), repeat=2)
+        )
+        return (-1) ** (row + column) * sum(terms, start=arb(0))
+
+    return bend
 
 
 def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:

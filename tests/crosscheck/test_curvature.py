@@ -215,18 +215,16 @@ def test_a_large_hessian_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch)
         assert (check.verdict, check.findings[0].row) == ("disagree", (row,))
 
 
-def test_up_to_thirty_two_rows_are_all_looked_at() -> None:
+def test_up_to_sixty_four_rows_are_all_looked_at() -> None:
     """Of two variables together."""
-    check = _check("hessian", "sum(x)**2*sum(z**2)", {"x": np.ones(20), "z": np.arange(12.0)})
+    check = _check("hessian", "sum(x)**2*sum(z**2)", {"x": np.ones(40), "z": np.arange(24.0)})
     assert (check.checked, check.chosen) == (ALL_ROWS**2, "all")
 
 
-def test_rows_are_left_out_where_looking_around_takes_too_long() -> None:
-    """The logarithm of the norm of nothing has no value; each row is looked at from all sides."""
+def test_the_rows_of_a_function_without_a_value_are_all_told() -> None:
+    """The logarithm of the norm of nothing."""
     check = _check("hessian", "log(norm(x))", {"x": np.zeros(32)})
-    assert check.verdict == "undefined"
-    assert "of 32 rows: as many as the budget allows" in check.chosen
-    assert check.checked < check.entries
+    assert (check.verdict, check.checked, check.chosen) == ("undefined", 32 * 32, "all")
 
 
 @pytest.mark.parametrize(("command", "text"), [("hvp", "sum(x**3)"), ("jvp", "x**3")])
