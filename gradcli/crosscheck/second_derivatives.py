@@ -65,7 +65,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
     (('x', 'u of x', 'step along u'), ['mul', 'add', 'pow'])
     """
-    typed, start = point.source or point.typed, Span(0, 0)
+    typed, start = point.source, Span(0, 0)
     step = sympy.Symbol(STEP, real=True)
     moving = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in typed.variables if str(s) in u}
     builder = Builder(typed.text, typed.source)
@@ -85,35 +85,13 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes = {symbol: point.shapes[symbol] for symbol in typed.variables}
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
-    return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())})
+    return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """dy(x, u) as a Program, and the same as torch computes it, whose rounding is to explain torch's numbers."""
-
-    dy: Tangent
-    typed: Tangent
-
-    @classmethod
-    def of(cls, point: Point, moving: Collection[str]) -> Slopes:
-        """For the variables that have a direction.
-
-        Raises:
-            NoTangentError: There is no such Program.
-        """
-        dy = tangent(point.program, point.shapes, moving)
-        try:
-            # As typed where possible: its rounding is that of the operations that torch ran.
-            return cls(dy, tangent(point.typed, point.typed_shapes, moving, as_torch=True))
-        except NoTangentError:
-            return cls(dy, dy)
-
-    def at(self, point: Point, u: Mapping[str, Array]) -> Point:
-        """The point of dy at x along u: its Program, and the same as torch computes it."""
-        inputs = {**point.inputs, **{self.dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
-        dy, typed = self.dy, self.typed
-        return Point(typed.program, typed.shapes, dy.program, dy.shapes, inputs, tangent_of=(point, u))
+def _at(dy: Tangent, point: Point, u: Mapping[str, Array]) -> Point:
+    """The point of dy(x, u) at x along u."""
+    inputs = {**point.inputs, **{dy.directions[name]: array.astype(np.float64) for name, array in u.items()}}
+    return Point(point.source, dy.program, dy.shapes, inputs, tangent_of=(point, u))
 
 
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
@@ -133,9 +111,9 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
     for name in wrt if of == "hessian" else ("",):
         ways = [_unit(point, name, i) for i in _few(point.inputs[name].size)] if name else [((), u)]
         with suppress(NoTangentError):
-            slopes = Slopes.of(point, (name,) if name else u)
+            dy = tangent(point.program, point.shapes, (name,) if name else u)
             for row, along_it in ways:
-                for x, _, column, ball in _enclosed(slopes.at(point, along_it), wrt, None, bits):
+                for x, _, column, ball in _enclosed(_at(dy, point, along_it), wrt, None, bits):
                     known.setdefault((name, x), {})[row, column] = ball
     return Truths(known, bits)
 
@@ -296,7 +274,7 @@ class _Products:
 
     def __post_init__(self) -> None:
         self.crossings = Crossings(self.point)
-        self.slopes: dict[tuple[str, ...], Slopes] = {}
+        self.tangents: dict[tuple[str, ...], Tangent] = {}
 
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
@@ -314,9 +292,9 @@ class _Products:
             OverTimeError: There is no time left.
         """
         names = tuple(u)
-        if names not in self.slopes:
-            self.slopes[names] = Slopes.of(self.point, names)
-        there = self.slopes[names].at(self.point, u)
+        if names not in self.tangents:
+            self.tangents[names] = tangent(self.point.program, self.point.shapes, names)
+        there = _at(self.tangents[names], self.point, u)
         blocks = {name: product[name].reshape(there.shape + product[name].shape) for name in self.wrt}
         found = judge(there, _derivatives(there, blocks, self.tolerance), self.wrt, self.tolerance)
         moving = list(way(u))

@@ -33,7 +33,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
-from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of
+from gradcli.reference.rules import Outcome, Undefined, rule_of
 from gradcli.reference.running import Direction, Found, Run, Shift, Side
 
 if TYPE_CHECKING:
@@ -120,18 +120,17 @@ class Plan:
     work: int = 0
     numbering: Numbering | None = None
 
-    def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0) -> Found:
+    def run(self, bits: int, shift: Shift | None = None, side: Side = 0) -> Found:
         """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:
             bits: Of the balls.
-            rounding: A float format; the balls then also cover what its rounding can do.
             shift: How far to move the inputs, for a look at the neighbourhood of the point.
             side: 1 or -1 for derivatives on one side of the point, in the direction or against it; they are what
                 a function goes to there, so that one with a kink has two.
         """
         with precision(bits):
-            return Run(self, rounding, shift, side).found()
+            return Run(self, None, shift, side).found()
 
 
 class Reference:

@@ -21,7 +21,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind
 from gradcli.language.program import meaning
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.movement import Slice, axes_of
@@ -206,13 +206,12 @@ MOST_ORDER = 4
 """Rows of a determinant that is written out, in at most 4 * 2**4 products."""
 
 
-def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = False) -> Program:
+def unroll(program: Program, shapes: Mapping[Atom, Shape]) -> Program:
     """The same function without products, extremes, and determinants of up to `MOST_ORDER` rows.
 
     Args:
         program: The function.
         shapes: Of its symbols.
-        as_torch: Whether determinants, and products that are not 0, stay for torch's rules.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("prod(x)")
@@ -227,10 +226,8 @@ def unroll(program: Program, shapes: Mapping[Atom, Shape], *, as_torch: bool = F
         if op.kind is Kind.SCAN and op.is_nonlinear_fold:
             return _scanned(add, call, operands[0], shape)
         if op.is_nonlinear_fold and 0 not in shape:
-            folded = _folded(add, call, operands[0], shape)
-            is_kept = as_torch and op.monoid is Monoid.PRODUCT
-            return _unless_zero(add, call, operands[0], folded) if is_kept else folded
-        if op.kind is Kind.MATRIX and not op.keeps_shape and 1 <= shape[-1] <= MOST_ORDER and not as_torch:
+            return _folded(add, call, operands[0], shape)
+        if op.kind is Kind.MATRIX and not op.keeps_shape and 1 <= shape[-1] <= MOST_ORDER:
             return _determinant(add, operands[0], shape[-1])
         return builder.emit(op.name, operands, line.span, call.statics)
 
@@ -274,14 +271,6 @@ def _scanned(add: _Add, call: Call, value: Atom, shape: Shape) -> Atom:
         moved = add("pad", kept, (*(0, 0) * (len(shape) - axis - 1), step, 0), "constant", monoid.identity)
         value, step = add(monoid.operation, value, moved), 2 * step
     return value
-
-
-def _unless_zero(add: _Add, call: Call, value: Atom, folded: Atom) -> Atom:
-    """The product itself, but where an element is 0 the folded one; a choice that does not move."""
-    product = add("prod", value, *call.statics)
-    zeros = add("eq", add("detach", value), sympy.S.Zero)
-    is_zero = add("gt", add("sum", zeros, *call.statics), sympy.S.Zero)
-    return add("where", is_zero, folded, product)
 
 
 def _determinant(add: _Add, matrix: Atom, order: int) -> Atom:

@@ -21,7 +21,6 @@ import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.parsing import parse
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_LINES, Atom, Call, Line, Program, Shape
@@ -56,8 +55,6 @@ def tangent(
     program: Program,
     shapes: Mapping[Atom, Shape],
     moving: Collection[str] | None = None,
-    *,
-    as_torch: bool = False,
 ) -> Tangent:
     """The Program of dy = J(x)·u.
 
@@ -65,8 +62,6 @@ def tangent(
         program: A Program of primitives.
         shapes: Of its symbols.
         moving: The variables that have a direction; by default all.
-        as_torch: Whether derivatives are written as torch computes them, whose rounding then explains torch's numbers;
-            the Program may then have defined elementwise operations.
 
     Raises:
         NoTangentError: an operation has no derivative that is a Program, or there are too many lines.
@@ -80,8 +75,8 @@ def tangent(
     variables = {symbol: shapes[symbol] for symbol in program.variables}
     moved = [symbol for symbol in program.variables if moving is None or str(symbol) in moving]
     try:
-        unrolled = unroll(program, shapes, as_torch=as_torch)
-        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved, as_torch=as_torch).found()
+        unrolled = unroll(program, shapes)
+        return _Pass(unrolled, infer(unrolled, variables, bounded=False), moved).found()
     except TooLargeError:
         raise NoTangentError(f"the derivative would take more than {MAX_LINES:,} operations") from None
 
@@ -89,10 +84,8 @@ def tangent(
 class _Pass:
     """One pass forward through a Program of primitives, with lines for the values and for their tangents."""
 
-    def __init__(
-        self, program: Program, shapes: Mapping[Atom, Shape], moved: list[sympy.Symbol], *, as_torch: bool
-    ) -> None:
-        self.program, self.old_shapes, self.as_torch = program, shapes, as_torch
+    def __init__(self, program: Program, shapes: Mapping[Atom, Shape], moved: list[sympy.Symbol]) -> None:
+        self.program, self.old_shapes = program, shapes
         self.directions: dict[Atom, Atom] = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in moved}
         inputs = {s: shapes[s] for s in program.variables} | {u: shapes[s] for s, u in self.directions.items()}
         self.writer = Writer(program.text, program.source, shapes=inputs)
@@ -146,7 +139,7 @@ class _Pass:
             case Kind.MOVEMENT | Kind.SCAN | Kind.REDUCTION if first is not None and call.op.is_linear:
                 return self.add(call.op.name, first, *call.statics)
             case Kind.REDUCTION if first is not None and call.op.monoid is Monoid.PRODUCT:
-                return self._product(call, first)
+                return None  # without elements it does not move, and others are written out
             case Kind.MATRIX if first is not None and call.op.keeps_shape:
                 return self.add("neg", self.add("matmul", self.add("matmul", value, first), value))
             case Kind.MATRIX if first is not None:  # Jacobi's formula
@@ -166,8 +159,6 @@ class _Pass:
             is_first = "ge" if call.op.monoid is Monoid.LARGEST else "le"
             return self._chosen(lambda: self.add(is_first, *operands), entering)
         terms = []
-        if self.as_torch and call.op.slopes_along:
-            return self._by_its_value(call, value, entering)
         for k, moved in enumerate(entering):
             parameters, partial = partial_of(call, k) if moved is not None else ((), sympy.S.Zero)
             if partial != 0 and moved is not None:
@@ -176,17 +167,6 @@ class _Pass:
         if terms and call.op.outlives_domain:
             terms.append(self.add("mul", sympy.S.Zero, value))
         return self._sum(terms)
-
-    def _by_its_value(self, call: Call, value: Atom, entering: list[Atom | None]) -> Atom:
-        (text,), (operand,) = call.op.slopes_along, call.op.operands
-        slope = parse(text, given=frozenset([operand, "result"]))
-        inside: dict[Atom, Atom] = {s: call.operands[0] if str(s) == operand else value for s in slope.variables}
-        for part in slope.lines:
-            operands = (inside.get(a, a) for a in part.call.operands)
-            inside[part.symbol] = self.add(part.call.op.name, *operands, *part.call.statics)
-        (moved,) = entering
-        assert moved is not None, "an operation of one operand that does not move"  # noqa: S101
-        return self.add("mul", inside[slope.output], moved)
 
     def _chosen(self, condition: Callable[[], Atom], entering: list[Atom | None]) -> Atom | None:
         first, second = (sympy.S.Zero if t is None else t for t in entering)
@@ -203,14 +183,6 @@ class _Pass:
             else:
                 parts.append(self.add("zeros", shape) if moved is None else moved)
         return self.add(call.op.name, *parts, *call.statics)
-
-    def _product(self, call: Call, moved: Atom) -> Atom | None:
-        """As torch has it: the product over each element; without elements it does not move."""
-        if 0 in self.writer.shape(call.operands[0]):
-            return None
-        whole = self.add("prod", *call.operands, call.statics[0], True)
-        others = self.add("div", whole, call.operands[0])
-        return self.add("sum", self.add("mul", others, moved), *call.statics)
 
     def _sum(self, terms: list[Atom]) -> Atom | None:
         return reduce(lambda a, b: self.add("add", a, b), terms) if terms else None
