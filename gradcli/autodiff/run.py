@@ -41,6 +41,10 @@ Operation = Callable[[Call, Mapping[Atom, Any], TorchCalls], Any]
 """Runs a call on the values of its operands."""
 
 
+BACKWARD_ONCE = frozenset("hardsigmoid logcumsumexp cdist pdist scaled_dot_product_attention".split())
+"""Operations whose backward pass torch cannot differentiate."""
+
+
 @dataclass(frozen=True, slots=True)
 class Forward:
     """A Program that has run: the leaves of the variables and the output with its graph."""
@@ -64,8 +68,8 @@ def run(
     Raises:
         InputError: A matrix without an inverse, or what else torch refuses: a negative beta, probabilities above 1.
     """
-    ran = expand(program, keep=_is_in_torch_twice) if twice else prepared(program)
-    leaves = leaves_of(ran, inputs, (*wrt, *_differentiated_by(ran)), dtype)
+    ran = prepared(program, twice=twice)
+    leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
     return Forward(leaves, output_of(ran, evaluate(ran, leaves, dtype), dtype))
 
 
@@ -90,7 +94,7 @@ def leaves_of(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...
     return {name: tensor_of(inputs[name], kind).requires_grad_(name in wrt) for name in program.names}
 
 
-def _differentiated_by(program: Program) -> list[str]:
+def differentiated_by(program: Program) -> list[str]:
     """The variables that a derivative in the Program is by; all if one is by what is computed from them."""
     by = [str(line.call.operands[1]) for line in program.lines if line.call.op.name in ("gradient", "jacobian")]
     return by if set(by) <= set(program.names) else list(program.names)
@@ -182,9 +186,9 @@ def backward_error(error: RuntimeError) -> Exception:
     return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
 
 
-def prepared(program: Program) -> Program:
+def prepared(program: Program, *, twice: bool = False) -> Program:
     """The Program in operations that torch has; `run` does this too, and for many runs it may be done before."""
-    return expand(program, keep=is_in_torch)
+    return expand(program, keep=_is_in_torch_twice if twice else is_in_torch)
 
 
 def unshared(program: Program) -> Expansion:
@@ -193,7 +197,7 @@ def unshared(program: Program) -> Expansion:
 
 
 def _is_in_torch_twice(call: Call) -> bool:
-    return is_in_torch(call) and not call.op.backward_once
+    return is_in_torch(call) and call.op.name not in BACKWARD_ONCE
 
 
 def calls_in(dtype: str) -> TorchCalls:

@@ -132,7 +132,7 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
             generator = np.random.default_rng(seed)
             inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
             inputs |= _positions(point, shapes, generator)
-            probe = Point.of(point.typed, shapes, inputs)
+            probe = Point.of(point.source, shapes, inputs)
             moved = {
                 name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
                 for name, (symbol, _) in directions.items()
@@ -150,7 +150,7 @@ def _positions(
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Values of the variables that are whole numbers, such as class indices: those of the point where they fit."""
     found: dict[str, npt.NDArray[np.float64]] = {}
-    program = point.source or point.typed
+    program = point.source
     for symbol in program.variables:
         if (name := str(symbol)) not in program.differentiable:
             given = point.inputs.get(name)

@@ -353,7 +353,7 @@ class _Judge:
     @cached_property
     def _is_of_matrices(self) -> bool:
         """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
-        ops = (line.call.op for line in (self.point.source or self.point.typed).lines)
+        ops = (line.call.op for line in self.point.source.lines)
         return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
 
     def _left_over(self, entries: int) -> float:

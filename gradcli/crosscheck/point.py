@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand, in_primitives, rewritten
+from gradcli.language.program.expansion import in_primitives, rewritten
 from gradcli.language.program.shapes import count_of, infer, shapes_in
+from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
 
@@ -22,33 +22,34 @@ STEP = "step along u"
 
 @dataclass(frozen=True)
 class Point:
-    """A Program at a point, as typed and in primitives, each with the shapes of all its symbols.
-
-    As typed means its elementwise operations; what moves elements is in primitives in both.
+    """A Program at a point, and in primitives with the shapes of all its symbols.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
-    `source` is the Program in all operations of torch; `tangent_of` says of which point, and along which direction u by
-    variable, the Program is the tangent that stands for torch's second backward pass.
+    `source` is the function in all operations of torch; `tangent_of` says of which point, and along which direction u
+    by variable, the Program is the tangent that stands for torch's second backward pass.  `passes` records those
+    of torch: without it, nobody knows whether rounding explains a number.
     """
 
-    typed: Program
-    typed_shapes: Mapping[Atom, Shape]
+    source: Program
     program: Program
     shapes: Mapping[Atom, Shape]
     inputs: Mapping[str, npt.NDArray[np.float64]]
-    source: Program | None = None
     tangent_of: tuple[Point, Mapping[str, Array]] | None = None
+    passes: RecordPasses | None = None
 
     @classmethod
-    def of(cls, typed: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]) -> Point:
+    def of(
+        cls,
+        typed: Program,
+        shapes: Mapping[Atom, Shape],
+        inputs: Mapping[str, Array],
+        passes: RecordPasses | None = None,
+    ) -> Point:
         """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
-        variables = {symbol: shapes[symbol] for symbol in typed.variables}
-        typed = _with_corrections_bounded(typed, variables)
+        source = _with_corrections_bounded(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive, source = in_primitives(typed), typed
-        typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
-        typed_shapes = shapes_in(typed, shapes)
-        return cls(typed, typed_shapes, primitive, shapes_in(primitive, typed_shapes), exact, source)
+        primitive = in_primitives(source)
+        return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
 
     @property
     def shape(self) -> Shape:

@@ -1,33 +1,36 @@
 """Why torch's number is not the truth: what rounding does in its own passes, and what its kernels are known to do.
 
-Torch goes back by rows, and by columns where they are fewer: a number is explained if either way covers it.  The passes
-are of the Program as torch computes it, with its own backward formulas (`gradcli.reference.tape`), and for a second
-derivative back through the backward pass.
+Torch's passes are recorded, and evaluated on balls that round (`gradcli.reference.rounded`).  A ball that contains both
+torch's number and the truth explains the one by the other: digits were lost.  One that does not contain the truth is of
+passes that compute something else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
+import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
-from gradcli.crosscheck.point import STEP, Point, way
-from gradcli.language.program.expansion import computed
+from gradcli.crosscheck.point import STEP, Point
 from gradcli.language.program.shapes import infer
+from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
+from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
-from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction
-from gradcli.reference.tape import OVERFLOW, Adjoint, Size, TooLongError
-from gradcli.reference.tape_passes import Passes, elements_on_tape
-from gradcli.results import Array, Entry, Index, Verdict
+from gradcli.reference.rounded import RoundedRun, Size, sizes
+from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
+from gradcli.results import Array, Entry, Verdict
 
 SLACK = 8
 """How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
@@ -35,8 +38,11 @@ SLACK = 8
 RESIDUE = 2
 """How many times the rounding of all terms that cancel each rounding on the way may leave."""
 
-MOST_ELEMENTS = 20_000
-"""Elements that one tape goes through for several entries: each leaves some nodes on it."""
+ROWS_ALWAYS = 64
+"""Rows of y up to which torch goes back from each of them."""
+
+MOST_ELEMENTS = 60_000
+"""Elements that the passes for several entries go through together."""
 
 DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
@@ -63,31 +69,27 @@ def explained(
     """
     if not wrong:
         return []
-    back = _Back(case, point, wrong)
-    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := back.residue(one.entry))}
+    passes = _Passes(case, point, [one.entry for one in wrong])
+    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one.entry))}
     zeros = zeros_of(list(residues)) if zeros_of else _zeros(case, rows, list(residues))
-    rest = [one for one in wrong if one not in zeros]
-    return [residues[one] for one in zeros] + (_excused(case, point, rows, rest, back) if rest else [])
+    rest = [one.entry for one in wrong if one not in zeros]
+    return [residues[one] for one in zeros] + (_excused(case, point, rest, passes) if rest else [])
 
 
-def _excused(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong], back: _Back) -> list[Entry]:
-    forward = _Columns(case, point, rows, [one.entry for one in wrong])
-    faults = sorted({line.call.op.fault for line in back.source.lines} - {""})
-    sound = _Back(case, point, wrong, faulty=False) if faults else None
-    is_along = point.tangent_of is not None or STEP in point.program.names
-    is_along = is_along and any(line.call.op.computed_along for line in back.source.lines)
-    through = _Back(case, point, wrong, along=True) if is_along else back
+def _excused(case: Case, point: Point, rest: Sequence[Entry], passes: _Passes) -> list[Entry]:
+    known = {entry: passes.excuse(entry) for entry in rest}
+    sound = _Passes(case, point, rest, is_sound=True) if passes.faults else None
     found = []
-    told = ": " + " and ".join(faults)  # once, as it is the same of all entries
-    for entry in sorted((one.entry for one in wrong), key=lambda entry: -(entry.relative_error or 0)):
-        # Forward mode, torch's backward pass, or one along u: whichever covers the number explains it.
-        excuse = forward.excuse(entry) or back.excuse(entry) or through.excuse(entry)
-        # A known fault of torch is to blame only if sound arithmetic does not explain the number.
-        if excuse and sound is not None and not sound.excuse(entry) and sound.outcome(entry) is not None:
+    told = ": " + " and ".join(passes.faults)  # once, as it is the same of all entries
+    for entry in sorted(rest, key=lambda entry: -(entry.relative_error or 0)):
+        excuse, number, truth = known[entry], arb(number_of(entry)), entry.truth
+        is_faulty = sound is not None and not sound.covers(entry, number)
+        # A known fault of torch is to blame where its passes have the number, and the truth without the fault.
+        if sound is not None and is_faulty and passes.covers(entry, number) and sound.covers(entry, truth):
             excuse, told = f"{_surviving(entry, case.tolerance.dtype)}{told}", ""
         elif excuse == COVERED:
             excuse = f"{_surviving(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
-        verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(entry) is not None else "unchecked"
+        verdict: Verdict = "inaccurate" if excuse else "disagree" if passes.is_known(entry) else "unchecked"
         found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
     return found
 
@@ -96,10 +98,10 @@ COVERED = "rounding explains it"
 
 UNEXPLAINED: Mapping[Verdict, str] = {
     "disagree": "rounding does not explain it",
-    "unchecked": "torch's number is not the truth, and whether rounding explains it was over the budget",
+    "unchecked": "torch's number is not the truth, and whether rounding explains it is not known",
 }
 
-UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it was over the budget"
+UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it is not known"
 
 
 def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]:
@@ -116,37 +118,6 @@ def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]
         return [one for one, truth in truths.items() if not isinstance(truth, Undefined) and truth.contains(0)]
 
 
-def _excuse(rounded: Outcome, entry: Entry, dtype: str) -> str:
-    """How rounding explains a number that is wrong, empty if it does not."""
-    if rounded == OVERFLOW:
-        return f"a number on the way may be beyond the range of {dtype}"
-    if isinstance(rounded, Undefined):
-        effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
-        return f"rounding in {dtype} may {effect}: {rounded.reason}"
-    return COVERED if abs(rounded.mid() - arb(number_of(entry))) <= SLACK * rounded.rad() else ""
-
-
-class _Columns:
-    """The derivatives along the elements of x, forward, over balls of the dtype; and y."""
-
-    def __init__(self, case: Case, point: Point, rows: Flat | None, entries: Sequence[Entry]) -> None:
-        self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
-        directions = list(dict.fromkeys(case.direction(e) for e in entries if e.variable is not None))
-        self.seen: ReferenceValues | None = None
-        try:
-            plan = Reference(point.typed, point.typed_shapes, point.inputs).plan(directions, rows)
-            self.seen = ReferenceValues(plan.run(self.rounding.bits, self.rounding), directions)
-        except OverBudgetError:
-            pass
-
-    def excuse(self, entry: Entry) -> str:
-        """How rounding explains a number, empty if it does not."""
-        if self.seen is None or (entry.variable is None and self.case.row(entry) not in self.seen.values):
-            return ""
-        with precision(self.rounding.bits):
-            return _excuse(self.case.truth(entry, self.seen, as_added=True), entry, self.dtype)
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What torch may have for a number, and the size of the terms that it adds up to it; None where it adds none."""
@@ -154,130 +125,195 @@ class _Known:
     outcome: Outcome
     size: Size | None = None
 
+    def added(self, other: _Known) -> _Known:
+        """Both together, as passes add up."""
+        if isinstance(self.outcome, Undefined) or isinstance(other.outcome, Undefined):
+            return self if isinstance(self.outcome, Undefined) else other
+        known = [one.size for one in (self, other) if one.size is not None]
+        return _Known(self.outcome + other.outcome, known[0].joined(known[-1]) if len(known) == 2 else None)
 
-class _Back:
-    """Torch's backward passes over balls of the dtype, on tapes of bounded length."""
 
-    def __init__(
-        self, case: Case, point: Point, wrong: Sequence[Wrong], *, faulty: bool = True, along: bool = False
-    ) -> None:
-        self.case, self.dtype, self.rounding = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
-        self.faulty = faulty
-        of: Point = point
-        self.u: Mapping[str, Array] | None = None
-        if point.tangent_of is not None:  # the passes are those of the function, of one row, and not of its tangent
-            of, self.u = point.tangent_of
-            wrong = [replace(one, rows=frozenset({0})) for one in wrong]
-        self.source = of.source or of.typed
-        self.program = computed(self.source, faulty=faulty, along=along)
-        shapes = infer(self.program, {s: of.shapes[s] for s in self.program.variables}, bounded=False)
-        self.reference = Reference(self.program, shapes, of.inputs)
-        self._known: dict[_Key, _Known | None] = {}
-        self._group_of = {_key(one.entry): group for group in self._groups(wrong) for one in group}
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """An element of what a pass gives, and what the pass begins with, by variable and flat."""
 
-    def _groups(self, wrong: Sequence[Wrong]) -> list[Sequence[Wrong]]:
-        """Entries that one tape goes through for: all, if it is not too long, else those with rows in common."""
-        groups, waiting = [], [wrong]
-        while waiting:
-            group = waiting.pop()
-            if len({one.rows for one in group}) == 1 or self._is_short(group):
-                groups.append(group)
-            else:
-                waiting += _halves(group)
-        return groups
+    way: Way
+    result: str
+    element: int
+    seeds: tuple[tuple[str, bytes], ...]
 
-    def _is_short(self, group: Sequence[Wrong]) -> bool:
-        try:
-            made_of = elements_on_tape(self.reference, self._directions(group), _rows(group))
-        except OverBudgetError:
-            return False
-        return sum(map(len, made_of.values())) <= MOST_ELEMENTS
 
-    def _weights(self, entry: Entry) -> dict[int, float]:
-        """The rows of y that a pass goes back from."""
-        return {0: 1.0} if self.u is not None else self.case.seeds(entry)
+class _Passes:
+    """Torch's passes over balls of the dtype, each once for all entries that it gives.
 
-    def _directions(self, group: Sequence[Wrong]) -> list[Direction]:
-        places = [self.case.direction(one.entry) for one in group if one.entry.variable is not None]
-        return list(dict.fromkeys([*places, *way(self.u or {})]))
+    Args:
+        case: What the numbers are compared with.
+        point: The Program and its inputs.
+        entries: What is asked for.
+        is_sound: Whether kernels that are known to be wrong are taken as they should be.
+    """
 
-    def _look(self, entry: Entry) -> _Known | None:
-        """What the passes leave of a number, found with all of its group; None if that takes too long."""
-        if _key(entry) not in self._known:
-            group = self._group_of[_key(entry)]
-            self._known.update(dict.fromkeys(_key(one.entry) for one in group))
-            with suppress(OverTimeError), looks_limit(), precision(self.rounding.bits):
-                self._run(group)
-        return self._known[_key(entry)]
+    def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
+        self.case, self.dtype, self.format = case, case.tolerance.dtype, FORMATS[case.tolerance.dtype]
+        self.of: Point = point if point.tangent_of is None else point.tangent_of[0]
+        self.u = None if point.tangent_of is None else point.tangent_of[1]
+        self.is_sound = is_sound
+        self.wrt = tuple(dict.fromkeys([*(e.variable for e in entries if e.variable), *(self.u or {})]))
+        self._recordings: dict[Way, _Recording | None] = {}
+        self._known: dict[_Target, _Known | None] = {}
+        self._groups: dict[tuple[Any, ...], list[_Target]] = {}
+        for target in (target for entry in entries for targets in self._targets(entry) for target in targets):
+            self._groups.setdefault((target.way, target.seeds), []).append(target)
 
-    def _run(self, group: Sequence[Wrong]) -> None:
-        require_time()
-        try:
-            passes = Passes(self.reference, self._directions(group), _rows(group), self.rounding, faulty=self.faulty)
-            backward: dict[Index | None, dict[Direction, Adjoint]] = {}
-            for entry in (one.entry for one in group):
-                if entry.variable is not None and entry.row not in backward:
-                    once = self.u is None
-                    backward[entry.row] = passes.back(self._weights(entry)) if once else passes.twice(way(self.u or {}))
-                self._known[_key(entry)] = self._left(entry, passes, backward)
-        except OverBudgetError:
-            return
-        except TooLongError:
-            if len({one.rows for one in group}) > 1:
-                for half in _halves(group):
-                    self._run(half)
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What the kernels that were met are known to do."""
+        found = (one.passes.faults for one in self._recordings.values() if one is not None)
+        return tuple(dict.fromkeys(fault for faults in found for fault in faults))
 
-    def _left(
-        self, entry: Entry, passes: Passes, backward: Mapping[Index | None, Mapping[Direction, Adjoint]]
-    ) -> _Known | None:
+    def _targets(self, entry: Entry) -> Iterator[list[_Target]]:
+        """The ways in which torch may have come by a number: for each the elements that add up to it."""
         if entry.variable is None:
-            value = passes.value(self.case.row(entry))
-            return None if value is None else _Known(value)
-        adjoint = backward[entry.row].get(self.case.direction(entry))
-        return _Known(arb(0)) if adjoint is None else _Known(passes.tape.outcomes[adjoint.node], adjoint.size)
+            yield [_Target("back", OF_Y, self.case.row(entry), ())]
+            return
+        name, column = entry.variable, self.case.direction(entry)[1]
+        if self.u is not None:
+            seeds = tuple((x, np.asarray(u, dtype=np.float64).tobytes()) for x, u in self.u.items())
+            yield [_Target("twice", name, column, seeds)]
+            return
+        if entry.row is not None and (name == STEP or self._has_fewer_columns):
+            unit = np.zeros(math.prod(self.of.shape_of(name)))
+            unit[column] = 1.0
+            yield [_Target("columns", name, self.case.row(entry), ((name, unit.tobytes()),))]
+        if name == STEP or entry.row is None or not self._has_fewer_columns:
+            several = self.case.passes if entry.row is None and self.case.passes is not None else None
+            vs = [self._weights(entry)] if several is None else several
+            yield [_Target("back", name, column, ((OF_Y, np.asarray(v, dtype=np.float64).tobytes()),)) for v in vs]
 
-    def outcome(self, entry: Entry) -> Outcome | None:
-        """What torch may have for a number; None if that is not known."""
-        known = self._look(entry)
-        return None if known is None else known.outcome
+    @cached_property
+    def _has_fewer_columns(self) -> bool:
+        return self.of.rows > ROWS_ALWAYS and sum(math.prod(self.of.shape_of(x)) for x in self.wrt) < self.of.rows
+
+    def _weights(self, entry: Entry) -> Array:
+        found = np.zeros(self.of.rows)
+        for row, weight in self.case.seeds(entry).items():
+            found[row] = weight
+        return found
+
+    def _look(self, entry: Entry) -> Iterator[_Known]:
+        """What the passes leave of a number, found with all that one pass gives; nothing where it is not known."""
+        for targets in self._targets(entry):
+            for target in targets:
+                if target not in self._known:
+                    self._run(self._groups[target.way, target.seeds])
+            found = [self._known[target] for target in targets]
+            if None not in found:
+                yield reduce(_Known.added, (one for one in found if one is not None))
+
+    def _run(self, group: Sequence[_Target]) -> None:
+        self._known.update(dict.fromkeys(group))
+        recording = self._recording(group[0].way)
+        if recording is not None:
+            with suppress(OverTimeError), looks_limit(), precision(self.format.bits):
+                recording.run(group, self.format, self._known)
+
+    def _recording(self, way: Way) -> _Recording | None:
+        if way not in self._recordings:
+            record, program = self.of.passes, self.of.source
+            inputs = {name: self.of.inputs[name] for name in program.names}
+            found = record and record(way, program, inputs, self.wrt, self.dtype, is_sound=self.is_sound)
+            self._recordings[way] = _Recording(found) if found else None
+        return self._recordings[way]
+
+    def is_known(self, entry: Entry) -> bool:
+        """Tell whether it is known what torch may have for a number."""
+        return any(True for _ in self._look(entry))
+
+    def covers(self, entry: Entry, number: Ball) -> bool:
+        """Tell whether a number is one that torch may have in place of its own."""
+        return any(_covers(one.outcome, number) for one in self._look(entry))
 
     def excuse(self, entry: Entry) -> str:
         """How rounding explains a number, empty if it does not."""
-        outcome = self.outcome(entry)
-        with precision(self.rounding.bits):
-            return "" if outcome is None else _excuse(outcome, entry, self.dtype)
+        return next(filter(None, (self._excuse(one.outcome, entry) for one in self._look(entry))), "")
+
+    def _excuse(self, rounded: Outcome, entry: Entry) -> str:
+        if rounded == OVERFLOW:
+            return f"a number on the way may be beyond the range of {self.dtype}"
+        if isinstance(rounded, Undefined):
+            effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
+            # The lines of a recording have no text: what is left is which numbers the operation takes.
+            reason = rounded.reason.partition(" here: ")[2] if rounded.reason.startswith(" ") else rounded.reason
+            return f"rounding in {self.dtype} may {effect}" + f": {reason}" * bool(reason)
+        return COVERED if _covers(rounded, arb(number_of(entry))) and _covers(rounded, entry.truth) else ""
 
     def residue(self, entry: Entry) -> Entry | None:
         """An entry whose truth is that terms cancel to 0, as what its number is; None if it is no rounding of terms."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
-        known = self._look(entry)
-        if known is None:
+        known = list(self._look(entry))
+        if not known:
             return replace(entry, verdict="unchecked", note=UNKNOWN_RESIDUE, proven=False)
-        if known.size is None or isinstance(known.outcome, Undefined):
-            return None
-        with precision(self.rounding.bits):
-            if abs(arb(entry.torch)) > _allowed(known.size, self.rounding.bits):
-                return None
-            note = f"0 up to rounding of terms of size {float(known.size.largest.mid()):.2g}"
-            return replace(entry, verdict="agree", relative_error=None, note=note)
+        for size in (one.size for one in known if not isinstance(one.outcome, Undefined)):
+            if size is not None and abs(arb(entry.torch)) <= _allowed(size, self.format.bits):
+                note = f"0 up to rounding of terms of size {float(size.largest.mid()):.2g}"
+                return replace(entry, verdict="agree", relative_error=None, note=note)
+        return None
 
 
-_Key = tuple[str | None, Index | None, Index | None]
+class _Recording:
+    """Recorded passes, and what they are read with.
+
+    Args:
+        passes: As torch makes them.
+    """
+
+    def __init__(self, passes: TorchPasses) -> None:
+        self.passes = passes
+        shapes = {symbol: passes.inputs[str(symbol)].shape for symbol in passes.program.variables}
+        self.reference = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+        self.reference.budget = MOST_ELEMENTS
+
+    def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known | None]) -> None:
+        """Find what torch may have for some elements of one pass, half of them at a time where all are too many."""
+        require_time()
+        reference, seeds = copy(self.reference), []
+        for name, numbers in group[0].seeds:
+            if name in self.passes.seeds:
+                seeds.append(sympy.Symbol(self.passes.seeds[name], real=True))
+                reference.inputs = {**reference.inputs, seeds[-1]: np.frombuffer(numbers)}
+        start: dict[Atom, list[int]] = {}
+        for target in group:
+            start.setdefault(self._atom(target), []).append(target.element)
+        atoms = {reference.renamed.get(a, a): np.unique(np.array(e)) for a, e in start.items() if a.is_Symbol}
+        try:
+            needed = reference.made_of(atoms)
+        except OverBudgetError:
+            for half in (group[: len(group) // 2], group[len(group) // 2 :]) if len(group) > 1 else ():
+                self.run(half, rounding, known)
+            return
+        run = RoundedRun(reference, needed, rounding)
+        terms = sizes(run, seeds)
+        for target in group:
+            atom = self._atom(target)
+            atom = reference.renamed.get(atom, atom)
+            if atom.is_Symbol:
+                own = terms.get(atom, {}).get(target.element)
+                known[target] = _Known(run.values[atom][target.element], own)
+            else:
+                known[target] = _Known(arb(float(atom)))
+
+    def _atom(self, target: _Target) -> Atom:
+        found = self.passes.value if target.result == OF_Y else self.passes.results.get(target.result)
+        return sympy.S.Zero if found is None else found
 
 
-def _key(entry: Entry) -> _Key:
-    return entry.variable, entry.row, entry.column
-
-
-def _rows(group: Sequence[Wrong]) -> Flat:
-    return np.array(sorted(frozenset().union(*(one.rows for one in group))), dtype=np.int64)
-
-
-def _halves(group: Sequence[Wrong]) -> tuple[Sequence[Wrong], Sequence[Wrong]]:
-    """Two groups, each of entries whose rows are near each other."""
-    order = sorted(group, key=lambda one: min(one.rows, default=0))
-    return order[: len(order) // 2], order[len(order) // 2 :]
+def _covers(rounded: Outcome, number: Ball) -> bool:
+    """Tell whether a ball contains a number, to within the slack."""
+    if isinstance(rounded, Undefined):
+        return False
+    with precision(ZERO_BITS):
+        return bool(abs(rounded.mid() - number) <= SLACK * rounded.rad())
 
 
 def _allowed(size: Size, bits: int) -> Ball:

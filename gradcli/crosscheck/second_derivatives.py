@@ -88,7 +88,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     >>> line.program.names, [one.call.op.name for one in line.program.lines]
     (('x', 'u of x', 'step along u'), ['mul', 'add', 'pow'])
     """
-    typed, start = point.source or point.typed, Span(0, 0)
+    typed, start = point.source, Span(0, 0)
     step = sympy.Symbol(STEP, real=True)
     moving = {s: sympy.Symbol(direction_name(str(s)), real=True) for s in typed.variables if str(s) in u}
     builder = Builder(typed.text, typed.source)
@@ -108,7 +108,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     shapes = {symbol: point.shapes[symbol] for symbol in typed.variables}
     shapes |= {direction: shapes[symbol] for symbol, direction in moving.items()} | {step: ()}
     directions = {str(direction): u[str(symbol)] for symbol, direction in moving.items()}
-    return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())})
+    return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
 
 
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:

@@ -27,6 +27,9 @@ ROUNDINGS = 64.0
 SHRINKS = 4.0
 """How many times as large as what is left terms must be to be said to cancel."""
 
+FROM_RESULT = frozenset("expm1 tanh sigmoid logsigmoid elu selu celu softmax log_softmax det".split())
+"""Operations whose slope torch takes from their rounded result, which loses digits where that is flat."""
+
 MOST_DIGITS = 10**6
 """Exponents beyond this are not written out."""
 
@@ -84,7 +87,7 @@ def of_slope(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault
     accounts = error.absolute is None or largest * _roundings(trace) >= error.absolute
     if largest > SHRINKS * abs(error.truth).upper() and accounts:
         return Fault("cancellation", line.symbol, f"in {through}, {_cancel(largest, error)}")
-    if line.call.op.from_result:
+    if line.call.op.name in FROM_RESULT:
         note = f"torch takes the slope of {shown} from its rounded value: {_compared(error)}"
         return Fault("cancellation", line.symbol, note)
     return _cancelling(trace, line, error) or _otherwise(trace, line, shown, through, error)

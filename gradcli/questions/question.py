@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.formulas import Derived
     from gradcli.crosscheck.point import Point
+    from gradcli.language.program.torch_passes import TorchPasses
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -170,7 +171,7 @@ class Question:
         """The Program in the forms that the check reads."""
         from gradcli.crosscheck.point import Point
 
-        return Point.of(self.program, self.shapes, self.arrays)
+        return Point.of(self.program, self.shapes, self.arrays, record_passes)
 
     @cached_property
     def derived(self) -> Derived:
@@ -236,6 +237,13 @@ class Question:
 
         y = {self.program.output_name: self.value}
         return value(run(v, {**self.named, **y, **self.arrays}, (), self.dtype))
+
+
+def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
+    """Record torch's own passes; see `gradcli.recording.pass_recorder.record`."""
+    from gradcli.recording.pass_recorder import record
+
+    return record(*given, **how)
 
 
 OF_ONE_ELEMENT = {"grad": "a gradient", "hessian": "a Hessian", "hvp": "a Hessian-vector product"}

@@ -1,6 +1,7 @@
 """Every call of ATen while code runs, below autograd, as a line of a Program.
 
 recorder, values   each call as it happens, and what is held of it
+pass_recorder      torch's own passes through a Program, forward and back
 dispatch           a mode that sees every call of ATen, and may pause
 surface            what has to be seen above autograd: backward passes, and numbers that Python takes
 aten_lowering      calls of ATen as lines

@@ -242,6 +242,40 @@ def _qr(A: Tensor, mode: str = "reduced") -> Any:
     return q[:, :kept], upper[:kept].triu()
 
 
+# -- backward passes
+
+MOST_LINEAR = 2**20
+"""Elements of a matrix that stands for a backward pass."""
+
+
+_LINEAR = (
+    "avg_pool2d_backward avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward "
+    "max_pool2d_with_indices_backward max_pool3d_with_indices_backward adaptive_max_pool2d_backward "
+    "adaptive_max_pool3d_backward upsample_linear1d_backward upsample_bilinear2d_backward "
+    "upsample_trilinear3d_backward upsample_bicubic2d_backward"
+).split()
+
+
+def _linear(name: str) -> Callable[..., Tensor]:
+    """Take a backward pass, which is linear, as the matrix that it is for the shapes and positions that it is given."""
+
+    def backward(grad: Tensor, *how: Any) -> Tensor:
+        function = getattr(torch.ops.aten, name).default
+        with torch._C._DisableTorchDispatch():
+            units = torch.eye(grad.numel(), dtype=grad.dtype).reshape(-1, *grad.shape)
+            found = function(torch.zeros_like(units[0]), *how)
+            if found.numel() * grad.numel() > MOST_LINEAR:
+                return NotImplemented
+            matrix = torch.stack([function(one, *how).reshape(-1) for one in units])
+        return (grad.reshape(-1) @ matrix).reshape(found.shape)
+
+    return backward
+
+
+def _outside(grad: Tensor, self: Tensor, lambd: float) -> Tensor:
+    return torch.where((self > lambd) | (self < -lambd), grad, 0.0)
+
+
 def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
     """Take a number as a vector of one element, as torch does along a dimension."""
 
@@ -284,6 +318,8 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
+    **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
+    **{name: _linear(name) for name in _LINEAR},
     "_linear_cross_entropy_batch_chunked": _linear_cross_entropy,
     "_linear_cross_entropy_batch_chunked_no_reduction": lambda *given: _linear_cross_entropy(
         *given[:5], "none", given[5], 0.0
@@ -316,6 +352,7 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
     return found
 
 
-def is_unread(name: str, given: Mapping[str, Any]) -> bool:
+def is_unread(function: Overload, given: Mapping[str, Any]) -> bool:
     """Tell whether a call is no call of its row."""
+    name = name_of(function)
     return name in DECOMPOSITIONS or (name in WIDER and bool(WIDER[name][0](**given)))

@@ -74,6 +74,8 @@ class Recorder(DispatchMode):
         takes_gradients: Whether the function goes back through a graph itself.
     """
 
+    _is_made_up, _parts = staticmethod(is_unread), staticmethod(decomposed)
+
     def __init__(self, names: Names, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
@@ -274,7 +276,7 @@ class Recorder(DispatchMode):
         is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
         refused: GradcliError | None = None
         with self.paused():
-            is_read = not is_unread(name, given)
+            is_read = not self._is_made_up(plain, given)
         try:
             atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
             found = self.lines.call(plain, atoms, COMPLEX if is_complex else None) if is_read else NotImplemented
@@ -289,7 +291,7 @@ class Recorder(DispatchMode):
     ) -> list[Atom | None]:
         """The values of what torch's tables make of a call, or ours, whose calls are recorded in its place."""
         with self.again():
-            parts = decomposed(function, given)
+            parts = self._parts(function, given)
         if parts is NotImplemented:
             why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
             raise InputError(f"{self.called} calls {function}{place}, {why}", hint=refused.hint if refused else None)

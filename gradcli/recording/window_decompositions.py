@@ -105,6 +105,42 @@ def _convolution(
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
 
 
+def _of_kernel(grad: Tensor, x: Tensor, shape: Sequence[int], *where: Sequence[int]) -> Tensor:
+    """Multiply what windows of x and the result hold, for each element of a kernel of a shape without groups."""
+    count = len(shape) - 2
+    windows = _windows(x, count, shape[2:], *where)[(slice(None), slice(None), *map(slice, grad.shape[2:]))]
+    terms = grad[(slice(None), slice(None), None, ..., *[None] * count)] * windows.unsqueeze(1)
+    return terms.sum((0, *range(3, 3 + count)))
+
+
+def _convolution_backward(
+    grad: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    _: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    mask: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
+    """Slide the kernel over what flows back, the other way round, and that over the input."""
+    count = weight.ndim - 2
+    each = [[*one] * (count // len(one)) for one in (stride, padding, dilation)]
+    spans = [step * (n - 1) - 2 * pad + apart * (k - 1) + 1
+             for n, k, step, pad, apart in zip(grad.shape[2:], weight.shape[2:], *each, strict=True)]  # fmt: skip
+    more = [0] * count if transposed else [n - span for n, span in zip(x.shape[2:], spans, strict=True)]
+    of_x = _convolution(grad, weight, None, stride, padding, dilation, not transposed, more, groups)
+    first, second = (x, grad) if transposed else (grad, x)
+    pairs = zip(first.chunk(groups, 1), second.chunk(groups, 1), strict=True)
+    of_weight = torch.cat([_of_kernel(a, b, weight.shape, stride, padding, dilation) for a, b in pairs])
+    of_bias = grad.sum((0, *range(2, grad.ndim)))
+    found = zip((of_x, of_weight, of_bias), mask, strict=True)
+    return tuple(one if is_wanted else None for one, is_wanted in found)
+
+
 def _columns(
     x: Tensor, kernel: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
 ) -> Tensor:
@@ -160,6 +196,27 @@ def _distances(x: Tensor, p: float) -> Tensor:
     return torch.linalg.vector_norm(x[first] - x[second], p, -1)
 
 
+def _of_distance(grad: Tensor, apart: Tensor, p: float, distance: Tensor) -> Tensor:
+    """Turn what flows back to distances into what flows to the differences that they are the norms of."""
+    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
+    if p == 1:
+        return grad * apart.sign()
+    if p == math.inf:
+        return grad * apart.sign() * (apart.abs() == distance)
+    steep = apart if p == 2 else apart.sign() * apart.abs() ** (p - 1)
+    return torch.where(distance == 0, 0.0, steep * grad / (distance if p == 2 else distance ** (p - 1)))
+
+
+def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
+    return _of_distance(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), p, distance).sum(-2)
+
+
+def _pdist_backward(grad: Tensor, x: Tensor, p: float, distance: Tensor) -> Tensor:
+    first, second = torch.triu_indices(len(x), len(x), 1)
+    found = _of_distance(grad, x[first] - x[second], p, distance)
+    return torch.zeros_like(x).index_put((first,), found, True).index_put((second,), -found, True)
+
+
 WINDOWED: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys("convolution _convolution mkldnn_convolution".split(), _convolution),
     "im2col": _columns,
@@ -168,6 +225,9 @@ WINDOWED: Mapping[str, Callable[..., Any]] = {
     **{f"_adaptive_avg_pool{n}d": functools.partial(_adaptive_pool, "mean") for n in (2, 3)},
     **{f"adaptive_max_pool{n}d": lambda x, sizes: (_adaptive_pool("amax", x, sizes), None) for n in (2, 3)},
     **dict.fromkeys("_embedding_bag _embedding_bag_forward_only".split(), _embedding_bag),
+    "convolution_backward": _convolution_backward,
     "_pdist_forward": _distances,
+    "_pdist_backward": _pdist_backward,
+    "_cdist_backward": _cdist_backward,
 }
 """By the name of an operation of ATen."""

@@ -11,9 +11,7 @@ spectral                         eigenvalues and exponentials of matrices, and t
 exact_numbers                    which values are certainly the same number
 footprint                        which element comes from which, and which entries are 0 by that
 duals, running                   tangents and adjoints at the elements that are asked for
-tape, tape_passes                torch's own passes with their rounding, number by number, also twice
-spectral_lines                   their slopes as lines of the language
-tangent, program_writer          dy = J(x)·u as one more Program, for second derivatives
+rounded                          values on balls that round as a float format does
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth

@@ -23,7 +23,7 @@ from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Outcome, Rounding, Undefined
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.spectral import Exponential, Symmetric
 
 if TYPE_CHECKING:
@@ -219,7 +219,6 @@ class Groups:
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
         self.op, self.shown = line.call.op, run.reference.program.excerpt(line)
-        self.rounding = run.rounding
         self.order = (run.reference.shapes.get(line.call.operands[0], ()) or (1,))[-1]
         position, source = run.reference.footprint.down(line, 0, elements)
         members: dict[int, list[int]] = {e: [] for e in elements.tolist()}
@@ -233,7 +232,10 @@ class Groups:
             # Results that share all of their elements, as the n² of an inverse do, share one group.
             key = tuple(inside)
             if key not in known:
-                known[key] = Group(self.op, self.shown, self.order, inside, [values[s] for s in inside])
+                entering = [values[s] for s in inside]
+                if run.rounding is not None:
+                    entering = run.rounding.entering(self.op, entering, self.order)
+                known[key] = Group(self.op, self.shown, self.order, inside, entering)
                 if run.rounding is None:
                     known[key].form = partial(run.numbering.form, line.call.operands[0])
             self.groups[e] = known[key]
@@ -244,12 +246,8 @@ class Groups:
         if group.undefined is not None:
             return group.undefined
         if self.op.kind is Kind.SPECTRAL:
-            return group.spectral_at(out, self.rounding)
-        if self.op.keeps_shape:
-            return group.inverse_at(out)
-        if self.op.kind is Kind.MATRIX and self.rounding is not None:
-            return group.eliminated(self.rounding)
-        return group.total
+            return spectral_value(group.spectral, out, self.shown)
+        return group.inverse_at(out) if self.op.keeps_shape else group.total
 
     def slope(self, out: int, element: int) -> Outcome:
         """The partial derivative of a result by an element of the operand."""
@@ -261,7 +259,7 @@ class Groups:
         if self.op.kind is Kind.SPECTRAL:
             return group.spectral_slope(out, n)
         if self.op.monoid is Monoid.PRODUCT:
-            return group.others[n] if self.rounding is None else group.quotient(n, self.rounding)
+            return group.others[n]
         if self.op.is_extreme:
             return group.extreme.slope(n)
         return group.inverse_slope(out, n) if self.op.keeps_shape else group.cofactor(n)
@@ -279,10 +277,6 @@ class Groups:
             return jump
         possible = [tangents.get((direction, elements[n])) for n in group.extreme.possible]
         return group.extreme.tangent(possible, reason)
-
-    def size(self, out: int) -> int:
-        """How many elements a result is made of."""
-        return len(self.groups[out].values)
 
 
 class Group:
@@ -304,26 +298,10 @@ class Group:
             return balls.product(self.values)
         return balls.extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
 
-    def eliminated(self, rounding: Rounding) -> Ball:
-        """The determinant as elimination in a float format gives it: that of a matrix about as near as its rounding.
-
-        Source: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 9.3.
-        """
-        largest = max((abs(value).upper() for value in self.values), default=arb(0))
-        near = arb(0, largest * self.order * arb(2) ** (1 - rounding.bits))
-        return balls.determinant([value + near for value in self.values], self.order)
-
     @cached_property
     def spectral(self) -> Symmetric | Exponential:
         """The matrix of which eigenvalues or the exponential are taken."""
         return (Exponential if self.op.keeps_shape else Symmetric)(self.values, self.order)
-
-    def spectral_at(self, out: int, rounding: Rounding | None) -> Outcome:
-        """An eigenvalue, or an element of the exponential, with what torch's steps to it add in a float format."""
-        values = self.values if rounding is None else rounding.spectral(self.values, self.order)
-        return spectral_value(
-            self.spectral if rounding is None else type(self.spectral)(values, self.order), out, self.shown
-        )
 
     def spectral_slope(self, out: int, n: int) -> Outcome:
         """Its derivative by an element of the matrix."""
@@ -333,12 +311,6 @@ class Group:
     def others(self) -> list[Ball]:
         """For each element the product of the others."""
         return balls.products_of_others(self.values)
-
-    def quotient(self, n: int, rounding: Rounding) -> Ball:
-        """The same as torch computes it: the product, which may underflow, over the element, if none of them is 0."""
-        if any(value.contains(0) for value in self.values):
-            return self.others[n]
-        return rounding.underflown(self.total) / self.values[n]
 
     @cached_property
     def inverse(self) -> list[Ball]:

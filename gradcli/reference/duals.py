@@ -33,7 +33,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
-from gradcli.reference.rules import Outcome, Rounding, Undefined, rule_of
+from gradcli.reference.rules import Outcome, Undefined, rule_of
 from gradcli.reference.running import Direction, Found, Run, Shift
 
 if TYPE_CHECKING:
@@ -120,16 +120,15 @@ class Plan:
     work: int = 0
     numbering: Numbering | None = None
 
-    def run(self, bits: int, rounding: Rounding | None = None, shift: Shift | None = None) -> Found:
+    def run(self, bits: int, shift: Shift | None = None) -> Found:
         """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:
             bits: Of the balls.
-            rounding: A float format; the balls then also cover what its rounding can do.
             shift: How far to move the inputs, for a look at the neighbourhood of the point.
         """
         with precision(bits):
-            return Run(self, rounding, shift).found()
+            return Run(self, None, shift).found()
 
 
 class Reference:

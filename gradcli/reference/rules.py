@@ -19,7 +19,7 @@ from flint import arb
 from sympy import Expr
 
 from gradcli.language import ops
-from gradcli.language.ops import TABLE
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.meaning import Comparison, compose, meaning, ne
 from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball, exists
@@ -166,18 +166,6 @@ def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Exp
     return rule.parameters, sympy.S.Zero if (slope := rule.slopes[k]) is None else slope
 
 
-def slope_condition(call: Call, k: int, operands: list[Outcome], slope: Ball) -> Ball:
-    """How far a slope moves, in units of relative rounding, when operands and value are rounded.
-
-    Each operand x moves the slope by d²f/dxₖdx * x; a backward formula that is written in the value f, as torch's
-    s*(1 - s) of the sigmoid, moves it by d²f/dxₖ² * f / (df/dxₖ).
-    """
-    rule = rule_of(call)
-    environment = {p: ball for p, ball in zip(rule.parameters, operands, strict=True) if p is not None}
-    sizes = [abs(piece(environment)) for piece in _spread(call.op.name, exponent_of(call), call.statics, k)]
-    return sum((size.upper() for size in sizes if exists(size)), start=abs(slope).upper())
-
-
 def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
     """The second derivative of an elementwise operation by operands k and m; None where it is 0 everywhere."""
     second, parameters = _second(call.op.name, exponent_of(call), call.statics, k, m), rule_of(call).parameters
@@ -266,15 +254,11 @@ def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[s
     return sympy.Piecewise((0, is_zero), (a**b * sympy.log(a), True))
 
 
-@lru_cache(maxsize=1024)
-def _spread(name: str, exponent: Expr | None, statics: tuple[Hashable, ...], k: int) -> tuple[Compiled, ...]:
-    parameters, expression = _scalar(name, exponent, statics)
-    parameter = parameters[k]
-    slope = sympy.diff(expression, parameter)
-    pieces = [sympy.diff(slope, x) * x for x in parameters if x is not None]
-    return tuple(
-        compile_ball(piece) for piece in (*pieces, sympy.diff(slope, parameter) * expression / slope) if slope != 0
-    )
+OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)
+"""What is finite in truth, and in torch perhaps not."""
+
+ELIMINATION = Undefined("domain", "the numbers of the matrix are so far apart that elimination may underflow", False)
+"""What torch makes of a matrix whose rows or columns differ too much in size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,24 +279,24 @@ class Rounding:
             rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
         return exact.union(arb(rounded)) if math.isfinite(rounded) else exact
 
-    def slope(self, ball: Ball, slope_condition: Ball) -> Ball:
-        """A slope with the error of computing it from rounded operands and a rounded value."""
-        return ball + arb(0, slope_condition * arb(2) ** (1 - self.bits))
-
     def underflown(self, ball: Ball) -> Ball:
         """A result with the error of holding it with fewer bits than usual, or not at all."""
         smallest = arb(2) ** self.smallest
         return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
 
-    def computed(self, value: Outcome, call: Call, operands: list[Outcome], shown: str = "") -> Outcome:
-        """The value of an operation, where torch rounds the argument on the way: sinc(1) is 0, and 4e-17 in torch."""
-        if isinstance(value, Undefined) or not call.op.rounds_argument:
-            return value
-        if call.op.name == "polygamma":
-            value += arb(0, self._series(call.statics[0], value, operands[0]))
-        slopes = [rule_of(call).slope(k, operands, shown) for k in range(len(operands))]
-        sizes = [abs(x * s).upper() for x, s in zip(operands, slopes, strict=True) if not isinstance(s, Undefined)]
-        return self.slope(value, sum(sizes, start=arb(0)))
+    def entering(self, op: Op, values: list[Outcome], order: int) -> list[Outcome]:
+        """The members of a list, or of a matrix row by row, with what torch's way through all of them does.
+
+        >>> Rounding(53, -1074).entering(TABLE["prod"], [arb(2) ** -700, arb(2) ** -700, arb(2) ** 900], 0)[0].decided
+        False
+        """
+        if any(isinstance(value, Undefined) for value in values):
+            return values
+        if op.kind is Kind.SPECTRAL:
+            return self._spectral(values, order)
+        if op.kind is Kind.MATRIX:
+            return [ELIMINATION] if self.spans(values) else self._eliminated(values, order)
+        return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(values) else values
 
     def spans(self, values: Sequence[Ball]) -> bool:
         """Whether products of ratios of these numbers may underflow or overflow: elimination makes such.
@@ -327,12 +311,8 @@ class Rounding:
         smallest_exact = arb(2) ** (self.smallest + 2 * self.bits)
         return bool(least < smallest_exact or most * smallest_exact > 1 or most**2 * smallest_exact > least**2)
 
-    def strays(self, factors: Sequence[Ball]) -> bool:
-        """Whether a product of some of these numbers may underflow or overflow where that of all of them does not.
-
-        >>> Rounding(53, -1074).strays([arb(2) ** -700, arb(2) ** -700, arb(2) ** 900])
-        True
-        """
+    def _strays(self, factors: Sequence[Ball]) -> bool:
+        """Whether a product of some of these numbers may underflow or overflow where that of all of them does not."""
         sizes = [abs(factor).upper() for factor in factors]
         small, large = arb(1), arb(1)
         for size in sizes:
@@ -340,7 +320,7 @@ class Rounding:
         smallest_exact = arb(2) ** (self.smallest + self.bits)
         return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
 
-    def eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
+    def _eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
         """The matrix, row by row, that elimination in effect begins with: its error is one of the largest of each row.
 
         Torch factors the transpose with pivots from its columns, so that multipliers are at most 1.
@@ -353,23 +333,10 @@ class Rounding:
             found += [value + error for value in row]
         return found
 
-    def spectral(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
+    def _spectral(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
         """The symmetric matrix whose eigenvalues torch finds: its steps are orthogonal, and move all by the largest.
 
         Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, section 8.1.
         """
         largest = max((abs(value).upper() for value in matrix), default=arb(0))
         return [value + arb(0, largest * order * arb(2) ** -self.bits) for value in matrix]
-
-    def _series(self, n: int, value: Ball, x: Outcome) -> Ball:
-        """The error of torch's polygamma(n, x): its series starts with x**(-n - 1), which may underflow."""
-        if n == 1 or isinstance(x, Undefined):
-            return abs(value).upper() * TABLE["digamma"].error
-        return abs(x).upper() * arb(n + 1).gamma() * arb(2) ** self.smallest
-
-    def sloped(self, slope: Outcome, call: Call, k: int, operands: list[Outcome]) -> Outcome:
-        """The slope of an elementwise operation with the error of computing it."""
-        if isinstance(slope, Undefined):
-            return slope
-        slope += arb(0, abs(slope).upper() * call.op.error)
-        return self.underflown(self.slope(slope, slope_condition(call, k, operands, slope)))

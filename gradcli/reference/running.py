@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -38,7 +38,7 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.exact_numbers import Numbering
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, is_power, rule_of
+from gradcli.reference.rules import Outcome, Rounding, Rule, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
     from gradcli.reference.duals import Plan
@@ -157,8 +157,8 @@ class Run:
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in columns]
                 else:
-                    found = [self._evaluated(line, rule.evaluate(list(o), shown), list(o), shown) for o in columns]
-                return {e: self._underflown(outcome) for e, outcome in zip(out, found, strict=True)}
+                    found = [self._evaluated(rule, list(o), shown) for o in columns]
+                return dict(zip(out, found, strict=True))
             case Kind.COUNT:
                 size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
                 return dict.fromkeys(out, arb(size))
@@ -167,7 +167,7 @@ class Run:
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
             case _ if is_aggregate(call.op):
                 groups = Groups(self, line, elements)
-                return {e: self._underflown(groups.value(e)) for e in out}
+                return {e: groups.value(e) for e in out}
         totals: dict[int, Outcome] = {}
         for k, position, source in self.reference.footprint.parts(line, elements):
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
@@ -176,9 +176,9 @@ class Run:
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
 
-    def _evaluated(self, line: Line, value: Outcome, operands: list[Outcome], shown: str) -> Outcome:
+    def _evaluated(self, rule: Rule, operands: list[Outcome], shown: str) -> Outcome:
         require_time()
-        return value if self.rounding is None else self.rounding.computed(value, line.call, operands, shown)
+        return rule.evaluate(operands, shown)
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Operand k of an elementwise operation at each of its elements."""
@@ -234,7 +234,7 @@ class Run:
             if groups is not None:
                 inside = self.plan.pairs[line.call.operands[0]][1]
                 pairs = zip(elements[flow.target].tolist(), inside[flow.source].tolist(), strict=True)
-                slopes = [self._slope_error(groups.slope(out, e), 2 * groups.size(out)) for out, e in pairs]
+                slopes = [groups.slope(out, e) for out, e in pairs]
             elif line.call.op.kind is Kind.ELEMENTWISE and line.call.op.coefficients[flow.operand :][:1] != (1,):
                 of_element = self.slopes(line, flow.operand, elements)
                 slopes = [of_element[target] for target in flow.target]
@@ -242,8 +242,6 @@ class Run:
             for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
                 entered, slope = entering[source], slopes[n] if slopes else None
                 product = entered if slope is None else flat(entered, slope) if is_flat else times(entered, slope)
-                if self.rounding is not None:
-                    product = self._underflown(product)
                 totals[target] = product if totals[target] is None else plus(totals[target], product)
         if is_power(line.call) and len(self.plan.flows[line.symbol]) > 1:
             self._to_edges(line, tangents, totals)
@@ -338,19 +336,7 @@ class Run:
 
     def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
         require_time()
-        slope = rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
-        return slope if self.rounding is None else self.rounding.sloped(slope, line.call, k, operands)
-
-    def _slope_error(self, slope: Outcome, operations: int) -> Outcome:
-        """The slope of an aggregate with the rounding of this many operations."""
-        if self.rounding is None or isinstance(slope, Undefined):
-            return slope
-        return self.rounding.underflown(self.rounding.slope(slope, abs(slope).upper() * operations))
-
-    def _underflown(self, outcome: Tangent) -> Any:
-        if self.rounding is None or outcome is None or isinstance(outcome, Undefined):
-            return outcome
-        return self.rounding.underflown(outcome)
+        return rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:

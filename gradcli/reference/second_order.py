@@ -73,6 +73,7 @@ class HessianProducts:
         with precision(bits):
             self.run.evaluate()
             self.ways = {line.symbol: list(self._ways(line)) for line in self._lines}
+            self._forget_refused()
             self.adjoints = self._gradient()
 
     def along(self, u: Mapping[Direction, float]) -> Mapping[Direction, Ball]:
@@ -167,6 +168,18 @@ class HessianProducts:
             self.met.setdefault(atom, set()).add(element)
             return arb.nan()
         return slope
+
+    def _forget_refused(self) -> None:
+        """Leave out of what is met all that a choice certainly does not take; what decides is taken."""
+        taken: dict[Atom, set[int]] = {self.reference.program.output: {0}}
+        for line in reversed(self._lines):
+            op, own = line.call.op, taken.get(line.symbol, set())
+            for k, out, source, slope in self.ways[line.symbol]:
+                is_refused = (op.is_extreme or (op.is_branch and k > 0)) and slope == 0
+                if out in own and not is_refused:
+                    taken.setdefault(line.call.operands[k], set()).add(source)
+        met = {atom: elements & taken.get(atom, set()) for atom, elements in self.met.items()}
+        self.met = {atom: elements for atom, elements in met.items() if elements}
 
     def _gradient(self) -> dict[Atom, Elements]:
         found: dict[Atom, Elements] = {self.reference.program.output: {0: arb(1)}}

@@ -11,6 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
+from gradcli.questions.question import record_passes
 from gradcli.results import Check, Entry
 from tests.crosscheck.asking import asked, checked
 from tests.parsing import parse
@@ -106,7 +107,7 @@ def test_there_is_no_angle_at_the_origin(text: str, zero: str) -> None:
 def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
     """It is on neither side."""
     program = parse("atan2(y, -1)")
-    point = Point.of(program, {program.variables[0]: ()}, {"y": np.array(0.0)})
+    point = Point.of(program, {program.variables[0]: ()}, {"y": np.array(0.0)}, record_passes)
     for planted, verdict in ((3.0, "disagree"), (np.pi, "agree"), (-np.pi, "kink")):
         check = judge(point, Torch("float64", np.array(planted), None), ()).check
         assert check.verdict == verdict

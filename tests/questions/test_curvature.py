@@ -215,7 +215,7 @@ def test_wrong_numbers_are_found() -> None:
     point = f._asked({"x": [1.0, 2.0]}, None, "float64").question().point
     judged = judge_derived(point, SecondDerivatives("float64", answer.grad, wrong), ("x",))
     assert judged.check.verdict == "disagree"
-    found = confirmed(point, point.typed, of_hessian(point, ["x"]), judged.evidence)
+    found = confirmed(point, point.source, of_hessian(point, ["x"]), judged.evidence)
     assert found.shown["x", "x"].text == "6*x[i]*KroneckerDelta(i, j)"
 
 

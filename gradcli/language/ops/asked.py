@@ -157,7 +157,6 @@ _TORCH: Mapping[str, str] = {
 
 _MORE: Mapping[str, Mapping[str, object]] = {
     **{key: {"undifferentiated": _RUNNING, "buffers": _RUNNING} for key in ("batch_norm", "instance_norm")},
-    "pdist": {"backward_once": True},
     "soft_margin_loss": {"undifferentiated": ("target",)},
     "meshgrid": {"elsewhere": {"numpy": {"indexing": "xy"}}},
     "vander": {"elsewhere": {"linalg": {"increasing": True}}},

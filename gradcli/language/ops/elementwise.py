@@ -32,7 +32,6 @@ ARITHMETIC = (
         domain="b != 0",
         guarded="b",
         critical=("b",),
-        slopes=("1/b", "-(a/b/b)"),
         rule_name="quotient rule",
     ),
     _arithmetic(
@@ -47,7 +46,7 @@ ARITHMETIC = (
 )
 
 EXPONENTIAL = (
-    known("exp(x)", "the exponential", numpy="exp", overflows=True, harmless=("0", "1"), slopes=("result",)),
+    known("exp(x)", "the exponential", numpy="exp", overflows=True, harmless=("0", "1")),
     known(
         "log|ln(x)",
         "the natural logarithm",
@@ -63,7 +62,6 @@ EXPONENTIAL = (
         numpy="sqrt",
         domain="x >= 0",
         edges=("x",),
-        slopes=("1/(2*result)",),
         rule_name="power rule",
     ),
     known("exp2(x)", "2 to the power x", "2**x", numpy="exp2", overflows=True, harmless=("0", "1")),
@@ -74,9 +72,6 @@ EXPONENTIAL = (
         numpy="expm1",
         overflows=True,
         harmless=("0", "1"),
-        slopes=("result + 1",),
-        slopes_along=("result + 1",),
-        from_result=True,
     ),
     known("log1p(x)", "log(1 + x) without cancellation", "log(1 + x)", numpy="log1p", domain="x > -1"),
     known("log2(x)", "the logarithm to base 2", "log(x)/log(2)", numpy="log2", domain="x > 0"),
@@ -89,7 +84,7 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     known("sin(x)", "the sine", numpy="sin"),
     known("cos(x)", "the cosine", numpy="cos"),
-    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",), slopes=("1 + result**2",)),
+    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",)),
     known(
         "asin|arcsin(x)",
         "the inverse sine",
@@ -116,15 +111,12 @@ TRIGONOMETRIC = (
         is_step=True,
         guarded="x",
         critical=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
-        slopes=("x*(1/(y*y + x*x))", "-y*(1/(y*y + x*x))"),
     ),
     known(
         "sinc(x)",
         "sin(pi*x)/(pi*x), and 1 at 0",
         numpy="sinc",
         elsewhere={"sympy": "sinc(x/pi)"},
-        slopes=("where(x == 0, 0, (x*pi*cos(x*pi) - sin(x*pi))/(x*x*pi))",),
-        rounds_argument=True,
     ),
     row("sec(x)", "the secant", "1/cos(x)", domain="cos(x) != 0"),
     row("csc(x)", "the cosecant", "1/sin(x)", domain="sin(x) != 0"),
@@ -136,7 +128,7 @@ TRIGONOMETRIC = (
 HYPERBOLIC = (
     known("sinh(x)", "the hyperbolic sine", numpy="sinh", overflows=True, harmless=("0", "1")),
     known("cosh(x)", "the hyperbolic cosine", numpy="cosh", overflows=True, harmless=("0", "1")),
-    known("tanh(x)", "the hyperbolic tangent", numpy="tanh", slopes=("1 - result**2",), from_result=True),
+    known("tanh(x)", "the hyperbolic tangent", numpy="tanh"),
     known("asinh|arcsinh(x)", "the inverse hyperbolic sine", numpy="arcsinh"),
     known(
         "acosh|arccosh(x)",
@@ -145,7 +137,6 @@ HYPERBOLIC = (
         domain="x >= 1",
         edges=("x - 1",),
         harmless=("2",),
-        slopes=("1/sqrt(x*x - 1)",),
         example="acosh(x) at x=2",
     ),
     known(
@@ -178,7 +169,6 @@ SPECIAL = (
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
         critical=_POLES,
-        rounds_argument=True,
     ),
     known(
         "digamma|psi(x)",
@@ -187,10 +177,6 @@ SPECIAL = (
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
         critical=_POLES,
-        slopes=("polygamma(1, x)",),
-        rounds_argument=True,
-        error=2.0**-30,
-        fault="torch's polygamma(1, x) ends its series after six terms",
     ),
     known(
         "polygamma(n=, x)",
@@ -199,7 +185,6 @@ SPECIAL = (
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
         critical=_POLES,
-        rounds_argument=True,
         example="polygamma(1, x) at x=2.5",
     ),
     known("i0(x)", "the modified Bessel function of order 0", torch="special.i0", numpy="i0", overflows=True),
@@ -212,7 +197,6 @@ SPECIAL = (
         numpy="hypot",
         overflows=True,
         harmless=("1",),
-        slopes=("a/result", "b/result"),
         caveat="a kink where both are 0; torch's derivative is nan there",
     ),
     known(
@@ -220,7 +204,6 @@ SPECIAL = (
         "log(exp(a) + exp(b)) without overflow",
         "log(exp(a) + exp(b))",
         numpy="logaddexp",
-        slopes=("1/(1 + exp(b - a))", "1/(1 + exp(a - b))"),
     ),
     known(
         "xlogy(a, b)",
@@ -237,7 +220,6 @@ SPECIAL = (
         "log(x/(1 - x))",
         domain="0 < x < 1",
         harmless=("0.5",),
-        slopes=("1/(x*(1 - x))",),
     ),
 )
 

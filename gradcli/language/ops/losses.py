@@ -146,12 +146,6 @@ def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
 # -- distances
 
 
-_STEP, _LEAST = "(input - detach(input))", "9.999999960041972e-13"
-_AT = "(-(target*log(detach(input)) + (1 - target)*log(1 - detach(input))))"
-_CURVED = f"{_STEP}**2*detach((input**2 - 2*input*target + target)/((input + 1e-12)*(1 - input + 1e-12))**2)/2"
-"""Of the binary cross entropy: a step from the point, torch's bound of a denominator, the rest of the value, and the
-second derivative by the input."""
-
 LOSSES = (
     _loss("mse_loss", "the mean squared error", "(input - target)**2", "x=1,2 t=0,1"),
     _loss("l1_loss", "the mean absolute error", "abs(input - target)", "x=1,2 t=0,1"),
@@ -180,11 +174,6 @@ LOSSES = (
         "x=0.2,0.7 t=0,1",
         in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
         domain="0 < input < 1",
-        computed=f"{_AT} + {_STEP}*detach((input - target)/maximum((1 - input)*input, {_LEAST}))"
-        f" + {_CURVED} - {_STEP}*(target - detach(target))/detach(maximum((1 - input)*input, 1e-12))",
-        computed_along=f"{_AT} + {_STEP}*detach((input - target)/((input + 1e-12)*(1 - input + 1e-12)))"
-        f" + {_CURVED} - {_STEP}*(target - detach(target))*detach(1/input + 1/(1 - input))",
-        fault="torch divides by input*(1 - input), and by no less than 1e-12 in float32",
         caveat="torch takes the logarithms no lower than -100",
         equal_shapes=("needs a target of input's shape", ""),
     ),

@@ -111,7 +111,6 @@ REDUCTIONS = (
         "s/maximum(count(x, dim) - correction, 0)",
         domain="more elements than the correction",
         elsewhere={"numpy": {"correction": 0}},
-        slopes=("2*(x - center)/(size - correction)",),
         caveat="as in torch, correction=1 by default; np.var and jnp.var divide by the count, which is correction=0",
         example="var(x) at x=1,2,4",
     ),
@@ -121,7 +120,6 @@ REDUCTIONS = (
         "sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))",
         domain="more elements than the correction, not all equal",
         elsewhere={"numpy": {"correction": 0}},
-        slopes=("(x - center)/(result*(size - correction))",),
         example="std(x) at x=1,2,4",
     ),
     _reduction(
@@ -165,7 +163,6 @@ NORMALIZED = (
         in_floats="m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); "
         "log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)",
         torch_dim="needed",
-        slopes=("exp(x - result)",),
         example="logsumexp(x, dim=0) at x=1,2,3",
     ),
     _along_one(
@@ -174,9 +171,6 @@ NORMALIZED = (
         "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
         in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
-        from_result=True,
-        computed="exp(x - detach(amax(x, dim=dim, keepdim=True)))"
-        "/sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True)",
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="softmax(x, dim=0) at x=1,2,3",
     ),
@@ -186,9 +180,6 @@ NORMALIZED = (
         "x - log(sum(exp(x), dim=dim, keepdim=True))",
         in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
         elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
-        from_result=True,
-        computed="x - detach(amax(x, dim=dim, keepdim=True))"
-        " - log(sum(exp(x - detach(amax(x, dim=dim, keepdim=True))), dim=dim, keepdim=True))",
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="log_softmax(x, dim=0) at x=1,2,3",
     ),
@@ -224,10 +215,6 @@ CONTRACTIONS = (
         "sum(p*q, dim=dim)",
         torch="nn.functional.cosine_similarity",
         domain="neither is 0",
-        computed="l1 = norm(x1*ones_like(x2), dim=dim, keepdim=True); "
-        "l2 = norm(x2*ones_like(x1), dim=dim, keepdim=True); "
-        "sum(x1/(l1 + detach(maximum(l1, 1e-8) - l1))*(x2/(l2 + detach(maximum(l2, 1e-8) - l2))), dim=dim)",
-        fault="torch takes lengths to be no less than 1e-8",
         example="cosine_similarity(a, b, dim=0) at a=1,2 b=3,4",
     ),
     _composed(
@@ -270,7 +257,6 @@ MATRICES = (
         "the determinant of a square matrix",
         adds_terms=True,
         keeps_shape=False,
-        from_result=True,
         caveat="torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the "
         "inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
         example="det(A) at A=[[2,1],[1,3]]",

@@ -160,18 +160,6 @@ class Op:
             out, or a definition in the language, for a call without constant arguments.
         spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
             refuse it, or give no gradient, as var and std.
-        slopes: The derivative by each operand as torch's backward pass computes it, from the operands and the `result`,
-            of a reduction also from the `size` and the `center`, the mean, of what it takes in; empty where the
-            derivative of the meaning loses the same digits.
-        slopes_along: The same in a derivative that is differentiated again; empty where that loses no digits.
-        from_result: Whether torch takes the slope from the rounded result, which loses digits where that is flat.
-        rounds_argument: Whether torch scales or reflects the argument, and rounds that, on the way to the value.
-        backward_once: Whether torch cannot differentiate its backward pass.
-        computed: The definition as torch computes it, where the meaning would overflow or lose other digits.
-        computed_along: The same where torch goes back through its backward pass along a direction; of a second
-            derivative, what the slope by another operand adds, as torch's mixed slopes may differ. Empty if the same.
-        error: Relative error of torch's derivative, where it is more than that of a few roundings.
-        fault: Why that is so, or what else torch's derivative is known to do.
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
         notation: Ways to write it that are no call, method or sign, such as `x.T`.
@@ -233,15 +221,6 @@ class Op:
     critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     spans_all: bool = False
-    slopes: tuple[str, ...] = ()
-    slopes_along: tuple[str, ...] = ()
-    from_result: bool = False
-    rounds_argument: bool = False
-    backward_once: bool = False
-    computed: str = ""
-    computed_along: str = ""
-    error: float = 0.0
-    fault: str = ""
     caveat: str = ""
     rule_name: str = ""
     notation: tuple[str, ...] = ()

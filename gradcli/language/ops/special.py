@@ -72,7 +72,6 @@ SPECIAL = (
         in_floats=f"where(x > 20, {_FAR_ERFCX}, exp(minimum(x, 20)**2)*erfc(minimum(x, 20)))",
         overflows=True,
         harmless=("0", "1"),
-        slopes=("2*x*result - 2/sqrt(pi)",),
     ),
     _special(
         "entr(x)",
@@ -81,14 +80,12 @@ SPECIAL = (
         in_floats="where(x > 0, -x*log(x), where(x == 0, 0, where(x < 0, -inf, x)))",
         domain="x > 0",
         caveat="at 0 the value is 0, and there is no finite derivative",
-        slopes=("-(log(x) + 1)",),
     ),
     _special(
         "log_ndtr(x)",
         "the logarithm of the normal distribution function, without underflow",
         "log(erfc(-x/sqrt(2))/2)",
         in_floats="where(x < -1, log(erfcx(-x/sqrt(2))/2) - x**2/2, log1p(-erfc(x/sqrt(2))/2))",
-        slopes=("sqrt(2/pi)/erfcx(-x/sqrt(2))",),
     ),
     _special(
         "ndtri(x)",
@@ -96,7 +93,6 @@ SPECIAL = (
         "sqrt(2)*erfinv(2*x - 1)",
         domain="0 < x < 1",
         harmless=("0.5",),
-        slopes=("sqrt(2*pi)*exp(result**2/2)",),
     ),
     _special(
         "xlog1py(a, b)",

@@ -137,7 +137,6 @@ MOMENTS = (
         "log(cumsum(exp(x), dim=dim))",
         in_floats="m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m",
         example="logcumsumexp(x, dim=0) at x=1,2,3",
-        backward_once=True,
     ),
     _defined(
         "dist(a, b, p=2)",
@@ -152,7 +151,6 @@ MOMENTS = (
         "norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)",
         domain="no row is in both",
         example="cdist(a, b) at a=[[1,2]] b=[[4,6],[2,2]]",
-        backward_once=True,
     ),
     _defined(
         "average(x, axis=None, weights)",

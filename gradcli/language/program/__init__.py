@@ -7,6 +7,7 @@ shapes          the shape of every line
 named_shapes    shapes whose sizes have names, and those of variables that nobody gave
 movement        where the elements of a line come from
 library_calls   how torch and NumPy are asked for an operation: to compute it, or to write it down
+torch_passes    torch's passes through a Program, as a Program
 program_text    a Program as text of the language
 numeric         a Program run by NumPy, and constant tensors, in float64
 """

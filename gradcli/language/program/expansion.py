@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from gradcli.errors import LanguageError, ShapeError
@@ -72,28 +72,12 @@ def expansion(
     >>> {str(program.lines[0].call) for part, line in expansion(program).owners.items() if line == program.output}
     {'sigmoid(x)'}
     """
-    return _expansion(program, keep, definition, shares=shares)
 
-
-def computed(program: Program, *, faulty: bool = True, along: bool = False) -> Program:
-    """The same function in the operations that torch's passes go through, with their own backward formulas.
-
-    Args:
-        program: The function.
-        faulty: Whether also where torch's way is known to give another derivative.
-        along: Whether the derivative is one along a direction.
-    """
-    return _expansion(program, _has_formula, partial(_computed, faulty=faulty, along=along), shares=True).program
-
-
-def _expansion(
-    program: Program, keep: Callable[[Call], bool], define: Callable[..., Program], *, shares: bool
-) -> Expansion:
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
         if keep(call):
             return builder.emit(call.op.name, operands, line.span, call.statics)
-        return builder.inline(define(call.op.name, call.statics, len(operands)), operands, line.span)
+        return builder.inline(definition(call.op.name, call.statics, len(operands)), operands, line.span)
 
     return rewritten(program, write, shares=shares)
 
@@ -157,18 +141,6 @@ def _asked(op: ops.Op, statics: tuple[Hashable, ...]) -> Program:
         hint = "give values, or shapes in numbers, such as --shape x=4,3"
         raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
     return statics[-1].record()
-
-
-def _has_formula(call: Call) -> bool:
-    return call.op.is_primitive or call.op.kind is ops.Kind.ELEMENTWISE or bool(call.op.slopes)
-
-
-@lru_cache(maxsize=512)
-def _computed(name: str, statics: tuple[Hashable, ...], count: int, *, faulty: bool, along: bool) -> Program:
-    """As `definition`, in torch's own words."""
-    op = ops.TABLE[name]
-    text = (op.computed_along if along else "") or op.computed if faulty or not op.fault else ""
-    return computed(_written(name, statics, count, text), faulty=faulty, along=along)
 
 
 def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:

@@ -1,0 +1,255 @@
+"""Torch's own passes through a Program, forward and back, as lines of another Program: what rounds, and in which order.
+
+A backward pass is recorded below autograd like any call, and so is one back through it.  What torch's tables decompose
+is decomposed, as its kernels compute so; the rest is the row that has its name.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Array, Tensor, differentiated_by, evaluate, leaves_of, output_of, prepared
+from gradcli.errors import GradcliError
+from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import expand, expansion
+from gradcli.language.program.library_calls import plain
+from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
+from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.recording.aten_lowering import row_of
+from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.places import Place
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.schemas import Overload, name_of
+from gradcli.recording.surface import path_of
+from gradcli.recording.tensor_names import Names
+from gradcli.recording.values import numbers_of
+
+AS_ROWS = frozenset(
+    "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
+)
+"""Composites whose kernel is described by its row, and not by torch's table."""
+
+
+def _hardsigmoid_backward(grad: Tensor, x: Tensor) -> Tensor:
+    return torch.where((x > -3) & (x < 3), grad * float(np.float32(1 / 6)), 0.0)
+
+
+def _cross_entropy_backward(grad: Tensor, x: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
+    found = grad * (x - target) / ((1 - x) * x).clamp(min=float(np.float32(1e-12)))
+    found = found if weight is None else found * weight
+    return found / x.numel() if reduction == 1 else found
+
+
+FAULTY: Mapping[str, tuple[Callable[..., Tensor], str]] = {
+    "hardsigmoid_backward": (_hardsigmoid_backward, "torch's constant 1/6 is a float32"),
+    "binary_cross_entropy_backward": (_cross_entropy_backward, ""),
+}
+"""By the name of an operation: what its kernel computes where torch's table has it right, and what to say of it."""
+
+AS_MEANT = frozenset(["rrelu"])
+"""Functions whose call writes to a tensor of random numbers: their meaning is run."""
+
+FAULTS: Mapping[str, tuple[Callable[..., Any], str]] = {
+    "softplus": (lambda x, *_: x > 20, "torch takes x itself above 20"),
+    "cosine_similarity": (
+        lambda a, b: a.norm() * b.norm() < 1e-7,
+        "torch takes lengths to be no less than 1e-8",
+    ),
+    "binary_cross_entropy": (
+        lambda p, *_: p * (1 - p) < 2e-3,
+        "torch divides by input*(1 - input), and by no less than 1e-12 in float32",
+    ),
+}
+"""By rows: where torch's function is known to have another derivative than its meaning, and why."""
+
+
+class PassRecorder(Recorder):
+    """Records backward passes too, whatever autograd follows.
+
+    Args:
+        is_sound: Whether kernels that are known to be wrong are recorded as they should be.
+
+    Attributes:
+        faults: What those that were met are known to do.
+    """
+
+    def __init__(self, names: Names, dtype: Any, *, is_sound: bool) -> None:
+        super().__init__(names, dtype, "torch")
+        self.is_sound, self.faults = is_sound, dict[str, None]()
+
+    def operand(self, tensor: Tensor, place: Place) -> Atom:
+        """The value that a tensor holds."""
+        return self._value(tensor, place)
+
+    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a backward pass like any call."""
+        return function(*args, **kwargs)
+
+    def _is_made_up(self, function: Overload, given: Mapping[str, Any]) -> bool:
+        name, is_listed = name_of(function), function in torch._decomp.decomposition_table
+        row = row_of(name)
+        is_composite = (row is not None and not row.is_primitive and name not in AS_ROWS) or name == "sinc"
+        if is_listed and ((is_composite and name not in self.lines.rules) or name.startswith("native_")):
+            return True
+        return is_unread(function, given)
+
+    def _parts(self, function: Overload, given: Mapping[str, Any]) -> Any:
+        kernel, fault = FAULTY.get(name_of(function), (None, ""))
+        if kernel is None or self.is_sound:
+            return decomposed(function, given)
+        self.faults.update({fault: None} if fault else {})
+        return kernel(*given.values())
+
+
+class _Product(torch.autograd.Function):
+    """A product whose backward pass is the quotient that torch takes where no factor is 0, but not under a mode."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *how: Any) -> Tensor:
+        """Multiply."""
+        found = torch.prod(x, *how)
+        ctx.how = how
+        ctx.save_for_backward(x, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Divide the product by each factor."""
+        (x, found), (dim, keeps) = ctx.saved_tensors, (*ctx.how, None, True)[:2]
+        if dim is not None and not keeps:
+            grad, found = grad.unsqueeze(dim), found.unsqueeze(dim)
+        return (grad * (found / x), *[None] * len(ctx.how))
+
+
+class _Products(torch.overrides.TorchFunctionMode):
+    """Takes products as torch does without a mode."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run a call."""
+        kwargs = kwargs or {}
+        if path_of(function) in ("torch.prod", "torch.Tensor.prod") and args[0].ndim and not bool((args[0] == 0).any()):
+            return _Product.apply(*args, *kwargs.values())
+        return function(*args, **kwargs)
+
+
+def record(
+    way: Way, program: Program, inputs: Mapping[str, Array], wrt: Sequence[str], dtype: str, *, is_sound: bool = False
+) -> TorchPasses | None:
+    """Run a Program in torch, forward and back, and record all of it.
+
+    Args:
+        way: How to go back.
+        program: The function.
+        inputs: An array per variable.
+        wrt: The variables to go back to.
+        dtype: `float64` or `float32`.
+        is_sound: Whether what is known to be wrong is recorded as it should be.
+
+    Returns:
+        None where a call has no meaning here.
+    """
+    try:
+        return _recorded(way, program, inputs, tuple(wrt), dtype, is_sound=is_sound)
+    except (GradcliError, RuntimeError, ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _recorded(
+    way: Way, program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, *, is_sound: bool
+) -> TorchPasses:
+    ran, kind = prepared(program, twice=way != "back"), getattr(torch, dtype)
+    leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
+    wrong = _faults(ran, leaves, dtype)
+    left_out = {call for call in wrong if is_sound}
+    ran = expand(ran, keep=lambda call: call not in left_out and call.op.name not in AS_MEANT)
+    recorder = PassRecorder(Names(record, leaves), kind, is_sound=is_sound)
+    recorder.give(leaves)
+    seeds: dict[str, str] = {}
+
+    def seed(name: str, shaped: Tensor) -> Tensor:
+        with recorder.paused():
+            found = torch.zeros_like(shaped)
+        seeds[name] = f"cotangent {name}"
+        recorder.give({seeds[name]: found})
+        return found
+
+    with warnings.catch_warnings(), recorder, _Products():
+        warnings.simplefilter("ignore")
+        y = output_of(ran, evaluate(ran, leaves, dtype), dtype)
+        found = dict(zip(wrt, _PASSES[way](y, [leaves[name] for name in wrt], wrt, seed), strict=True))
+    atoms = {name: None if tensor is None else _atom(recorder, tensor) for name, tensor in found.items()}
+    atoms[OF_Y] = _atom(recorder, y)
+    whole = expansion(
+        recorder.lines.program([atom for atom in atoms.values() if atom is not None]),
+        keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE,
+    )
+    results = {name: None if atom is None else whole.renamed.get(atom, atom) for name, atom in atoms.items()}
+    value = results.pop(OF_Y)
+    assert value is not None, "y is a tensor"  # noqa: S101
+    told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
+    known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
+    return TorchPasses(whole.program, known, seeds, results, value, told)
+
+
+def _atom(recorder: Recorder, tensor: Tensor) -> Atom | None:
+    if tensor._is_zerotensor():
+        return None
+    found = recorder.atom(tensor)
+    if found is None:  # that follows from no variable
+        found = recorder.lines.literal(tensor.detach())
+    return recorder.lines.number(found)
+
+
+def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:
+    """Find the calls of functions of torch that are known to have another derivative where they are."""
+    lines = [line for line in program.lines if line.call.op.name in FAULTS]
+    values = evaluate(program, leaves, dtype) if lines else {}
+    found = {}
+    for line in lines:
+        is_here, said = FAULTS[line.call.op.name]
+        operands = (values[a] if a in values else torch.tensor(plain(a)) for a in line.call.operands)
+        if bool(is_here(*operands).any()):
+            found[line.call] = said
+    return found
+
+
+# -- ways back
+
+Seed = Callable[[str, Tensor], Tensor]
+"""Gives what a pass begins with, of the shape of a tensor and by the name of that."""
+
+
+def _back(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
+    return _grad([y], leaves, [seed(OF_Y, y)])
+
+
+def _columns(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
+    """Go back through the backward pass, which is linear in its seed, to that seed."""
+    weights = torch.ones_like(y, requires_grad=True)
+    found: list[Tensor | None] = []
+    for name, leaf in zip(wrt, leaves, strict=True):
+        (first,) = _grad([y], [leaf], [weights], create_graph=True)
+        found += [None] if first is None else _grad([first], [weights], [seed(name, first)])
+    return found
+
+
+def _twice(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
+    firsts = _grad([y], leaves, [torch.ones_like(y)], create_graph=True)
+    pairs = [(one, seed(name, one)) for name, one in zip(wrt, firsts, strict=True) if one is not None]
+    return _grad([one for one, _ in pairs], leaves, [u for _, u in pairs])
+
+
+def _grad(ys: Sequence[Tensor], leaves: Sequence[Tensor], vs: Sequence[Tensor], **how: bool) -> list[Tensor | None]:
+    moving = [(y, v) for y, v in zip(ys, vs, strict=True) if y.requires_grad]
+    if not moving:
+        return [None] * len(leaves)
+    return list(torch.autograd.grad([y for y, _ in moving], leaves, [v for _, v in moving], allow_unused=True, **how))
+
+
+_PASSES: Mapping[Way, Callable[..., list[Tensor | None]]] = {"back": _back, "columns": _columns, "twice": _twice}

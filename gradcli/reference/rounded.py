@@ -1,0 +1,181 @@
+"""A Program on balls that round as a float format does: each contains what torch may have in place of the truth.
+
+At the precision of the format Arb rounds each result as torch's kernels do.  To that come sums, which torch adds up in
+an order of its own, numbers that are held with fewer bits than usual, and what is beyond the range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from gradcli.language.ops import Kind, Monoid
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.balls import Ball, exists
+from gradcli.reference.choices import is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.footprint import Flat
+from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
+from gradcli.reference.running import Run
+
+_UNKNOWN = Undefined("domain", "a number on the way is not known", False)
+
+REFLECTED = frozenset(["lgamma", "digamma", "polygamma"])
+"""Operations whose kernel rounds the argument, as it reflects or shifts it."""
+
+FEW_BITS = 20
+"""Binary places of a constant that is as written."""
+
+SERIES = 2.0**-30
+"""The relative error of torch's polygamma(1, x), which ends its series after six terms."""
+
+
+class RoundedRun(Run):
+    """The values at some elements, at the precision of a format.
+
+    Args:
+        reference: The Program and its inputs.
+        needed: The elements of each value.
+        rounding: The format.
+    """
+
+    def __init__(self, reference: Reference, needed: Mapping[Atom, Flat], rounding: Rounding) -> None:
+        super().__init__(Plan(reference, (), needed=dict(needed)), rounding)
+        self.format = rounding
+        self.evaluate()
+
+    def outcome(self, atom: Atom, element: int) -> Outcome:
+        """What torch may have for one element of a value."""
+        return self.values[self.reference.renamed.get(atom, atom)][element]
+
+    def _rounded(self, exact: Ball, nearest: float) -> Ball:
+        """A constant, which may be a rounded one: pi, 0.1, and whole numbers that are not held."""
+        bits = self.format.bits
+        is_exact = abs(nearest) < 2.0**53 and (nearest * 2.0**FEW_BITS).is_integer()
+        found = self.format.constant(exact, nearest)
+        if abs(found) > self.format.largest / 2:  # what torch has for infinity in tables of logarithms
+            return arb.pos_inf() if found > 0 else arb.neg_inf()
+        return found if is_exact or not exists(found) else found + arb(0, abs(found).upper() * arb(2) ** -bits)
+
+    def _line_values(self, line: Line, elements: Flat) -> dict[int, Outcome]:
+        found, out = super()._line_values(line, elements), elements.tolist()
+        op = line.call.op
+        if op.kind is Kind.ELEMENTWISE and not op.is_branch:
+            columns = [self.operand(line, k, elements) for k in range(len(line.call.operands))]
+            for e, operands in zip(out, zip(*columns, strict=True), strict=True):
+                found[e] = self._kernel(line, found[e], operands)
+        elif op.kind is not Kind.MOVEMENT and not is_aggregate(op):
+            sizes = dict.fromkeys(out, arb(0))
+            for k, position, source in self.reference.footprint.parts(line, elements):
+                for p, term in zip(position.tolist(), self.at(line, k, source), strict=True):
+                    if not isinstance(term, Undefined) and exists(term):
+                        sizes[out[p]] += abs(term).upper()
+            for e, total in found.items():
+                if not isinstance(total, Undefined):
+                    found[e] = total + arb(0, sizes[e].upper() * arb(2) ** -self.format.bits)
+        return found if op.kind is Kind.MOVEMENT else {e: self._held(outcome) for e, outcome in found.items()}
+
+    def _kernel(self, line: Line, outcome: Outcome, operands: Sequence[Outcome]) -> Outcome:
+        """The result of a kernel where it is known better, or less well, than by its rule."""
+        op = line.call.op
+        if isinstance(outcome, Undefined):
+            is_nothing = op.monoid is Monoid.PRODUCT and any(not isinstance(o, Undefined) and o == 0 for o in operands)
+            return arb(0) if is_nothing else arb.neg_inf() if op.name == "log" and operands[0] == 0 else outcome
+        if op.sense and operands[0] is operands[1]:  # one number, whatever it is
+            return arb(int(0 in op.sense))
+        if op.name in REFLECTED:
+            return self._reflected(line, outcome, operands[0])
+        return outcome
+
+    def _reflected(self, line: Line, outcome: Ball, x: Outcome) -> Outcome:
+        assert not isinstance(x, Undefined), "it has a value"  # noqa: S101
+        moved = rule_of(line.call).evaluate([x + arb(0, abs(x).upper() * arb(2) ** (1 - self.format.bits))], "a part")
+        if isinstance(moved, Undefined) or line.call.op.name != "polygamma":
+            return moved
+        order = line.call.statics[0]
+        if order == 1:
+            return moved + arb(0, abs(moved).upper() * SERIES)
+        # torch's series begins with x**(-order - 1), which may underflow
+        return moved + arb(0, abs(x).upper() * arb(order + 1).gamma() * arb(2) ** self.format.smallest)
+
+    def _held(self, outcome: Outcome) -> Outcome:
+        """A result as the format holds it; an infinity of the text stays one."""
+        if isinstance(outcome, Undefined):
+            return outcome
+        if not exists(outcome.mid()):
+            return _UNKNOWN if outcome.is_nan() else outcome
+        if not exists(outcome) or abs(outcome).upper() > self.format.largest:
+            return OVERFLOW
+        return self.format.underflown(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of the terms that add up to a number: the largest, all together, and how often one was rounded at most."""
+
+    largest: Ball
+    total: Ball
+    roundings: int
+
+    def joined(self, other: Size) -> Size:
+        """Both together."""
+        roundings = max(self.roundings, other.roundings) + 1
+        return Size(self.largest.max(other.largest), self.total + other.total, roundings)
+
+    def times(self, factor: Ball) -> Size:
+        """The terms with a factor."""
+        size = abs(factor.mid())
+        return Size(self.largest * size, self.total * size, self.roundings + 2)
+
+
+def sizes(run: RoundedRun, seeds: Sequence[Atom]) -> dict[Atom, dict[int, Size]]:
+    """The sizes of the terms of all that is linear in some seeds; what is not is left out.
+
+    Args:
+        run: The values.
+        seeds: Variables.
+    """
+    found: dict[Atom, dict[int, Size]] = {}
+    for seed in seeds:
+        values = run.values.get(seed, {}).items()
+        found[seed] = {e: Size(abs(one), abs(one), 0) for e, one in values if not isinstance(one, Undefined)}
+    for line in run.reference.program.lines:
+        if line.symbol in run.values and not found.keys().isdisjoint(line.call.operands):
+            found[line.symbol] = _of_line(run, line, found)
+    return found
+
+
+def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size]]) -> dict[int, Size]:
+    op, operands = line.call.op, line.call.operands
+    out = np.array(sorted(run.values[line.symbol]), dtype=np.int64)
+    found: dict[int, Size] = {}
+    if is_aggregate(op):
+        return found
+    for k, position, source in run.reference.footprint.parts(line, out):
+        entering = known.get(operands[k], {})
+        pairs = [
+            (int(out[p]), entering[s]) for p, s in zip(position.tolist(), source.tolist(), strict=True) if s in entering
+        ]
+        if op.kind is Kind.ELEMENTWISE and pairs:
+            pairs = list(_scaled(run, line, k, pairs))
+        for e, size in pairs:
+            found[e] = found[e].joined(size) if e in found else size
+    return found
+
+
+def _scaled(run: RoundedRun, line: Line, k: int, pairs: Sequence[tuple[int, Size]]) -> Iterator[tuple[int, Size]]:
+    """The terms of one operand as an operation on numbers passes them on: by its slope, which they are linear in."""
+    op, elements = line.call.op, np.array([e for e, _ in pairs], dtype=np.int64)
+    if op.coefficients:
+        yield from pairs
+        return
+    columns = [run.operand(line, n, elements) for n in range(len(line.call.operands))]
+    for (e, size), operands in zip(pairs, zip(*columns, strict=True), strict=True):
+        slope = (
+            slope_of_choice(op, k, operands) if is_choice(op) else rule_of(line.call).slope(k, [*operands], "a part")
+        )
+        if not isinstance(slope, Undefined) and slope != 0:
+            yield e, size if is_choice(op) else size.times(slope)
