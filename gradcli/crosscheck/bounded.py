@@ -18,11 +18,11 @@ from flint import arb
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.language.ops import Kind
-from gradcli.reference.array_values import NoSweepError, Values
+from gradcli.reference.array_values import Values
 from gradcli.reference.balls import Ball
-from gradcli.reference.bounds import Array, Bounds, total
+from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import Sweep
+from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]
@@ -82,6 +82,8 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     sweeps = min(rows, sum(sizes.values()))
     if (rows * sum(sizes.values()) > MOST_ENTRIES and rows > 1) or max(1, sweeps) * _products(point) > MOST_PRODUCTS:
         return None
+    if _elements(point) > MOST_ELEMENTS:
+        return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
     proof = Proof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [])
     try:
@@ -91,7 +93,7 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
             _Prover(point, torch, variables, tolerance, kind).prove(proof)
             if proof.is_whole:
                 break
-    except (NoSweepError, OverTimeError):
+    except (NoRuleError, OverTimeError):
         pass  # what was proved until then stands
     has_some = any(block.any() for block in blocks.values()) or (torch.judges_value and proof.value.any())
     return proof if has_some else None
@@ -99,9 +101,13 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
 
 def _is_quick(point: Point, sweeps: int) -> bool:
     """Whether it may be done with more digits, on machines that have these."""
-    elements = sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
     has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
-    return has_more and sweeps * elements <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
+    return has_more and sweeps * _elements(point) <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
+
+
+def _elements(point: Point) -> int:
+    """Elements of all lines of a function."""
+    return sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
 
 
 def _products(point: Point) -> int:
@@ -127,11 +133,10 @@ class _Prover:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
         self.values = Values(point.program, point.shapes, point.inputs, variables, kind)
-        self.sweep = Sweep(self.values)
 
     def prove(self, proof: Proof) -> None:
         """Add what this attempt proves."""
-        torch, value = self.torch, self.values.value.spread(self.point.shape)
+        torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
             found = self._agreeing(torch.value, value, proof)
             if not any(entry.variable is None for entry in proof.shown):
@@ -154,27 +159,26 @@ class _Prover:
         if torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
-                for symbol, flow in self.sweep.adjoints(vs).items():
+                for symbol, flow in adjoints(self.values, vs).items():
                     found = flow.bounds.mapped(lambda x: x.reshape(len(vs), -1))
-                    yield str(symbol), slice(0, 1), slice(0, None), total(found, (0,), keepdims=True)
+                    yield str(symbol), slice(0, 1), slice(0, None), found.routed(lambda x: summed(x, (0,)), len(vs))
             return
-        elements = sum(math.prod(self.point.shapes[line.symbol]) for line in self.point.program.lines)
         rows, columns = torch.value.size, sum(self.sizes.values())
-        if min(rows, columns) * elements <= MOST_NUMBERS:
+        if min(rows, columns) * _elements(self.point) <= MOST_NUMBERS:
             yield from self._by_columns() if columns < rows else self._by_rows()
 
     def _by_rows(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         size, shape = self.torch.value.size, self.point.shape
         for rows in self._parts(size):
             weights = np.eye(rows.stop - rows.start, size, rows.start).reshape(-1, *shape)
-            for symbol, flow in self.sweep.adjoints(weights).items():
+            for symbol, flow in adjoints(self.values, weights).items():
                 yield str(symbol), rows, slice(0, None), flow.bounds.mapped(_in_rows)
 
     def _by_columns(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         for symbol, size in self.sizes.items():
             for columns in self._parts(size):
                 ways = np.eye(columns.stop - columns.start, size, columns.start)
-                flow = self.sweep.tangents({symbol: ways.reshape(-1, *self.point.shapes[symbol])})
+                flow = tangents(self.values, {symbol: ways.reshape(-1, *self.point.shapes[symbol])})
                 found = flow.bounds.mapped(_in_rows).mapped(np.transpose)
                 yield str(symbol), slice(0, self.torch.value.size), columns, found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradcli.language.ops.row import Branches, Monoid, Op, known, row
 
-_POLES = ("where(x > 1/2, 1, sin(pi*x))",)
+_POLES = ("sin(pi*minimum(x, 1/2))",)
 """Vanishes at 0 and at negative whole numbers."""
 
 
@@ -31,7 +31,6 @@ ARITHMETIC = (
         numpy="divide",
         domain="b != 0",
         guarded="b",
-        critical=("b",),
         slopes=("1/b", "-(a/b/b)"),
         rule_name="quotient rule",
     ),
@@ -41,7 +40,6 @@ ARITHMETIC = (
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
         edges=("where(b == round(b), 1, a)",),
-        critical=("a",),  # but for a constant whole exponent from 0 on
         rule_name="power rule",
     ),
 )
@@ -54,7 +52,6 @@ EXPONENTIAL = (
         numpy="log",
         domain="x > 0",
         outlives_domain=True,
-        critical=("x",),
         notation=("log(x, base)",),
     ),
     known(
@@ -89,7 +86,7 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     known("sin(x)", "the sine", numpy="sin"),
     known("cos(x)", "the cosine", numpy="cos"),
-    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",), slopes=("1 + result**2",)),
+    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0", slopes=("1 + result**2",)),
     known(
         "asin|arcsin(x)",
         "the inverse sine",
@@ -115,7 +112,6 @@ TRIGONOMETRIC = (
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
         guarded="x",
-        critical=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
         slopes=("x*(1/(y*y + x*x))", "-y*(1/(y*y + x*x))"),
     ),
     known(
@@ -155,7 +151,6 @@ HYPERBOLIC = (
         domain="-1 < x < 1",
         outlives_domain=True,
         harmless=("0",),
-        critical=("1 - abs(x)",),
     ),
 )
 
@@ -168,7 +163,7 @@ SPECIAL = (
         scipy="erfinv",
         domain="-1 < x < 1",
         harmless=("0",),
-        critical=("1 - abs(x)",),
+        edges=("1 - abs(x)",),
     ),
     known(
         "lgamma|loggamma|gammaln(x)",
@@ -177,7 +172,7 @@ SPECIAL = (
         scipy="gammaln",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
         rounds_argument=True,
     ),
     known(
@@ -186,7 +181,7 @@ SPECIAL = (
         scipy="digamma",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
         slopes=("polygamma(1, x)",),
         rounds_argument=True,
         error=2.0**-30,
@@ -198,7 +193,7 @@ SPECIAL = (
         scipy="polygamma",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
         rounds_argument=True,
         example="polygamma(1, x) at x=2.5",
     ),
@@ -240,10 +235,6 @@ SPECIAL = (
         slopes=("1/(x*(1 - x))",),
     ),
 )
-
-
-_WHOLE = ("sin(pi*x)",)
-"""Vanishes at whole numbers."""
 
 
 def _comparison(names: str, sign: str, doc: str, *sense: int) -> Op:
@@ -299,7 +290,6 @@ PIECES = (
         is_exact=True,
         kinks=("x - floor(x)",),
         is_step=True,
-        critical=_WHOLE,
     ),
     known(
         "ceil|ceiling(x)",
@@ -308,7 +298,6 @@ PIECES = (
         is_exact=True,
         kinks=("x - floor(x)",),
         is_step=True,
-        critical=_WHOLE,
     ),
     known(
         "trunc|fix(x)",
@@ -317,7 +306,6 @@ PIECES = (
         is_exact=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
         is_step=True,
-        critical=("where(abs(x) < 1/2, 1, sin(pi*x))",),
     ),
     known(
         "round(x)",
@@ -326,7 +314,6 @@ PIECES = (
         is_exact=True,
         kinks=("x + 1/2 - floor(x + 1/2)",),
         is_step=True,
-        critical=("cos(pi*x)",),
         example="round(x) at x=1.7",
     ),
     known(
