@@ -18,7 +18,9 @@ from flint import arb
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.language.ops import Kind
-from gradcli.reference.array_values import Values
+from gradcli.language.program.expansion import expand
+from gradcli.language.program.shapes import shapes_in
+from gradcli.reference.array_values import KEPT, Values
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
@@ -132,7 +134,8 @@ class _Prover:
     ) -> None:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
-        self.values = Values(point.program, point.shapes, point.inputs, variables, kind)
+        program = expand(point.source or point.program, lambda call: call.op.is_primitive or call.op.name in KEPT)
+        self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
     def prove(self, proof: Proof) -> None:
         """Add what this attempt proves."""

@@ -39,15 +39,28 @@ from gradcli.reference.bounds import (
     unknown,
 )
 from gradcli.reference.deadline import require_time
-from gradcli.reference.linear_maps import Map, Product, Recurrence, Scaled, gathered, placed, running_sum, spread
+from gradcli.reference.linear_maps import (
+    Map,
+    Product,
+    Recurrence,
+    Routing,
+    Scaled,
+    gathered,
+    placed,
+    running_sum,
+    spread,
+)
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import determinant, eigenvalues, exponential
+from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, exponential, lower_half, transposed
 
 MOST_STEPS = 4_096
 """Elements of a running product or extreme, and factors of a product."""
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, with which numbers may be compared; nothing else is known of them."""
+
+KEPT = frozenset({"cholesky"})
+"""Operations with a rule here that is better than that of their meaning."""
 
 Ways: TypeAlias = Callable[[int], Sequence[Map]]
 """The maps that changes of an operand go through, one after the other, by its number."""
@@ -157,6 +170,8 @@ class Values:
             case Kind.MATRIX:
                 found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
                 return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
+            case Kind.DEFINED if call.op.name == "cholesky":
+                return _factored(call, operands[0])
             case Kind.SPECTRAL:
                 return _spectral(call, operands[0], inside[0])
         raise NoRuleError
@@ -332,7 +347,7 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
 
 def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
     """The slopes of determinants where they are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
-    turned = inverse(a).mapped(lambda x: np.swapaxes(x, -1, -2))
+    turned = inverse(a).mapped(transposed)
     return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
@@ -341,7 +356,19 @@ def _spectral(call: Call, a: Bounds, inside: Shape) -> Local:
     if call.op.keeps_shape:
         return exponential(a), _no_way
     found, vectors, is_alone = eigenvalues(a)
-    turned = vectors.mapped(lambda x: np.swapaxes(x, -1, -2))
+    turned = vectors.mapped(transposed)
     diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)
     ways: list[Map] = [Product(turned, is_right=False), Product(vectors, is_right=True), diagonal]
     return found, lambda k: [*ways, Scaled(truth(is_alone, np.zeros_like(is_alone)))]
+
+
+def _factored(call: Call, a: Bounds) -> Local:
+    """A factor L, which moves by L @ P, P being the lower half of what is symmetric in inv(L) @ dA @ inv(L).T."""
+    found = cholesky(a)
+    back = inverse(found)
+    symmetric = Routing(lambda x: x + transposed(x), lambda x: x + transposed(x), 2, 2)
+    half = Scaled(exact(lower_half(a.middle.shape[-1]) / 2))
+    inward: list[Map] = [Product(back, is_right=False), Product(back.mapped(transposed), is_right=True)]
+    ways = [*inward, symmetric, half, Product(found, is_right=False)]
+    turn = Routing(transposed, transposed)
+    return (turn.there(found), lambda k: [*ways, turn]) if call.statics[0] else (found, lambda k: ways)

@@ -208,19 +208,23 @@ def inverse(a: Bounds) -> Bounds:
     found = np.linalg.inv(np.where(is_regular, middle, one)).astype(kind)
     if kind != np.float64:  # Newton's step, to the precision of the numbers
         found = found + found @ (one - a.middle @ found)
-    size = distance_to_one(product(exact(found, kind.type), a))[..., None, None]
-    # The inverse is the sum of the powers of the residual, times what was found.
-    largest = abs(found).max(axis=-2, keepdims=True, initial=0)
-    radius = np.where(is_regular & (size < 0.5), size / (1 - size) * largest, np.inf)
-    return bounded(found, np.broadcast_to(radius, found.shape) * _OUTWARD)
+    rest = from_one(product(exact(found, kind.type), a))
+    size, loss = norm(rest)[..., None, None], 1 + 4 * order * unit(found)
+    # The inverse is the sum of the powers of what is left of 1, times what was found.
+    first = (abs(rest.middle) + rest.radius) @ abs(found) * loss
+    more = size * size / (1 - size) * abs(found).max(axis=-2, keepdims=True, initial=0)
+    return bounded(found, np.where(is_regular & (size < 0.5), first + more + _SMALLEST, np.inf))
 
 
-def distance_to_one(a: Bounds) -> Array:
-    """A norm of the difference of each matrix and the unit matrix: the largest sum of a row."""
-    order = a.middle.shape[-1]
-    residual = add(a, exact(-np.eye(order), a.middle.dtype.type))
-    rows = (abs(residual.middle) + residual.radius).sum(axis=-1)
-    return np.asarray(rows.max(axis=-1, initial=0) * (1 + 4 * order * unit(rows)))
+def from_one(a: Bounds) -> Bounds:
+    """Matrices minus the unit matrix."""
+    return add(a, exact(-np.eye(a.middle.shape[-1]), a.middle.dtype.type))
+
+
+def norm(a: Bounds) -> Array:
+    """The largest sum of a row of each matrix, which no eigenvalue exceeds."""
+    rows = (abs(a.middle) + a.radius).sum(axis=-1)
+    return np.asarray(rows.max(axis=-1, initial=0) * (1 + 4 * a.middle.shape[-1] * unit(rows)))
 
 
 # -- functions

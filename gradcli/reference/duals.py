@@ -202,7 +202,7 @@ class Reference:
         if line.call.op.kind not in (Kind.MATRIX, Kind.SPECTRAL):
             return 0
         shape = self.shapes[line.call.operands[0]]
-        again = shape[-1] * CHEAPER if line.call.op.kind is Kind.SPECTRAL else 1  # a projection for each eigenvalue
+        again = shape[-1] if line.call.op.kind is Kind.SPECTRAL else 1  # for each eigenvalue, or each column of slopes
         return math.prod(shape) * shape[-1] * again // CHEAPER
 
     def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:

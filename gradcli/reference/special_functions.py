@@ -20,12 +20,14 @@ from gradcli.reference.bounds import (
     NoRuleError,
     add,
     bounded,
-    distance_to_one,
     divide,
     exact,
+    from_one,
+    inverse,
     monotone,
     multiply,
     negative,
+    norm,
     of_angle,
     one_by_one,
     product,
@@ -95,20 +97,18 @@ def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
     Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorems 4.3.1 and 4.5.9; B. Parlett, "The Symmetric
     Eigenvalue Problem", 1998, theorem 11.7.1.
     """
-    order, kind = a.middle.shape[-1], a.middle.dtype.type
-    turned = a.mapped(_turned)
-    is_symmetric = np.all(abs(a.middle - turned.middle) <= a.radius + turned.radius, axis=(-1, -2))[..., None]
-    half = multiply(add(a, turned), exact(0.5, kind))
+    order, half = a.middle.shape[-1], symmetric_part(a)
+    kind = half.middle.dtype.type
     numbers, found = (x.astype(kind) for x in np.linalg.eigh(half.middle.astype(np.float64)))
     if kind is not np.float64:
         numbers, found = _refined(half.middle, numbers, found)
     vectors, diagonal = exact(found, kind), exact(numbers[..., None, :] * np.eye(order), kind)
-    moved = product(half, vectors)
-    apart = add(product(vectors.mapped(_turned), moved), negative(diagonal))
-    stretch = distance_to_one(product(vectors.mapped(_turned), vectors))[..., None]
-    off = (abs(apart.middle) + apart.radius).sum(axis=-1).max(axis=-1, initial=0)[..., None]
+    turned, moved = vectors.mapped(transposed), product(half, vectors)
+    off = norm(add(product(turned, moved), negative(diagonal)))[..., None]
+    stretch = norm(from_one(product(turned, vectors)))[..., None]
+    is_symmetric = np.all(abs(a.middle - transposed(a.middle)) <= a.radius + transposed(a.radius), axis=(-1, -2))
     radius = _MORE * (off + stretch * abs(numbers)) / (1 - stretch)
-    radius = np.where(is_symmetric & (stretch < 0.5), radius, np.inf)
+    radius = np.where(is_symmetric[..., None] & (stretch < 0.5), radius, np.inf)
     gaps = abs(numbers[..., None] - numbers[..., None, :]) - radius[..., None]
     gap = np.where(np.eye(order, dtype=bool), np.inf, gaps).min(axis=-2, initial=np.inf)
     residual = add(moved, negative(product(vectors, diagonal)))
@@ -118,13 +118,53 @@ def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
     return bounded(numbers, radius), bounded(found, np.broadcast_to(width[..., None, :], found.shape)), is_alone
 
 
+def symmetric_part(a: Bounds) -> Bounds:
+    """The half of the sum of matrices and the transposed ones."""
+    return multiply(add(a, a.mapped(transposed)), exact(0.5, a.middle.dtype.type))
+
+
+def transposed(matrix: Array) -> Array:
+    """Each matrix with its rows as columns."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def cholesky(a: Bounds) -> Bounds:
+    """The lower triangular L with L @ L.T = S, the symmetric part of a matrix.
+
+    For the inverse X of what floats give, X @ S @ X.T = 1 + E = (1 + F) @ (1 + F).T, and S = L @ L.T with L the inverse
+    of X times 1 + F.  F is the lower half of E - F @ F.T, and no larger than E in the norm of Frobenius if that is less
+    than 1/4.
+    Source: J.-G. Sun, "Perturbation bounds for the Cholesky and QR factorizations", BIT 31 (1991), section 2.
+    """
+    half, kind = symmetric_part(a), a.middle.dtype.type
+    try:
+        found = np.tril(np.linalg.inv(np.linalg.cholesky(half.middle.astype(np.float64))))
+    except np.linalg.LinAlgError:
+        return unknown(a.middle)
+    near = exact(found, kind)
+    rest = from_one(product(product(near, half), near.mapped(transposed)))
+    size = _MORE * np.sqrt(((abs(rest.middle) + rest.radius) ** 2).sum(axis=(-1, -2), keepdims=True))
+    size = np.where(size < 0.25, size, np.inf)
+    lower = multiply(rest, exact(lower_half(found.shape[-1]), kind))
+    one = add(
+        bounded(lower.middle, lower.radius + np.tril(size * size * np.ones_like(found))),
+        exact(np.eye(len(found[0])), kind),
+    )
+    return product(inverse(near), one).mapped(np.tril)
+
+
+def lower_half(order: int) -> Array:
+    """The weights that leave of a symmetric matrix the triangular one whose sum with its transpose it is."""
+    return np.tril(np.ones((order, order))) - np.eye(order) / 2
+
+
 def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]:
     """Eigenvalues and vectors with twice the digits.
 
     Source: T. Ogita, K. Aishima, "Iterative refinement for symmetric eigenvalue decomposition", 2018, algorithm 1.
     """
-    apart = np.eye(matrix.shape[-1]) - _turned(found) @ found
-    moved = _turned(found) @ matrix @ found
+    apart = np.eye(matrix.shape[-1]) - transposed(found) @ found
+    moved = transposed(found) @ matrix @ found
     values = np.diagonal(moved, axis1=-2, axis2=-1) / (1 - np.diagonal(apart, axis1=-2, axis2=-1))
     gaps = values[..., None, :] - values[..., None]
     is_near = abs(gaps) <= 2.0**-40 * abs(values).max(axis=-1, initial=0)[..., None, None]
@@ -132,10 +172,6 @@ def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]
     order = np.argsort(values, axis=-1)
     better = np.take_along_axis(found + found @ change, order[..., None, :], axis=-1)
     return np.take_along_axis(values, order, axis=-1), better
-
-
-def _turned(matrix: Array) -> Array:
-    return np.swapaxes(matrix, -1, -2)
 
 
 def exponential(a: Bounds) -> Bounds:

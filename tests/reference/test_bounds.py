@@ -14,11 +14,11 @@ from flint import arb
 from hypothesis import given, settings
 
 from gradcli.language.program import meaning
-from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference import bounds as of_arrays
 from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values
+from gradcli.reference.array_values import KEPT, Values
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
@@ -165,6 +165,7 @@ def test_expressions_hold_all_that_their_operands_may_be(text: str) -> None:
 SCANNED = (
     *("cumprod(A, 0)", "cumprod(x)*y", "cummax(A, 1)*cummin(A, 0)", "sqrt(cummax(x*y))", "det(A)*x[0]", "inv(A)@x"),
     *("eigvalsh(A + A.T)*x", "norm(A, 'nuc')*y", "prod(A, 0)*x"),
+    *("cholesky(A@A.T + eye(3))@x", "cholesky(A + 2*eye(3))*y"),
 )
 
 
@@ -188,16 +189,19 @@ def _is_open(truth: Ball | Undefined) -> bool:
 
 def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
     """How many entries of J are known, back and forward in each kind of numbers, and of how many."""
-    program = in_primitives(parse(text))
+    typed = parse(text, shapes={name: np.shape(array) for name, array in at.items()})
+    program, kept = in_primitives(typed), expand(typed, lambda call: call.op.is_primitive or call.op.name in KEPT)
     arrays = {name: np.asarray(at[name], dtype=np.float64) for name in program.names}
-    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
+    shapes, of_kept = (
+        infer(one, {symbol: arrays[str(symbol)].shape for symbol in one.variables}) for one in (program, kept)
+    )
     y = shapes.get(program.output, ())
     count = math.prod(y)
     directions = [(s, j) for s in program.variables for j in range(arrays[str(s)].size)]
     found = Reference(program, shapes, arrays).plan(directions).run(BITS)
     known: int = 0
     for kind in KINDS:
-        values = Values(program, shapes, arrays, program.variables, kind)
+        values = Values(kept, of_kept, arrays, program.variables, kind)
         value = values.value.mapped(np.ravel)
         flows = adjoints(values, np.eye(count).reshape(count, *y))
         with precision(BITS):
@@ -246,6 +250,7 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("eigvalsh(A + A.T)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
         ("norm(A, 2) + norm(A, 'nuc')", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
         ("prod(A, 0)*prod(A)", {"A": [[1.0, 2, 3], [3, 0, 1]]}),
+        ("cholesky(A) + cholesky(A, upper=True)", {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}),
         ("logdet(A)*slogdet(A).logabsdet", {"A": [[2.0, 1], [3, 5]]}),
         ("det(B)*sum(B, (1, 2))", {"B": [[[2.0, 1], [3, 5]], [[1.0, 1], [3, 5]]]}),
         ("lgamma(x)*digamma(x)", {"x": [0.5, 5.25, 30, 1e-3, -2.5, 1e9]}),
