@@ -18,9 +18,8 @@ from flint import arb
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_values import KEPT, Values
+from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
@@ -134,7 +133,7 @@ class _Prover:
     ) -> None:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
-        program = expand(point.source or point.program, lambda call: call.op.is_primitive or call.op.name in KEPT)
+        program = prepared(point.source or point.program)
         self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
     def prove(self, proof: Proof) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,9 +16,10 @@ import sympy
 
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
+from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
 from gradcli.reference.bounds import (
     Bounds,
@@ -59,14 +61,35 @@ MOST_STEPS = 4_096
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, with which numbers may be compared; nothing else is known of them."""
 
-KEPT = frozenset({"cholesky"})
-"""Operations with a rule here that is better than that of their meaning."""
-
 Ways: TypeAlias = Callable[[int], Sequence[Map]]
 """The maps that changes of an operand go through, one after the other, by its number."""
 
 Local: TypeAlias = tuple[Bounds, Ways]
 """The value of a line, and the ways of its operands."""
+
+
+def prepared(program: Program) -> Program:
+    """The same function in primitives and factors of Cholesky, whose rule here is better than that of their meaning.
+
+    A solution by a factor is one by its matrix, whose digits are not lost on the way through the factor; nothing is
+    known of it where nothing is of the factor.
+    """
+    matrices: dict[Atom, Atom] = {}
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call, add = line.call, partial(builder.emit, span=line.span)
+        if call.op.name == "cholesky_solve" and operands[1] in matrices:
+            twice = add("add", (matrices[operands[1]], add("transpose", (matrices[operands[1]],), statics=(-2, -1))))
+            solving = add("mul", (sympy.Integer(2), add("inv", (twice,))))
+            known = add("add", (solving, add("mul", (sympy.Integer(0), operands[1]))))
+            return add("matmul", (known, operands[0]))
+        found = add(call.op.name, operands, statics=call.statics)
+        if call.op.name == "cholesky" and not call.statics[0]:
+            matrices[found] = operands[0]
+        return found
+
+    found = rewritten(program, write, shares=True).program
+    return expand(found, lambda call: call.op.is_primitive or call.op.name == "cholesky")
 
 
 class Values:

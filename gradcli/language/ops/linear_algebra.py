@@ -308,7 +308,7 @@ FACTORS = (
     _defined(
         "cholesky_solve(B, L)",
         "the solution X of L @ L.T @ X = B, by the lower triangle of L",
-        "transpose(inv(tril(L)), -2, -1) @ (inv(tril(L)) @ B)",
+        "inv(tril(L) @ transpose(tril(L), -2, -1)) @ B",
         torch="",
         domain="no element of L's diagonal is 0",
         adds_terms=True,
