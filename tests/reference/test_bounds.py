@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.duals import Reference
+from gradcli.reference.linear_maps import Flow
 from gradcli.reference.rules import Undefined
 from gradcli.reference.special_functions import MOST_BALLS, determinant
 from gradcli.reference.sweep import adjoints, tangents
@@ -203,11 +205,11 @@ def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, i
     for kind in KINDS:
         values = Values(kept, of_kept, arrays, program.variables, kind)
         value = values.value.mapped(np.ravel)
-        flows = adjoints(values, np.eye(count).reshape(count, *y))
         with precision(BITS):
             for row, truth in found.values.items():
                 if value.is_known[row]:
                     assert _is_open(truth) or _holds(value, row, truth)
+            flows = adjoints(values, np.eye(count).reshape(count, *y))
             for d, (symbol, j) in enumerate(directions):
                 way = np.zeros((1, *arrays[str(symbol)].shape))
                 way.reshape(-1)[j] = 1
@@ -297,3 +299,49 @@ def test_where_there_is_no_derivative_nothing_is_known(text: str, at: dict[str, 
         flows = adjoints(values, np.eye(int(np.prod(y))).reshape(-1, *y))
         value_is_known = bool(np.all(values.value.is_known))
         assert not value_is_known or not any(flow.bounds.is_known.all() for flow in flows.values())
+
+
+SQUARE = {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}
+VECTOR = {"x": [1.0, 5, 3]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "at"),
+    [
+        ("linear_maps.Flow.plus", "x*x", VECTOR),
+        ("linear_maps.Flow.times", "exp(x)", VECTOR),
+        ("linear_maps.Routing.there", "cumsum(x)*x", VECTOR),
+        ("linear_maps.Routing.back", "x[1:]**2", VECTOR),
+        ("linear_maps.Product.there", "A@A", SQUARE),
+        ("linear_maps.Product.back", "A@A", SQUARE),
+        ("linear_maps.Recurrence.there", "cumprod(x)", VECTOR),
+        ("linear_maps.Recurrence.back", "cummax(x)", VECTOR),
+        ("array_values.product", "A@A", SQUARE),
+        ("array_values.larger", "cummax(x)", VECTOR),
+        ("array_values.multiply", "prod(x)", VECTOR),
+        ("array_values.chosen", "where(x > 1, x**2, x)", VECTOR),
+        ("array_values.truth", "amax(x)", VECTOR),
+        ("array_values.inverse", "inv(A)", SQUARE),
+        ("array_values.determinant", "det(A)", SQUARE),
+        ("array_values.cholesky", "cholesky(A)", SQUARE),
+        ("array_values.eigenvalues", "eigvalsh(A)", SQUARE),
+        ("array_values.exponential", "matrix_exp(A/9)", SQUARE),
+    ],
+)
+def test_an_error_in_one_rule_is_caught(
+    rule: str, text: str, at: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that changes every number by a millionth: the truth is outside."""
+    owner, _, name = f"gradcli.reference.{rule}".rpartition(".")
+    right = getattr(pkgutil.resolve_name(owner), name)
+    monkeypatch.setattr(f"{owner}.{name}", lambda *given, **options: _off(right(*given, **options)))
+    with pytest.raises(AssertionError):
+        _adjoints_hold(text, at)
+
+
+def _off(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return _off(found[0]), *found[1:]
+    if isinstance(found, Flow):
+        return Flow(_off(found.bounds), found.reached)
+    return Bounds(found.middle * (1 + 1e-6), found.radius)
