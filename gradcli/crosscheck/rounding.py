@@ -77,9 +77,9 @@ def _excused(case: Case, point: Point, rows: Flat | None, wrong: Sequence[Wrong]
         excuse = forward.excuse(entry) or back.excuse(entry) or through.excuse(entry)
         # A known fault of torch is to blame only if sound arithmetic does not explain the number.
         if excuse and sound is not None and not sound.excuse(entry) and sound.outcome(entry) is not None:
-            excuse, told = f"{_surviving(entry, case.tolerance.dtype)}{told}", ""
+            excuse, told = f"{digits_left(entry, case.tolerance.dtype)}{told}", ""
         elif excuse == COVERED:
-            excuse = f"{_surviving(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
+            excuse = f"{digits_left(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
         verdict: Verdict = "inaccurate" if excuse else "disagree" if back.outcome(entry) is not None else "unchecked"
         found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
     return found
@@ -278,7 +278,8 @@ def _allowed(size: Size, bits: int) -> Ball:
     return size.total * arb(2) ** -bits * (RESIDUE * size.roundings)
 
 
-def _surviving(entry: Entry, dtype: str) -> str:
+def digits_left(entry: Entry, dtype: str) -> str:
+    """How many decimal digits of a number are right, as the beginning of a sentence."""
     count = surviving(entry.relative_error, dtype)
     return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)}"
 

@@ -31,8 +31,11 @@ _OUTWARD = 1 + 2.0**-45
 _SMALLEST = 2.0**-1060
 """More than what an underflow loses."""
 
-_LONG = 4_096
+_LONG = 512
 """Terms above which a sum is taken in parts."""
+
+_PART = 64
+"""Terms of a part."""
 
 _ONE_BY_ONE = 2**16
 """Elements between two looks at the time."""
@@ -160,22 +163,25 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
 
 
 def summed(x: Array, axes: tuple[int, ...]) -> Array:
-    """The sums along some axes, which keep a size of 1; long ones by parts, which lose the root of what one sum may."""
+    """The sums along some axes, which keep a size of 1; long ones by sums of parts, again and again."""
     count = math.prod(x.shape[axis] for axis in axes)
     if count <= _LONG:
         return np.asarray(x.sum(axis=axes, keepdims=True))
     rest = [axis for axis in range(x.ndim) if axis not in axes]
-    part = math.isqrt(count)
-    front, whole = np.transpose(x, (*axes, *rest)).reshape(count, -1), count - count % part
-    parts = front[:whole].reshape(whole // part, part, -1).sum(axis=1)
-    kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-    return np.asarray((parts.sum(axis=0) + front[whole:].sum(axis=0)).reshape(kept))
+    front = np.transpose(x, (*axes, *rest)).reshape(count, -1)
+    while len(front) > _LONG:
+        whole = len(front) - len(front) % _PART
+        parts = front[:whole].reshape(whole // _PART, _PART, -1).sum(axis=1)
+        front = np.concatenate([parts, front[whole:]])
+    return np.asarray(front.sum(axis=0).reshape([1 if d in axes else size for d, size in enumerate(x.shape)]))
 
 
 def terms(count: int) -> int:
     """How many roundings at most go into a sum of so many numbers."""
-    part = math.isqrt(count)
-    return count if count <= _LONG else part + count // part + part + 1
+    steps = 0
+    while count > _LONG:
+        steps, count = steps + _PART, count // _PART + count % _PART
+    return steps + count
 
 
 def stacked(parts: Sequence[Bounds], axis: int) -> Bounds:
