@@ -269,6 +269,7 @@ RULES = {
     "symbolic/printing/latex.py": "names of functions in LaTeX",
     "symbolic/printing/pretty.py": "names of functions in SymPy, and for people",
     "reference/rules.py": "powers, whose slope at 0 SymPy does not know",
+    "reference/array_values.py": "factors of matrices, which are bounded as a whole",
     "reference/directional_series.py": "the calculus of series on a ray",
     "reference/series.py": "power series",
     "reference/exact_numbers.py": "the algebra of linear forms",

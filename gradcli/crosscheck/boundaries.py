@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,11 @@ from flint import arb
 
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import badness
+from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
 from gradcli.reference.balls import precision
-from gradcli.reference.critical import critical, steps
+from gradcli.reference.critical import critical
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
@@ -73,8 +75,9 @@ def at_boundaries(
     """
     if not set(guards.program.names) <= set(inputs):  # of a part of the function, in variables of its own
         return
-    if not _is_near(_point(guards.program, shapes, inputs)):
-        return
+    with suppress(OverTimeError):  # which each condition then says
+        if not _is_near(_point(guards.program, shapes, inputs)):
+            return
     for guard in guards.conditions:
         try:
             with time_limit():
@@ -106,10 +109,8 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     run = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS)
     if any(isinstance(change, Undefined) for change in run.columns.values()):
         return "kink"
-    *_, decided = steps(point.program, point.shapes, point.inputs)
-    if decided.result is None:
-        return None
-    floats = np.broadcast_to(decided.result.value, (1, *point.shape)).ravel()
+    found = numeric.run(point.program, {symbol: point.inputs[str(symbol)] for symbol in point.program.variables})
+    floats = np.broadcast_to(found, point.shape).ravel()
     with precision(BITS):
         is_other = any(isinstance(ball, arb) and ball != floats[flat] for flat, ball in run.values.items())
     return "inaccurate" if is_other else None

@@ -7,22 +7,24 @@ of what is not proved nothing is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import Tolerance
+from gradcli.crosscheck.compare import Tolerance, compare
 from gradcli.crosscheck.point import Point, Torch, unravel
+from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
-from gradcli.reference.array_values import NoSweepError, Values
+from gradcli.language.program.shapes import shapes_in
+from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball
-from gradcli.reference.bounds import Array, Bounds, total
+from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import Sweep
+from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]
@@ -55,12 +57,16 @@ class Proof:
         blocks: Of J by row and column, or of vᵀJ as one row, by variable.
         error: The largest relative error among them, from the middle of what the truth may be.
         shown: Some of the entries, up to `MOST_SHOWN` of y and of each variable.
+        lost: The entries of J or vᵀJ that are off for certain, as rounding explains.
+        off: Some of them, up to `MOST_SHOWN` of each variable.
     """
 
     value: Mask
     blocks: dict[str, Mask]
     error: float
     shown: list[Entry]
+    lost: dict[str, Mask]
+    off: list[Entry] = field(default_factory=list)
 
     @property
     def is_whole(self) -> bool:
@@ -82,26 +88,35 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     sweeps = min(rows, sum(sizes.values()))
     if (rows * sum(sizes.values()) > MOST_ENTRIES and rows > 1) or max(1, sweeps) * _products(point) > MOST_PRODUCTS:
         return None
+    if _elements(point) > MOST_ELEMENTS:
+        return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
-    proof = Proof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [])
+    within, lost = ({name: np.zeros_like(block) for name, block in blocks.items()} for _ in range(2))
+    proof = Proof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [], lost)
     try:
         for kind in (np.float64, np.longdouble):
             if kind is np.longdouble and not _is_quick(point, sweeps):
                 break
-            _Prover(point, torch, variables, tolerance, kind).prove(proof)
+            _Prover(point, torch, variables, tolerance, kind).prove(proof, within)
             if proof.is_whole:
                 break
-    except (NoSweepError, OverTimeError):
+    except (NoRuleError, OverTimeError):
         pass  # what was proved until then stands
-    has_some = any(block.any() for block in blocks.values()) or (torch.judges_value and proof.value.any())
+    has_some = any(block.any() for block in (*blocks.values(), *lost.values())) or (
+        torch.judges_value and proof.value.any()
+    )
     return proof if has_some else None
 
 
 def _is_quick(point: Point, sweeps: int) -> bool:
     """Whether it may be done with more digits, on machines that have these."""
-    elements = sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
     has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
-    return has_more and sweeps * elements <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
+    return has_more and sweeps * _elements(point) <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
+
+
+def _elements(point: Point) -> int:
+    """Elements of all lines of a function."""
+    return sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
 
 
 def _products(point: Point) -> int:
@@ -126,12 +141,12 @@ class _Prover:
     ) -> None:
         self.point, self.torch, self.tolerance = point, torch, tolerance
         self.sizes = {symbol: math.prod(point.shapes[symbol]) for symbol in variables}
-        self.values = Values(point.program, point.shapes, point.inputs, variables, kind)
-        self.sweep = Sweep(self.values)
+        program = prepared(point.source or point.program)
+        self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
-    def prove(self, proof: Proof) -> None:
-        """Add what this attempt proves."""
-        torch, value = self.torch, self.values.value.spread(self.point.shape)
+    def prove(self, proof: Proof, within: Mapping[str, Mask]) -> None:
+        """Add what this attempt proves; `within` has the numbers that the bounds in float64 hold, rounding and all."""
+        torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
             found = self._agreeing(torch.value, value, proof)
             if not any(entry.variable is None for entry in proof.shown):
@@ -147,6 +162,27 @@ class _Prover:
             if not any(entry.variable == name for entry in proof.shown):
                 proof.shown += self._shown(name, given, truth, agreeing, rows.start, columns.start)
             proof.blocks[name][rows, columns] |= agreeing
+            distance = abs(given - truth.middle)
+            if self.values.kind is np.float64:
+                within[name][rows, columns] = exists & truth.is_known & (distance <= truth.radius)
+                continue
+            most = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
+            is_off = within[name][rows, columns] & exists & (distance * (1 - 2.0**-40) > truth.radius + most)
+            is_off &= abs(truth.middle) > truth.radius  # a number in the place of a 0 may be what cancels to it
+            proof.lost[name][rows, columns] = is_off
+            if is_off.any():
+                worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
+                off = self._shown(name, given, truth, worst, rows.start, columns.start)
+                proof.off += map(self._lost, off)
+
+    def _lost(self, entry: Entry) -> Entry:
+        """An entry that is off, with how many digits it has."""
+        found = compare(entry, entry.truth, self.tolerance, is_last=True) or entry
+        return replace(
+            found,
+            verdict="inaccurate",
+            note=f"{digits_left(found, self.torch.dtype)} the rounding of {self.torch.dtype}",
+        )
 
     def _blocks(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """The truth of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
@@ -154,27 +190,26 @@ class _Prover:
         if torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
                 vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
-                for symbol, flow in self.sweep.adjoints(vs).items():
+                for symbol, flow in adjoints(self.values, vs).items():
                     found = flow.bounds.mapped(lambda x: x.reshape(len(vs), -1))
-                    yield str(symbol), slice(0, 1), slice(0, None), total(found, (0,), keepdims=True)
+                    yield str(symbol), slice(0, 1), slice(0, None), found.routed(lambda x: summed(x, (0,)), len(vs))
             return
-        elements = sum(math.prod(self.point.shapes[line.symbol]) for line in self.point.program.lines)
         rows, columns = torch.value.size, sum(self.sizes.values())
-        if min(rows, columns) * elements <= MOST_NUMBERS:
+        if min(rows, columns) * _elements(self.point) <= MOST_NUMBERS:
             yield from self._by_columns() if columns < rows else self._by_rows()
 
     def _by_rows(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         size, shape = self.torch.value.size, self.point.shape
         for rows in self._parts(size):
             weights = np.eye(rows.stop - rows.start, size, rows.start).reshape(-1, *shape)
-            for symbol, flow in self.sweep.adjoints(weights).items():
+            for symbol, flow in adjoints(self.values, weights).items():
                 yield str(symbol), rows, slice(0, None), flow.bounds.mapped(_in_rows)
 
     def _by_columns(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         for symbol, size in self.sizes.items():
             for columns in self._parts(size):
                 ways = np.eye(columns.stop - columns.start, size, columns.start)
-                flow = self.sweep.tangents({symbol: ways.reshape(-1, *self.point.shapes[symbol])})
+                flow = tangents(self.values, {symbol: ways.reshape(-1, *self.point.shapes[symbol])})
                 found = flow.bounds.mapped(_in_rows).mapped(np.transpose)
                 yield str(symbol), slice(0, self.torch.value.size), columns, found
 

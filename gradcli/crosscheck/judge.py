@@ -127,13 +127,14 @@ class _Judge:
         """The part, of which balls only look at a sample where it is large: what they leave out bounds may prove."""
         survey = Survey(self.wiring, torch, self.variables)
         # First what is quick, as a sample may take all the time that there is.
-        proof = self._proof(torch) if survey.entries > ALL_ENTRIES else None
+        is_large = survey.entries > ALL_ENTRIES
+        proof = self._proof(torch) if is_large else None
         evidence: Evidence | None = None
         try:
             part, evidence = self._part(survey)
         except OverTimeError as error:
             part = self._nothing_decided(survey, f"the check was {error}")
-        if not part.is_whole and (proof := proof or self._proof(torch)) is not None:
+        if not part.is_whole and (proof := proof if is_large else self._proof(torch)) is not None:
             with suppress(OverTimeError):
                 part = self._completed(survey, part, proof)
         return part, evidence
@@ -153,7 +154,11 @@ class _Judge:
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
-        is_open = {name: ~block & ~looked[name] for name, block in proof.blocks.items()}
+        lost = [entry for entry in proof.off if not self._is_looked_at(entry, looked)]
+        self._mark(survey, lost, looked, of_y)
+        decided += lost if self.case.tolerance.is_strict else map(self._marked_if_minor, lost)
+        more = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.lost.items())
+        is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
         places = [
             (name, int(row), int(column))
@@ -171,6 +176,8 @@ class _Judge:
             self._mark(survey, others, looked, of_y)
             decided += others
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
+        if more:
+            notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
         if not of_y.all():

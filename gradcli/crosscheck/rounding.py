@@ -86,9 +86,9 @@ def _excused(case: Case, point: Point, rest: Sequence[Entry], passes: _Passes) -
         is_faulty = sound is not None and not sound.covers(entry, number)
         # A known fault of torch is to blame where its passes have the number, and the truth without the fault.
         if sound is not None and is_faulty and passes.covers(entry, number) and sound.covers(entry, truth):
-            excuse, told = f"{_surviving(entry, case.tolerance.dtype)}{told}", ""
+            excuse, told = f"{digits_left(entry, case.tolerance.dtype)}{told}", ""
         elif excuse == COVERED:
-            excuse = f"{_surviving(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
+            excuse = f"{digits_left(entry, case.tolerance.dtype)} the rounding of {case.tolerance.dtype}"
         verdict: Verdict = "inaccurate" if excuse else "disagree" if passes.is_known(entry) else "unchecked"
         found.append(replace(entry, verdict=verdict, note=excuse or UNEXPLAINED[verdict]))
     return found
@@ -321,7 +321,8 @@ def _allowed(size: Size, bits: int) -> Ball:
     return size.total * arb(2) ** -bits * (RESIDUE * size.roundings)
 
 
-def _surviving(entry: Entry, dtype: str) -> str:
+def digits_left(entry: Entry, dtype: str) -> str:
+    """How many decimal digits of a number are right, as the beginning of a sentence."""
     count = surviving(entry.relative_error, dtype)
     return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)}"
 

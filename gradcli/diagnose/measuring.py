@@ -216,10 +216,10 @@ class Measure:
         shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
         try:
             point = Point.of(program, infer(program, shapes), inputs)
+            if point.rows * (sum(inputs[name].size for name in self.wrt) + 1) > MOST_NUMBERS:
+                return
             columns = [(symbol, j) for symbol in program.variables if str(symbol) in self.wrt
                        for j in range(inputs[str(symbol)].size)]  # fmt: skip
-            if point.rows * (len(columns) + 1) > MOST_NUMBERS:
-                return
             plan = Reference(point.program, point.shapes, point.inputs).plan(columns)
             for bits in BITS:
                 found = plan.run(bits)

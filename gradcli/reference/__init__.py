@@ -2,8 +2,8 @@
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
-special_functions                functions that NumPy lacks, of whole arrays: gamma functions, determinants
-array_values, array_slopes       a Program on them, and the slopes of its operations
+special_functions                functions that NumPy lacks, of whole arrays: gamma functions, determinants, eigenvalues
+array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take
 rules, choices                   the local rules: elementwise and in float formats; of branches and of whole lists
@@ -15,5 +15,5 @@ rounded                          values on balls that round as a float format do
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth
-critical                         where a kink or a pole may be, in float64
+critical                         where a kink or a pole may be, as far as bounds tell
 """

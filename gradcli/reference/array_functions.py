@@ -19,6 +19,7 @@ from gradcli.reference.balls import HEADS
 from gradcli.reference.bounds import (
     LOSS,
     Bounds,
+    NoRuleError,
     Truth,
     absolute,
     add,
@@ -92,7 +93,7 @@ def compile_bounds(expression: Expr) -> Compiled:
     """The closure that evaluates an expression of elements.
 
     Raises:
-        NotImplementedError: It has a function without a rule.
+        NoRuleError: It has a function without a rule.
     """
     match expression:
         case sympy.Rational() | sympy.Float() | sympy.NumberSymbol():
@@ -110,7 +111,7 @@ def compile_bounds(expression: Expr) -> Compiled:
             return _compile_cases(expression)
     head = _FUNCTIONS.get(expression.func)
     if head is None:
-        raise NotImplementedError(f"no rule on bounds for {expression.func}")
+        raise NoRuleError(f"no rule on bounds for {expression.func}")
     operands = [compile_bounds(a) for a in expression.args]
     return lambda env: head(*(operand(env) for operand in operands))
 
@@ -159,7 +160,7 @@ def _compile_condition(condition: Any) -> Callable[[Environment], Truth]:
         case sympy.And():
             parts = [_compile_condition(a) for a in condition.args]
             return lambda env: _every([part(env) for part in parts])
-    raise NotImplementedError(f"no rule on bounds for {condition}")
+    raise NoRuleError(f"no rule on bounds for {condition}")
 
 
 def _every(truths: Sequence[Truth]) -> Truth:

@@ -1,10 +1,14 @@
-"""The values of a Program of primitives on whole arrays, with bounds."""
+"""A Program of primitives on whole arrays, with bounds: the value of each line, and the ways of changes through it.
+
+There is one rule a kind: what it gives, and by each operand a chain of linear maps.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,76 +16,129 @@ import sympy
 
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program import numeric
+from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Line, Program, Shape
-from gradcli.reference.array_functions import Compiled, compile_bounds
+from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
+from gradcli.reference.array_functions import compile_bounds
 from gradcli.reference.bounds import (
     Bounds,
     Mask,
+    NoRuleError,
     bounded,
     chosen,
     compared,
+    decided,
     exact,
     inverse,
+    larger,
     multiply,
     negative,
     product,
-    running_largest,
-    running_product,
-    running_total,
+    smaller,
     stacked,
-    total,
+    truth,
+    unknown,
 )
 from gradcli.reference.deadline import require_time
+from gradcli.reference.linear_maps import (
+    Map,
+    Product,
+    Recurrence,
+    Routing,
+    Scaled,
+    gathered,
+    placed,
+    running_sum,
+    spread,
+)
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import determinant
+from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, exponential, lower_half, transposed
 
-MOST_ELEMENTS = 2**25
-"""Elements of all lines of a sweep, with those of its rows."""
+MOST_STEPS = 4_096
+"""Elements of a running product or extreme, and factors of a product."""
 
-MOST_FACTORS = 1_024
-"""Factors of a product along a dimension."""
+_ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
+"""Infinities, with which numbers may be compared; nothing else is known of them."""
+
+Ways: TypeAlias = Callable[[int], Sequence[Map]]
+"""The maps that changes of an operand go through, one after the other, by its number."""
+
+Local: TypeAlias = tuple[Bounds, Ways]
+"""The value of a line, and the ways of its operands."""
 
 
-class NoSweepError(Exception):
-    """The Program has an operation without a rule here, or too many elements."""
+def prepared(program: Program) -> Program:
+    """The same function in primitives and factors of Cholesky, whose rule here is better than that of their meaning.
+
+    A solution by a factor is one by its matrix, whose digits are not lost on the way through the factor; nothing is
+    known of it where nothing is of the factor.
+    """
+    matrices: dict[Atom, Atom] = {}
+
+    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
+        call, add = line.call, partial(builder.emit, span=line.span)
+        if call.op.name == "cholesky_solve" and operands[1] in matrices:
+            twice = add("add", (matrices[operands[1]], add("transpose", (matrices[operands[1]],), statics=(-2, -1))))
+            solving = add("mul", (sympy.Integer(2), add("inv", (twice,))))
+            known = add("add", (solving, add("mul", (sympy.Integer(0), operands[1]))))
+            return add("matmul", (known, operands[0]))
+        found = add(call.op.name, operands, statics=call.statics)
+        if call.op.name == "cholesky" and not call.statics[0]:
+            matrices[found] = operands[0]
+        return found
+
+    found = rewritten(program, write, shares=True).program
+    return expand(found, lambda call: call.op.is_primitive or call.op.name == "cholesky")
 
 
 class Values:
-    """The values of a Program of primitives at a point, with bounds; `moves` has what depends on a variable.
+    """The values of a Program of primitives, with bounds; the first axis of each counts points, or is 1 for all.
+
+    Attributes:
+        values: By line and variable.
+        moves: What depends on a variable that moves.
+        ways: By line.
+        missing: The operations by line that have no rule here, or would take too long: their values are unknown.
 
     Args:
         program: The function.
-        shapes: Of its symbols.
+        shapes: Of its symbols, at one point.
         inputs: The values of its variables.
         moving: The variables that are differentiated by.
         kind: What is computed in: float64, or `longdouble`, which is slow and has more digits on most machines.
-
-    Raises:
-        NoSweepError: It cannot be run so.
+        mapped: The variables whose first axis counts points.
+        seen: Called after each line; then the values that no later line needs are forgotten, and all ways.
     """
 
     def __init__(
         self,
         program: Program,
         shapes: Mapping[Atom, Shape],
-        inputs: Mapping[str, npt.NDArray[np.float64]],
+        inputs: Mapping[str, npt.NDArray[np.floating[Any]]],
         moving: Sequence[sympy.Symbol],
         kind: type[np.floating[Any]] = np.float64,
+        *,
+        mapped: Sequence[str] = (),
+        seen: Callable[[Values, Line], None] | None = None,
     ) -> None:
         self.program, self.shapes, self.kind = program, shapes, kind
-        if sum(math.prod(shapes[line.symbol]) for line in program.lines) > MOST_ELEMENTS:
-            raise NoSweepError
         self.moves: set[Atom] = set(moving)
-        self.values: dict[Atom, Bounds] = {s: exact(inputs[str(s)], kind) for s in program.variables}
+        self.ways: dict[Atom, Ways] = {}
+        self.missing: dict[Atom, str] = {}
+        every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
+        self.values = {s: exact(a if str(s) in mapped else a[None], kind) for s, a in every.items()}
+        last = {a: line.symbol for line in program.lines for a in line.call.operands}
         with np.errstate(all="ignore"):
             for line in program.lines:
                 require_time()
-                is_fixed = line.call.op.is_detached or line.call.op.kind is Kind.COUNT
-                if self.moves.intersection(line.call.operands) and not is_fixed:
-                    self.moves.add(line.symbol)
-                self.values[line.symbol] = self._value(line)
+                self._run(line)
+                if seen is not None:
+                    seen(self, line)
+                    self.ways.clear()
+                    for atom in set(line.call.operands):
+                        if last[atom] == line.symbol:
+                            self.values.pop(atom, None)
 
     @property
     def value(self) -> Bounds:
@@ -92,141 +149,249 @@ class Values:
         """Of a line, a variable or a number."""
         if atom in self.values:
             return self.values[atom]
-        return compiled(atom)({})
+        try:
+            return compile_bounds(atom)({}).mapped(lambda x: x.reshape(1))
+        except NoRuleError:  # an infinity
+            return unknown(np.zeros(1))
 
-    def _value(self, line: Line) -> Bounds:
+    def _run(self, line: Line) -> None:
+        op, operands = line.call.op, line.call.operands
+        if self.moves.intersection(operands) and not op.is_detached and op.kind is not Kind.COUNT:
+            self.moves.add(line.symbol)
+        inside = [_ENDS[a] if op.sense and a in _ENDS else self.of(a) for a in operands]
+        try:
+            self.values[line.symbol], self.ways[line.symbol] = self._local(line, inside)
+        except NoRuleError:
+            self.missing[line.symbol] = op.name
+            points = max((len(a.middle) for a in inside), default=1)
+            self.values[line.symbol] = unknown(np.zeros((points, *self.shapes[line.symbol]), self.kind))
+
+    def _local(self, line: Line, operands: list[Bounds]) -> Local:
         call, shape = line.call, self.shapes[line.symbol]
-        operands = [_ENDS[a] if call.op.sense and a in _ENDS else self.of(a) for a in call.operands]
+        inside = [self.shapes.get(a, ()) for a in call.operands]
         match call.op.kind:
-            case Kind.ELEMENTWISE:
-                return self._elementwise(line, operands).spread(shape)
             case Kind.SOURCE:
-                return exact(numeric.array_of(call))
+                return exact(numeric.array_of(call)[None], self.kind), _no_way
             case Kind.COUNT:
-                return exact(float(count_of(self.shapes.get(call.operands[0], ()), call.statics[0])))
-            case Kind.REDUCTION:
-                axes = axes_of(operands[0].middle.shape, call.statics[0])
-                return self._folded(line, operands[0], axes, keepdims=bool(call.statics[1]))
-            case Kind.SCAN:
-                axis = axis_of_scan(call, operands[0].middle.shape)
-                return operands[0] if axis is None else self._scanned(line, operands[0], axis)
-            case Kind.CONTRACTION:
-                return matmul(*operands)
+                return exact([float(count_of(inside[0], call.statics[0]))]), _no_way
+            case Kind.ELEMENTWISE:
+                is_fixed = not self.moves.intersection(call.operands)
+                return _elementwise(call, operands, inside, shape, is_fixed=is_fixed)
             case Kind.LIST:
-                return self._listed(line, operands)
+                return _listed(call, operands, inside, shape)
             case Kind.MOVEMENT:
-                return self._moved(line, operands[0])
+                return _moved(call, operands[0], inside[0], shape)
+            case Kind.REDUCTION:
+                return _reduced(call, operands[0], inside[0], shape)
+            case Kind.SCAN:
+                return _scanned(call, operands[0], inside[0])
+            case Kind.CONTRACTION:
+                return _multiplied(operands, inside, shape)
             case Kind.MATRIX if call.op.keeps_shape:
-                return inverse(operands[0])
-            case Kind.MATRIX if (found := determinant(operands[0])) is not None:
-                return found
-        raise NoSweepError
-
-    def _elementwise(self, line: Line, operands: list[Bounds]) -> Bounds:
-        call = line.call
-        if call.op.sense:
-            is_fixed = not self.moves.intersection(call.operands)
-            holds, fails = compared(operands[0], operands[1], call.op.sense, at_ties=is_fixed)
-            return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
-        if call.op.is_branch:
-            return chosen(*operands)
-        rule = rule_of(call)
-        named = {p: operand for p, operand in zip(rule.parameters, operands, strict=True) if p is not None}
-        return compiled(rule.expression)(named)
-
-    def _folded(self, line: Line, a: Bounds, axes: tuple[int, ...], *, keepdims: bool) -> Bounds:
-        match line.call.op.folds_by:
-            case Monoid.SUM:
-                return total(a, axes, keepdims=keepdims)
-            case Monoid.LARGEST | Monoid.SMALLEST as fold if a.middle.size:
-                pick = np.max if fold is Monoid.LARGEST else np.min
-                middle = pick(a.middle, axis=axes, keepdims=keepdims)
-                _, lost = winners(a if fold is Monoid.LARGEST else negative(a), axes)
-                radius = np.max(np.where(lost, 0.0, a.radius), axis=axes, keepdims=keepdims)
-                return bounded(np.asarray(middle), np.asarray(radius))
-            case Monoid.PRODUCT:
-                front, count = self.in_front(a, axes)
-                if count <= MOST_FACTORS:
-                    found = exact(np.ones(front.middle.shape[1:]))
-                    for n in range(count):
-                        found = multiply(found, one_of(front, n))
-                    return found.mapped(lambda x: np.expand_dims(x, axes) if keepdims else x)
-        raise NoSweepError
-
-    def _scanned(self, line: Line, a: Bounds, axis: int) -> Bounds:
-        match line.call.op.folds_by:
-            case Monoid.SUM:
-                return running_total(a, axis)
-            case Monoid.LARGEST:
-                return running_largest(a, axis)
-            case Monoid.SMALLEST:
-                return negative(running_largest(negative(a), axis))
-            case Monoid.PRODUCT if a.middle.shape[axis] <= MOST_FACTORS:
-                return running_product(a, axis)
-        raise NoSweepError
-
-    def in_front(self, a: Bounds, axes: tuple[int, ...]) -> tuple[Bounds, int]:
-        """With what is folded in front, as one dimension, and how many there are."""
-        rest = [d for d in range(a.middle.ndim) if d not in axes]
-        count = math.prod(a.middle.shape[d] for d in axes)
-        shape = (count, *(a.middle.shape[d] for d in rest))
-        return a.mapped(lambda x: np.transpose(x, (*axes, *rest)).reshape(shape)), count
-
-    def _listed(self, line: Line, operands: list[Bounds]) -> Bounds:
-        shape = self.shapes[line.symbol]
-        if line.call.op.adds_dimension:
-            axis = axis_of(shape, line.call.statics[0])
-            part = (*shape[:axis], *shape[axis + 1 :])
-            return stacked([operand.spread(part) for operand in operands], axis)
-        axis = axis_of(operands[0].middle.shape, line.call.statics[0])
-        middles, radii = [p.middle for p in operands], [p.radius for p in operands]
-        return Bounds(np.concatenate(middles, axis), np.concatenate(radii, axis))
-
-    def _moved(self, line: Line, a: Bounds) -> Bounds:
-        if line.call.op.keeps_order:
-            return a.mapped(lambda x: x.reshape(self.shapes[line.symbol]))
-        source = sources(line.call, a.middle.shape)
-        fill = fill_of(line.call)
-        middle = np.where(source < 0, fill, a.middle.ravel()[source]) if a.middle.size else np.full(source.shape, fill)
-        radius = np.where(source < 0, 0.0, a.radius.ravel()[source]) if a.middle.size else np.zeros(source.shape)
-        return bounded(middle, radius)
+                found = inverse(operands[0])
+                return found, lambda k: [Product(negative(found), is_right=False), Product(found, is_right=True)]
+            case Kind.MATRIX:
+                found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
+                return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
+            case Kind.DEFINED if call.op.name == "cholesky":
+                return _factored(call, operands[0])
+            case Kind.SPECTRAL:
+                return _spectral(call, operands[0], inside[0])
+        raise NoRuleError
 
 
-_ENDS = {sign * sympy.oo: Bounds(np.array(sign * np.inf), np.array(0.0)) for sign in (1, -1)}
-"""Infinities, with which numbers may be compared; nothing else is known of them."""
+def _no_way(_: int) -> Sequence[Map]:
+    raise NoRuleError
 
 
-def one_of(a: Bounds, n: int) -> Bounds:
-    """What is at a place of the first dimension."""
-    return Bounds(a.middle[n], a.radius[n])
+def _elementwise(
+    call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape, *, is_fixed: bool
+) -> Local:
+    routes = [spread(own, shape) for own in inside]
+    wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
+    if call.op.sense:
+        found = truth(*compared(wide[0], wide[1], call.op.sense, at_ties=is_fixed))
+    elif call.op.is_branch:
+        found = chosen(*wide)
+    else:
+        found = compile_bounds(rule_of(call).expression)(named(call, wide))
+    points = max(len(a.middle) for a in wide)
+    return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide)]
 
 
-def compiled(expression: Any) -> Compiled:
-    """An expression as a function of bounds.
+def named(call: Call, operands: Sequence[Bounds]) -> dict[sympy.Symbol, Bounds]:
+    """The operands by the parameters of the rule."""
+    return {p: a for p, a in zip(rule_of(call).parameters, operands, strict=True) if p is not None}
 
-    Raises:
-        NoSweepError: It has a function without a rule.
-    """
+
+def _slope(call: Call, k: int, operands: Sequence[Bounds]) -> Sequence[Scaled]:
+    if call.op.coefficients:
+        factor = call.op.coefficients[k]
+        return [] if factor == 1 else [Scaled(exact(float(factor)))]
+    if call.op.is_branch or call.op.is_extreme:
+        return [Scaled(_choices(call, operands)[k], is_choice=True)]
+    rule, environment = rule_of(call), named(call, operands)
     try:
-        return compile_bounds(expression)
-    except NotImplementedError:
-        raise NoSweepError from None
+        slope = compile_bounds(rule.slopes[k])(environment)
+    except NoRuleError:
+        slope = unknown(np.zeros(1))
+    for distance in rule.distances[k]:
+        slope = slope.where(is_apart(compile_bounds(distance)(environment)), unknown(slope.middle))
+    return [Scaled(slope)]
 
 
-def winners(a: Bounds, axes: tuple[int, ...]) -> tuple[Mask, Mask]:
-    """Which elements are certainly the only largest, and which are certainly not the largest."""
-    low, high = a.low, a.high
-    largest_low = low.max(axis=axes, keepdims=True)
-    lost = high < largest_low
-    alone = np.count_nonzero(~lost, axis=axes, keepdims=True) == 1
-    return ~lost & alone, lost
+def is_apart(distance: Bounds) -> Mask:
+    """Where a distance is certainly not 0."""
+    return np.asarray((distance.low > 0) | (distance.high < 0))
 
 
-def matmul(a: Bounds, b: Bounds) -> Bounds:
-    """The product as `@` has it, of vectors too."""
-    is_row, is_column = a.middle.ndim == 1, b.middle.ndim == 1
-    left = a.mapped(lambda x: x[None, :]) if is_row else a
-    right = b.mapped(lambda x: x[:, None]) if is_column else b
-    found = product(left, right)
-    found = found.mapped(lambda x: x[..., 0, :]) if is_row else found
-    return found.mapped(lambda x: x[..., 0]) if is_column else found
+def _choices(call: Call, operands: Sequence[Bounds]) -> Sequence[Bounds]:
+    """1 of each operand where a choice certainly takes it, 0 where it certainly does not."""
+    *condition, a, b = operands
+    holds, fails = decided(condition[0]) if condition else _order(a, b, call.op.folds_by)
+    if call.operands[-1] == call.operands[-2]:  # whichever it is: all by one of them
+        holds, fails = np.full(holds.shape, True), np.full(holds.shape, False)
+    return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), *_taken(holds, fails)]
+
+
+def _taken(holds: Mask, fails: Mask) -> tuple[Bounds, Bounds]:
+    """1 of the first where it is certainly taken, and of the second where the first certainly is not."""
+    return truth(holds, fails), truth(fails, holds)
+
+
+def _order(a: Bounds, b: Bounds, fold: Monoid) -> tuple[Mask, Mask]:
+    """Where the first of two is certainly the extreme one, and where it certainly is not."""
+    is_more, is_less = a.low > b.high, a.high < b.low
+    return (is_more, is_less) if fold is Monoid.LARGEST else (is_less, is_more)
+
+
+def _listed(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
+    axis, is_stack = axis_of(shape, call.statics[0]), bool(call.op.adds_dimension)
+    parts = [(*shape[:axis], *shape[axis + 1 :])] * len(inside) if is_stack else inside
+    ends = np.cumsum([1 if is_stack else part[axis] for part in parts]).tolist()
+    points = max(len(a.middle) for a in operands)
+    wide = [
+        spread(own, part).there(a).spread((points, *part)) for own, part, a in zip(inside, parts, operands, strict=True)
+    ]
+    join = np.stack if is_stack else np.concatenate
+    found = Bounds(join([a.middle for a in wide], axis + 1), join([a.radius for a in wide], axis + 1))
+
+    def ways(k: int) -> Sequence[Map]:
+        place = k if is_stack else slice(ends[k] - parts[k][axis], ends[k])
+        return [spread(inside[k], parts[k]), placed((*[slice(None)] * (axis + 1), place), shape)]
+
+    return found, ways
+
+
+def _moved(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
+    if call.op.keeps_order:
+        route = spread(inside, shape, shape)
+        return route.there(a), lambda k: [route]
+    source = sources(call, inside)
+    route, fill = gathered(source, inside), fill_of(call)
+    found = route.there(a)
+    return bounded(found.middle + np.where(source < 0, fill, 0.0), found.radius), lambda k: [route]
+
+
+def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
+    axes, fold = axes_of(inside, call.statics[0]), call.op.folds_by
+    kept = tuple(1 if d in axes else size for d, size in enumerate(inside))
+    total = spread(shape, inside, kept).transpose
+    if fold is Monoid.SUM:
+        return total.there(a), lambda k: [total]
+    if fold is Monoid.PRODUCT:
+        return _product_of(a, inside, axes, shape)
+    won, lost = winners(a, axes, fold)
+    pick, along = (np.max if fold is Monoid.LARGEST else np.min), tuple(axis + 1 for axis in axes)
+    middle, radius = pick(a.middle, axis=along), np.max(np.where(lost, 0.0, a.radius), axis=along)
+    found = bounded(np.asarray(middle), np.asarray(radius)).mapped(lambda x: x.reshape(len(x), *shape))
+    return found, lambda k: [Scaled(truth(won, lost), is_choice=True), total]
+
+
+def winners(a: Bounds, axes: Sequence[int], fold: Monoid) -> tuple[Mask, Mask]:
+    """Which elements are certainly the only extreme one along some axes of a point, and which are certainly none."""
+    along = tuple(axis + 1 for axis in axes)
+    a = a if fold is Monoid.LARGEST else negative(a)
+    lost = a.high < a.low.max(axis=along, keepdims=True)
+    return ~lost & (np.sum(~lost, axis=along, keepdims=True) == 1), lost
+
+
+def _product_of(a: Bounds, inside: Shape, axes: tuple[int, ...], shape: Shape) -> Local:
+    """The last of the running products, with the factors in front."""
+    count, rest = math.prod(inside[d] for d in axes), math.prod(shape)
+    if not count:
+        return exact(np.ones((len(a.middle), *shape))), lambda k: [gathered(np.full(shape, -1), inside)]
+    order = np.moveaxis(np.arange(count * rest).reshape(inside), axes, range(len(axes)))
+    front = gathered(order.reshape(count, rest), inside)
+    last = gathered(np.arange((count - 1) * rest, count * rest).reshape(shape), (count, rest))
+    found, steps = _running(front.there(a), 1, Monoid.PRODUCT)
+    return last.there(found), lambda k: [front, steps, last]
+
+
+def _scanned(call: Call, a: Bounds, inside: Shape) -> Local:
+    axis, fold = axis_of_scan(call, inside), call.op.folds_by
+    if axis is None:
+        return a, lambda k: []
+    if fold is Monoid.SUM:
+        route = running_sum(axis + 1, inside[axis])
+        return route.there(a), lambda k: [route]
+    found, steps = _running(a, axis + 1, fold)
+    return found, lambda k: [steps]
+
+
+def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
+    """The products or extremes up to each element."""
+    count = a.middle.shape[axis]
+    if count > MOST_STEPS:
+        raise NoRuleError
+    join = {Monoid.PRODUCT: multiply, Monoid.LARGEST: larger, Monoid.SMALLEST: smaller}[fold]
+    parts = [Bounds(*each) for each in zip(*(np.moveaxis(x, axis, 0) for x in (a.middle, a.radius)), strict=True)]
+    found, slopes = parts[:1], []
+    for own in parts[1:]:
+        before = found[-1]
+        slopes.append((before, own) if fold is Monoid.PRODUCT else _taken(*_order(own, before, fold)))
+        found.append(join(own, before))
+    steps = Recurrence(axis, [own for own, _ in slopes], [before for _, before in slopes], fold is not Monoid.PRODUCT)
+    return stacked(found, axis) if found else a, steps
+
+
+def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
+    """The product as `@` has it: a vector is a row on the left, and a column on the right."""
+    left, right = inside
+    matrices = [(1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right]
+    batch = np.broadcast_shapes(*(m[:-2] for m in matrices))
+    lifted = [(*(1,) * (len(batch) + 2 - len(m)), *m) for m in matrices]
+    routes = [spread(own, (*batch, *m[-2:]), m) for own, m in zip(inside, lifted, strict=True)]
+    wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
+    full = (*batch, lifted[0][-2], lifted[1][-1])
+    after = spread(full, shape, shape)
+    return after.there(product(wide[0], wide[1])), lambda k: [routes[k], Product(wide[1 - k], k == 0), after]
+
+
+def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
+    """The slopes of determinants where they are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
+    turned = inverse(a).mapped(transposed)
+    return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
+
+
+def _spectral(call: Call, a: Bounds, inside: Shape) -> Local:
+    """Eigenvalues, which move by v.T @ dA @ v; or exponentials, whose slopes have no rule."""
+    if call.op.keeps_shape:
+        return exponential(a), _no_way
+    found, vectors, is_alone = eigenvalues(a)
+    turned = vectors.mapped(transposed)
+    diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)
+    ways: list[Map] = [Product(turned, is_right=False), Product(vectors, is_right=True), diagonal]
+    return found, lambda k: [*ways, Scaled(truth(is_alone, np.zeros_like(is_alone)))]
+
+
+def _factored(call: Call, a: Bounds) -> Local:
+    """A factor L, which moves by L @ P, P being the lower half of what is symmetric in inv(L) @ dA @ inv(L).T."""
+    found = cholesky(a)
+    back = inverse(found)
+    symmetric = Routing(lambda x: x + transposed(x), lambda x: x + transposed(x), 2, 2)
+    half = Scaled(exact(lower_half(a.middle.shape[-1]) / 2))
+    inward: list[Map] = [Product(back, is_right=False), Product(back.mapped(transposed), is_right=True)]
+    ways = [*inward, symmetric, half, Product(found, is_right=False)]
+    turn = Routing(transposed, transposed)
+    return (turn.there(found), lambda k: [*ways, turn]) if call.statics[0] else (found, lambda k: ways)

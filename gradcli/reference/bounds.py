@@ -31,8 +31,11 @@ _OUTWARD = 1 + 2.0**-45
 _SMALLEST = 2.0**-1060
 """More than what an underflow loses."""
 
-_LONG = 4_096
+_LONG = 512
 """Terms above which a sum is taken in parts."""
+
+_PART = 64
+"""Terms of a part."""
 
 _ONE_BY_ONE = 2**16
 """Elements between two looks at the time."""
@@ -47,6 +50,10 @@ def unit(*arrays: Array) -> float:
 
 
 _UNITS = {np.dtype(kind): float(np.finfo(kind).eps) / 2 for kind in (np.float64, np.longdouble)}
+
+
+class NoRuleError(Exception):
+    """Something has no rule on whole arrays, or would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,14 @@ class Bounds:
     def mapped(self, change: Callable[[Array], Array]) -> Bounds:
         """With the elements elsewhere."""
         return Bounds(change(self.middle), change(self.radius))
+
+    def routed(self, change: Callable[[Array], Array], terms: int = 1) -> Bounds:
+        """After a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        if terms <= 1:
+            return self.mapped(change)
+        loss = terms * unit(self.middle, self.radius)
+        radius = change(self.radius) + loss * change(abs(self.middle))
+        return bounded(change(self.middle), radius * (1 + 4 * loss))
 
     def spread(self, shape: tuple[int, ...]) -> Bounds:
         """Broadcast to a shape."""
@@ -147,49 +162,26 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
     return bounded(middle, np.where(least > 0, radius, np.inf))
 
 
-def total(a: Bounds, axes: tuple[int, ...], *, keepdims: bool = False) -> Bounds:
-    """The sums along some axes; long ones by sums of parts, which lose the root of what one sum may."""
-    shape = a.middle.shape
-    count = math.prod(shape[axis] for axis in axes)
-    part = math.isqrt(count) if count > _LONG else count
-    rest = [axis for axis in range(len(shape)) if axis not in axes]
-    after = [1 if axis in axes else size for axis, size in enumerate(shape)] if keepdims else [shape[d] for d in rest]
-
-    def summed(x: Array) -> Array:
-        if part == count:
-            return np.asarray(x.sum(axis=axes, keepdims=keepdims))
-        front = np.transpose(x, (*axes, *rest)).reshape(count, -1)
-        whole = count - count % part
-        parts = front[:whole].reshape(whole // part, part, -1).sum(axis=1)
-        return np.asarray((parts.sum(axis=0) + front[whole:].sum(axis=0)).reshape(after))
-
-    steps = count if part == count else part + count // part + part + 1
-    loss = steps * unit(a.middle, a.radius)
-    radius = summed(a.radius) + loss * summed(abs(a.middle))
-    return bounded(summed(a.middle), radius * (1 + 4 * loss))
+def summed(x: Array, axes: tuple[int, ...]) -> Array:
+    """The sums along some axes, which keep a size of 1; long ones by sums of parts, again and again."""
+    count = math.prod(x.shape[axis] for axis in axes)
+    if count <= _LONG:
+        return np.asarray(x.sum(axis=axes, keepdims=True))
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    front = np.transpose(x, (*axes, *rest)).reshape(count, -1)
+    while len(front) > _LONG:
+        whole = len(front) - len(front) % _PART
+        parts = front[:whole].reshape(whole // _PART, _PART, -1).sum(axis=1)
+        front = np.concatenate([parts, front[whole:]])
+    return np.asarray(front.sum(axis=0).reshape([1 if d in axes else size for d, size in enumerate(x.shape)]))
 
 
-def running_total(a: Bounds, axis: int) -> Bounds:
-    """The sums up to each element."""
-    loss = a.middle.shape[axis] * unit(a.middle, a.radius)
-    radius = a.radius.cumsum(axis) + loss * abs(a.middle).cumsum(axis)
-    return bounded(a.middle.cumsum(axis), radius * (1 + 4 * loss))
-
-
-def running_largest(a: Bounds, axis: int) -> Bounds:
-    """The largest up to each element."""
-    middle, low, high = (np.maximum.accumulate(x, axis) for x in (a.middle, a.low, a.high))
-    is_known = np.logical_and.accumulate(a.is_known, axis)
-    return bounded(middle, np.where(is_known, np.maximum(high - middle, middle - low), np.inf))
-
-
-def running_product(a: Bounds, axis: int) -> Bounds:
-    """The products up to each element."""
-    front = a.mapped(lambda x: np.moveaxis(x, axis, 0))
-    found = [front.mapped(lambda x: x[0])] if len(front.middle) else []
-    for n in range(1, len(front.middle)):
-        found.append(multiply(found[-1], Bounds(front.middle[n], front.radius[n])))
-    return stacked(found, axis) if found else a
+def terms(count: int) -> int:
+    """How many roundings at most go into a sum of so many numbers."""
+    steps = 0
+    while count > _LONG:
+        steps, count = steps + _PART, count // _PART + count % _PART
+    return steps + count
 
 
 def stacked(parts: Sequence[Bounds], axis: int) -> Bounds:
@@ -217,20 +209,28 @@ def _may_underflow(sizes: Array) -> bool:
 def inverse(a: Bounds) -> Bounds:
     """The inverses of matrices, by the residual of what LAPACK gives; unknown where that is not small."""
     order, kind = a.middle.shape[-1], a.middle.dtype
-    try:
-        found = np.linalg.inv(a.middle.astype(np.float64)).astype(kind)
-    except np.linalg.LinAlgError:
-        return unknown(a.middle)
-    one = exact(np.broadcast_to(np.eye(order), a.middle.shape), kind.type)
+    one, middle = np.eye(order), a.middle.astype(np.float64)
+    is_regular = np.linalg.slogdet(middle)[0][..., None, None] != 0
+    found = np.linalg.inv(np.where(is_regular, middle, one)).astype(kind)
     if kind != np.float64:  # Newton's step, to the precision of the numbers
-        found = found + found @ (one.middle - a.middle @ found)
-    residual = add(one, negative(product(exact(found, kind.type), a)))
-    rows = (abs(residual.middle) + residual.radius).sum(axis=-1)
-    size = rows.max(axis=-1)[..., None, None] * (1 + 4 * order * unit(found))
-    # The inverse is the sum of the powers of the residual, times what was found.
-    largest = abs(found).max(axis=-2, keepdims=True)
-    radius = np.where(size < 0.5, size / (1 - size) * largest, np.inf)
-    return bounded(found, np.broadcast_to(radius, found.shape) * _OUTWARD)
+        found = found + found @ (one - a.middle @ found)
+    rest = from_one(product(exact(found, kind.type), a))
+    size, loss = norm(rest)[..., None, None], 1 + 4 * order * unit(found)
+    # The inverse is the sum of the powers of what is left of 1, times what was found.
+    first = (abs(rest.middle) + rest.radius) @ abs(found) * loss
+    more = size * size / (1 - size) * abs(found).max(axis=-2, keepdims=True, initial=0)
+    return bounded(found, np.where(is_regular & (size < 0.5), first + more + _SMALLEST, np.inf))
+
+
+def from_one(a: Bounds) -> Bounds:
+    """Matrices minus the unit matrix."""
+    return add(a, exact(-np.eye(a.middle.shape[-1]), a.middle.dtype.type))
+
+
+def norm(a: Bounds) -> Array:
+    """The largest sum of a row of each matrix, which no eigenvalue exceeds."""
+    rows = (abs(a.middle) + a.radius).sum(axis=-1)
+    return np.asarray(rows.max(axis=-1, initial=0) * (1 + 4 * a.middle.shape[-1] * unit(rows)))
 
 
 # -- functions
@@ -349,10 +349,14 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
     return first.where(holds, second.where(fails, first.united(second)))
 
 
+def truth(holds: Mask, fails: Mask) -> Bounds:
+    """1 where something certainly holds, 0 where it certainly does not, else unknown."""
+    return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
+
+
 def is_same(a: Bounds, b: Bounds) -> Bounds:
     """1 where two are certainly the same, and 0 where they are certainly not."""
-    holds, fails = compared(a, b, (0,))
-    return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
+    return truth(*compared(a, b, (0,)))
 
 
 def power(a: Bounds, exponent: Bounds) -> Bounds:

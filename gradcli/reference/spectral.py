@@ -31,6 +31,7 @@ class Symmetric:
         given = arb_mat(order, order, list(values))
         self.order, self.matrix = order, (given + given.transpose()) / 2
         self.is_symmetric = given.overlaps(given.transpose())
+        self._projections: dict[int, arb_mat] = {}
 
     @cached_property
     def eigenvalues(self) -> list[Ball]:
@@ -57,11 +58,12 @@ class Symmetric:
 
     def projection(self, k: int) -> arb_mat:
         """The derivatives of an eigenvalue that is told apart, by the elements of the matrix."""
-        found = self._before[k] * self._after[self.order - 1 - k]
-        scale = arb(1)
-        for n, other in enumerate(self.eigenvalues):
-            scale *= self.eigenvalues[k] - other if n != k else 1
-        return (found + found.transpose()) / (2 * scale)
+        if k not in self._projections:
+            found, scale = self._before[k] * self._after[self.order - 1 - k], arb(1)
+            for n, other in enumerate(self.eigenvalues):
+                scale *= self.eigenvalues[k] - other if n != k else 1
+            self._projections[k] = (found + found.transpose()) / (2 * scale)
+        return self._projections[k]
 
     @cached_property
     def _before(self) -> list[arb_mat]:

@@ -106,11 +106,8 @@ BEYOND = {"tan", "sec"}
 
 def test_every_operation_that_may_have_no_derivative_is_tried() -> None:
     """By the table: whoever adds a row adds a line above."""
-    rows = [
-        op for op in ops.TABLE.values() if op.kind is ops.Kind.ELEMENTWISE and (op.critical or op.kinks or op.domain)
-    ]
+    rows = [op for op in ops.TABLE.values() if op.kind is ops.Kind.ELEMENTWISE and (op.kinks or op.domain)]
     assert not {op.name for op in rows} - SINGULAR.keys() - BEYOND
-    assert all(op.critical or op.kinks or op.edges for op in rows if op.is_primitive), "a domain has edges"
 
 
 @functools.cache
@@ -121,6 +118,7 @@ def _alone(text: str, x: float) -> Check:
 @pytest.mark.parametrize("name", SINGULAR)
 @settings(max_examples=examples(4), deadline=None)
 @example(seed=61)
+@example(seed=417)  # above what balls are taken of one by one
 @given(seed=st.integers(0, 2**32))
 def test_no_singular_element_is_missed(name: str, seed: int) -> None:
     """One element among 33 to 100,000 is where the operation has no derivative: as it is judged alone.

@@ -58,7 +58,6 @@ COMBINED = (
         "sign(x)*abs(x)**(1/3)",
         numpy="cbrt",
         domain="x != 0",
-        critical=("x",),
         example="cbrt(x) at x=-8,27",
     ),
     known("rsub(a, b, alpha)", "b - alpha*a", "b - alpha*a", defaults={"alpha": 1}, numbers=("alpha",)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gradcli.language.ops.row import Branches, Monoid, Op, known, row
 
-_POLES = ("where(x > 1/2, 1, sin(pi*x))",)
+_POLES = ("sin(pi*minimum(x, 1/2))",)
 """Vanishes at 0 and at negative whole numbers."""
 
 
@@ -31,7 +31,6 @@ ARITHMETIC = (
         numpy="divide",
         domain="b != 0",
         guarded="b",
-        critical=("b",),
         rule_name="quotient rule",
     ),
     _arithmetic(
@@ -40,7 +39,6 @@ ARITHMETIC = (
         numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
         edges=("where(b == round(b), 1, a)",),
-        critical=("a",),  # but for a constant whole exponent from 0 on
         rule_name="power rule",
     ),
 )
@@ -53,7 +51,6 @@ EXPONENTIAL = (
         numpy="log",
         domain="x > 0",
         outlives_domain=True,
-        critical=("x",),
         notation=("log(x, base)",),
     ),
     known(
@@ -84,7 +81,7 @@ EXPONENTIAL = (
 TRIGONOMETRIC = (
     known("sin(x)", "the sine", numpy="sin"),
     known("cos(x)", "the cosine", numpy="cos"),
-    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0", critical=("cos(x)",)),
+    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0"),
     known(
         "asin|arcsin(x)",
         "the inverse sine",
@@ -110,7 +107,6 @@ TRIGONOMETRIC = (
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
         is_step=True,
         guarded="x",
-        critical=("abs(y) + maximum(x, 0)",),  # there is no angle at 0, whatever the operands are
     ),
     known(
         "sinc(x)",
@@ -146,7 +142,6 @@ HYPERBOLIC = (
         domain="-1 < x < 1",
         outlives_domain=True,
         harmless=("0",),
-        critical=("1 - abs(x)",),
     ),
 )
 
@@ -159,7 +154,7 @@ SPECIAL = (
         scipy="erfinv",
         domain="-1 < x < 1",
         harmless=("0",),
-        critical=("1 - abs(x)",),
+        edges=("1 - abs(x)",),
     ),
     known(
         "lgamma|loggamma|gammaln(x)",
@@ -168,7 +163,7 @@ SPECIAL = (
         scipy="gammaln",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
     ),
     known(
         "digamma|psi(x)",
@@ -176,7 +171,7 @@ SPECIAL = (
         scipy="digamma",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
     ),
     known(
         "polygamma(n=, x)",
@@ -184,7 +179,7 @@ SPECIAL = (
         scipy="polygamma",
         domain="x is not 0, -1, -2, ...",
         harmless=("1",),
-        critical=_POLES,
+        edges=_POLES,
         example="polygamma(1, x) at x=2.5",
     ),
     known("i0(x)", "the modified Bessel function of order 0", torch="special.i0", numpy="i0", overflows=True),
@@ -222,10 +217,6 @@ SPECIAL = (
         harmless=("0.5",),
     ),
 )
-
-
-_WHOLE = ("sin(pi*x)",)
-"""Vanishes at whole numbers."""
 
 
 def _comparison(names: str, sign: str, doc: str, *sense: int) -> Op:
@@ -279,7 +270,6 @@ PIECES = (
         is_exact=True,
         kinks=("x - floor(x)",),
         is_step=True,
-        critical=_WHOLE,
     ),
     known(
         "ceil|ceiling(x)",
@@ -288,7 +278,6 @@ PIECES = (
         is_exact=True,
         kinks=("x - floor(x)",),
         is_step=True,
-        critical=_WHOLE,
     ),
     known(
         "trunc|fix(x)",
@@ -297,7 +286,6 @@ PIECES = (
         is_exact=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
         is_step=True,
-        critical=("where(abs(x) < 1/2, 1, sin(pi*x))",),
     ),
     known(
         "round(x)",
@@ -306,7 +294,6 @@ PIECES = (
         is_exact=True,
         kinks=("x + 1/2 - floor(x + 1/2)",),
         is_step=True,
-        critical=("cos(pi*x)",),
         example="round(x) at x=1.7",
     ),
     known(

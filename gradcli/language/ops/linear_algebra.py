@@ -54,14 +54,15 @@ def _square(shapes: Shapes, name: str) -> int:
 
 
 def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
-    """Column by column: what is left of it, divided by the square root of its first element."""
+    """Column by column: the first of what is left, divided by the square root of its first element."""
     if not shapes:
         return ""
     count = _square(shapes, "cholesky")
     text = ["s = (A + transpose(A))/2"]
     for k in range(count):
-        left = "".join(f" - l{m}[{k - m}:]*l{m}[{k - m}]" for m in range(k))
-        text += [f"c{k} = s[{k}:, {k}]{left}", f"l{k} = c{k}/sqrt(c{k}[0])"]
+        text.append(f"l{k} = s[:, 0]/sqrt(s[0, 0])")
+        if k < count - 1:
+            text.append(f"s = s[1:, 1:] - l{k}[1:, None]*l{k}[None, 1:]")
     columns = ", ".join(f"pad(l{k}, ({k}, 0))" for k in range(count))
     return "; ".join([*text, f"stack([{columns}], {0 if constants.get('upper') else 1})"])
 

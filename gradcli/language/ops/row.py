@@ -147,15 +147,14 @@ class Op:
         variadic: Whether more operands than named are folded from the left, two at a time.
         parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
-        edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
+        edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
+            of what is evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
         outlives_domain: Whether the derivative has values where the operation has none.
         overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
         guarded: The operand that must stay inside the domain, if not the first.
         harmless: Operands, as texts, at which value and slope are finite, if not 1 and 0.
-        critical: Expressions of the operands that vanish at every kink, jump, pole and edge of the domain, and go there
-            continuously: what tells in floats that one is near. By default kinks and edges.
         elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
             out, or a definition in the language, for a call without constant arguments.
         spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
@@ -218,7 +217,6 @@ class Op:
     overflows: bool = False
     guarded: str = ""
     harmless: tuple[str, ...] = ()
-    critical: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     spans_all: bool = False
     caveat: str = ""

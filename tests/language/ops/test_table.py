@@ -99,8 +99,6 @@ def _by_its_fields(op: ops.Op) -> Iterator[str]:
         yield "sense"
     if op.is_step:
         yield "kinks"
-    if op.is_primitive and op.kind is Kind.ELEMENTWISE and op.domain and not op.edges:
-        yield "critical"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,6 @@ def _by_its_fields(op: ops.Op) -> Iterator[str]:
         ("masked_fill", "branches", None),
         ("gt", "sense", ()),
         ("floor", "kinks", ()),
-        ("log", "critical", ()),
     ],
 )
 def test_a_forgotten_fact_is_named(name: str, forgotten: str, nothing: object) -> None:

@@ -1,0 +1,199 @@
+"""How small changes go through an operation on whole arrays with bounds: linear maps, and their transposes.
+
+The first axis of every array counts rows of adjoints, directions, or points, and stays as it is.  A map knows two ways:
+`there` brings changes of an operand to the result, and `back` adjoints of the result to the operand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.language.program.wengert import Shape
+from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, stacked, summed, terms
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Changes or adjoints: their bounds, and where something reaches them at all; elsewhere they are 0."""
+
+    bounds: Bounds
+    reached: Mask
+
+    def routed(self, change: Callable[[Any], Any], terms: int = 1) -> Flow:
+        """After a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        return Flow(self.bounds.routed(change, terms), change(self.reached) != 0)
+
+    def plus(self, other: Flow) -> Flow:
+        """The sum of two."""
+        return Flow(add(self.bounds, other.bounds), self.reached | other.reached)
+
+    def times(self, slope: Bounds, *, is_choice: bool = False) -> Flow:
+        """The product with slopes, where it is not 0 anyway; nothing goes on to an operand that is not chosen."""
+        bounds = multiply(self.bounds, slope)
+        reached = np.broadcast_to(self.reached & ~slope.is_zero if is_choice else self.reached, bounds.middle.shape)
+        return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
+
+    def part(self, axis: int, n: int) -> Flow:
+        """The elements at a place of an axis."""
+        return self.routed(lambda x: np.take(x, n, axis))
+
+
+Routable = TypeVar("Routable", Bounds, Flow)
+
+
+class Map(Protocol):
+    """One linear map."""
+
+    def there(self, flow: Flow, /) -> Flow:
+        """Bring changes of the operand to the result."""
+        ...
+
+    def back(self, flow: Flow, /) -> Flow:
+        """Bring adjoints of the result to the operand."""
+        ...
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Elements put elsewhere, and sums of them: two changes of arrays, and how many terms a sum of each has at most."""
+
+    forward: Callable[[Any], Any]
+    backward: Callable[[Any], Any]
+    forward_terms: int = 1
+    backward_terms: int = 1
+
+    def there(self, flow: Routable, /) -> Routable:
+        """Bring values or changes of the operand to the result."""
+        return flow.routed(self.forward, self.forward_terms)
+
+    def back(self, flow: Flow, /) -> Flow:
+        """Bring adjoints of the result to the operand."""
+        return flow.routed(self.backward, self.backward_terms)
+
+    @property
+    def transpose(self) -> Routing:
+        """The other way round."""
+        return Routing(self.backward, self.forward, self.backward_terms, self.forward_terms)
+
+
+def spread(own: Shape, shape: Shape, lifted: Shape | None = None) -> Routing:
+    """An array of a shape broadcast to another, seen as of the shape `lifted`, which has as many dimensions."""
+    seen = (*(1,) * (len(shape) - len(own)), *own) if lifted is None else lifted
+    axes = tuple(d for d, (a, b) in enumerate(zip(seen, shape, strict=True), 1) if a != b)
+
+    def gather(x: Array) -> Array:
+        whole = x.reshape(len(x), *shape)
+        return (summed(whole, axes) if axes else whole).reshape(len(x), *own)
+
+    count = terms(math.prod(shape[d - 1] for d in axes))
+    return Routing(lambda x: np.broadcast_to(x.reshape(len(x), *seen), (len(x), *shape)), gather, 1, count)
+
+
+def gathered(source: npt.NDArray[np.intp], own: Shape) -> Routing:
+    """The elements at flat places of an array of this shape; 0 where the place is -1."""
+    size, kept = math.prod(own), np.flatnonzero(source.ravel() >= 0)
+    places = source.ravel()[kept]
+    most = int(np.bincount(places, minlength=1).max())
+
+    def forward(x: Any) -> Any:
+        found = np.zeros((len(x), source.size), x.dtype)
+        found[:, kept] = x.reshape(len(x), size)[:, places]
+        return found.reshape(len(x), *source.shape)
+
+    def backward(x: Any) -> Any:
+        found = np.zeros((len(x), size), x.dtype)
+        for row, entering in zip(found, x.reshape(len(x), source.size)[:, kept], strict=True):
+            np.add.at(row, places, entering)
+        return found.reshape(len(x), *own)
+
+    return Routing(forward, backward, 1, most)
+
+
+def placed(place: tuple[Any, ...], shape: Shape) -> Routing:
+    """An array as part of a larger one, that is 0 elsewhere."""
+
+    def forward(x: Any) -> Any:
+        found = np.zeros((len(x), *shape), x.dtype)
+        found[place] = x
+        return found
+
+    return Routing(forward, lambda x: x[place])
+
+
+def running_sum(axis: int, count: int) -> Routing:
+    """The sums up to each of so many elements along an axis."""
+    backward = lambda x: np.flip(np.flip(x, axis).cumsum(axis), axis)  # noqa: E731
+    return Routing(lambda x: x.cumsum(axis), backward, max(2, count), max(2, count))
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Each element times a slope, which may choose whether it goes on at all."""
+
+    slope: Bounds
+    is_choice: bool = False
+
+    def there(self, flow: Flow, /) -> Flow:
+        """The products, as on the way back."""
+        return flow.times(self.slope, is_choice=self.is_choice)
+
+    back = there
+
+
+@dataclass(frozen=True)
+class Product:
+    """Matrices times known matrices, to their right or to their left."""
+
+    matrix: Bounds
+    is_right: bool
+
+    def there(self, flow: Flow, /) -> Flow:
+        """The products."""
+        return self._times(flow, self.matrix)
+
+    def back(self, flow: Flow, /) -> Flow:
+        """The products with the transposed matrices."""
+        return self._times(flow, self.matrix.mapped(lambda x: np.swapaxes(x, -1, -2)))
+
+    def _times(self, flow: Flow, matrix: Bounds) -> Flow:
+        found = product(flow.bounds, matrix) if self.is_right else product(matrix, flow.bounds)
+        reached = flow.reached.any(axis=-1 if self.is_right else -2, keepdims=True)
+        return Flow(found, np.broadcast_to(reached, found.middle.shape))
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """Along an axis, each result is its own element times a slope, and the result before it times another."""
+
+    axis: int
+    own: Sequence[Bounds]
+    before: Sequence[Bounds]
+    is_choice: bool
+
+    def there(self, flow: Flow, /) -> Flow:
+        """Step by step from the start."""
+        parts = self._parts(flow)
+        for n, (own, before) in enumerate(zip(self.own, self.before, strict=True), 1):
+            moved = parts[n - 1].times(before, is_choice=self.is_choice)
+            parts[n] = parts[n].times(own, is_choice=self.is_choice).plus(moved)
+        return self._joined(parts)
+
+    def back(self, flow: Flow, /) -> Flow:
+        """Step by step from the end."""
+        parts = self._parts(flow)
+        for n in range(len(self.own), 0, -1):
+            parts[n - 1] = parts[n - 1].plus(parts[n].times(self.before[n - 1], is_choice=self.is_choice))
+            parts[n] = parts[n].times(self.own[n - 1], is_choice=self.is_choice)
+        return self._joined(parts)
+
+    def _parts(self, flow: Flow) -> list[Flow]:
+        return [flow.part(self.axis, n) for n in range(flow.reached.shape[self.axis])]
+
+    def _joined(self, parts: Sequence[Flow]) -> Flow:
+        return Flow(stacked([p.bounds for p in parts], self.axis), np.stack([p.reached for p in parts], self.axis))
