@@ -8,6 +8,7 @@ bounded                          entries that bounds on whole arrays prove, all 
 rounding                         what rounding explains
 singular                         what there is where a value or a derivative is missing: on its sides, and around
 boundaries                       conditions that values decided, and may decide otherwise beside the point
+hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
 confirming, formulas             formulas held to what was enclosed; those of an answer, and every entry's opinions
 many_points                      which of many points are judged, and one check of them all

@@ -20,6 +20,7 @@ from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
+from gradcli.reference.array_products import hessian_product
 from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
@@ -108,6 +109,36 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     return proof if has_some else None
 
 
+def prove_product(
+    point: Point, u: Mapping[str, npt.NDArray[np.floating]], product: Mapping[str, Array], tolerance: Tolerance
+) -> Proof | None:
+    """What bounds prove of the elements of Hu, by flat position; None where the function cannot be run on them.
+
+    Args:
+        point: The Program of a y of one element, and its inputs.
+        u: The direction.
+        product: Torch's numbers, by variable.
+        tolerance: How far a number may be from the truth.
+    """
+    if _elements(point) > MOST_ELEMENTS or _products(point) > MOST_PRODUCTS:
+        return None
+    torch = Torch(tolerance.dtype, np.zeros(point.shape), None, judges_value=False)
+    proof = Proof(np.ones(1, dtype=bool), {}, 0.0, [], {})
+    symbols = [s for s in point.program.variables if str(s) in {*u, *product}]
+    try:
+        prover = _Prover(point, torch, symbols, tolerance, np.float64)
+        is_there = bool(prover.values.value.is_known.all())
+        for symbol, flow in hessian_product(
+            prover.values, {s: u[str(s)][None] for s in symbols if str(s) in u}
+        ).items():
+            if str(symbol) in product:
+                found, given = flow.bounds.mapped(_in_rows), product[str(symbol)].reshape(1, -1)
+                proof.blocks[str(symbol)] = prover.agreeing(given, found, proof) & is_there
+    except (NoRuleError, OverTimeError):
+        return None
+    return proof
+
+
 def _is_quick(point: Point, sweeps: int) -> bool:
     """Whether it may be done with more digits, on machines that have these."""
     has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
@@ -148,7 +179,7 @@ class _Prover:
         """Add what this attempt proves; `within` has the numbers that the bounds in float64 hold, rounding and all."""
         torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
-            found = self._agreeing(torch.value, value, proof)
+            found = self.agreeing(torch.value, value, proof)
             if not any(entry.variable is None for entry in proof.shown):
                 proof.shown += self._shown(None, torch.value, value, found)
             proof.value |= found.ravel()
@@ -158,7 +189,7 @@ class _Prover:
             given = block.reshape(len(proof.blocks[name]), -1)[rows, columns]
             # Where y has no value there is no derivative, whatever flows.
             exists = is_there[rows, None] if torch.jacobian is not None else is_there.all()
-            agreeing = self._agreeing(given, truth, proof) & exists
+            agreeing = self.agreeing(given, truth, proof) & exists
             if not any(entry.variable == name for entry in proof.shown):
                 proof.shown += self._shown(name, given, truth, agreeing, rows.start, columns.start)
             proof.blocks[name][rows, columns] |= agreeing
@@ -218,7 +249,7 @@ class _Prover:
         step = max(1, MOST_AT_ONCE // max(1, *(math.prod(shape) for shape in self.point.shapes.values())))
         return (slice(first, min(first + step, size)) for first in range(0, size, step))
 
-    def _agreeing(self, numbers: npt.NDArray[np.floating], truth: Bounds, proof: Proof) -> Mask:
+    def agreeing(self, numbers: npt.NDArray[np.floating], truth: Bounds, proof: Proof) -> Mask:
         """Where torch's number is within the tolerance of all that the truth may be."""
         given = np.asarray(numbers, dtype=truth.middle.dtype)
         with np.errstate(all="ignore"):

@@ -13,28 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import (
-    BITS,
     FIRST_BITS,
     TOLERANCE,
-    ZERO_BITS,
     Block,
-    Case,
     Enclosed,
-    Singular,
     Tolerance,
     Truths,
-    Wrong,
-    compare,
-    number_of,
-    to_float,
 )
+from gradcli.crosscheck.hessian_rows import HessianRows, Row
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -47,17 +40,15 @@ from gradcli.crosscheck.point import (
     way,
 )
 from gradcli.crosscheck.sample import SEED, Survey, Wiring, magnitude, pick
-from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
 from gradcli.crosscheck.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
-from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.deadline import OverTimeError, require_time, time_limit
+from gradcli.reference.balls import Ball, exists
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction
-from gradcli.reference.second_order import HessianProducts, is_met
+from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of, Verdict
 
 KNOWN = 3
@@ -65,8 +56,6 @@ KNOWN = 3
 
 EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
 """Verdicts on numbers whose truth exists at the point itself."""
-
-OVER_BUDGET = "the second derivatives were over the budget of the reference"
 
 
 def direction_name(variable: str) -> str:
@@ -188,12 +177,23 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
-    try:
-        entries = _Products(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
-    except (OverBudgetError, OverTimeError) as error:
-        why = str(error) or OVER_BUDGET
-        return _judgement(Part("hvp", total, beside, "none", (why,), is_whole=False, left=total))
-    return _judgement(Part("hvp", total, [*(replace(entry, row=None, of="hvp") for entry in entries), *beside], "all"))
+    found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
+    entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
+    notes = (found.missing,) if found.missing else ()
+    words = "none" if found.left == total else "what could be decided" if found.left else "all"
+    return _judgement(
+        Part(
+            "hvp",
+            total,
+            entries,
+            words,
+            notes,
+            is_whole=not found.left,
+            bounded=found.bounded,
+            left=found.left,
+            error=found.error,
+        )
+    )
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -201,30 +201,41 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, done, work = _Products(point, tolerance, wrt), list[Entry](), 0, 0
+    products, entries, rows, work = HessianRows(point, tolerance, wrt), list[Entry](), list[Row](), 0
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
     for name, i in chosen:
         # Stop before a row that would be over, by the mean of those so far.
-        if done and work + work // done > MOST_WORK:
+        if rows and work + work // len(rows) > MOST_WORK:
             break
         index, unit = _unit(point, name, i)
         row = {other: block[index] for other, block in torch.hessian[name].items()}
         slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
-        try:
-            require_time()
-            own = products.judged(unit, row, slopes, is_row=True)
-        except (OverBudgetError, OverTimeError) as error:
-            notes[str(error) or OVER_BUDGET] = None
+        found = products.judged(unit, row, slopes, is_row=True)
+        if found.missing:
+            notes[found.missing] = None
+        if found.left == total:
             break
-        entries += [replace(entry, row=index, by=name, of="hessian") for entry in own]
-        done, work = done + 1, work + products.work + LOOK * sum(e.is_crossing for e in own)
+        rows.append(found)
+        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
+        work += found.work + LOOK * sum(e.is_crossing for e in found.decided)
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    words = _words(done, len(chosen), total)
-    is_whole = words == "all" and beside.is_whole
-    return _judgement(Part("hessian", total * total, [*entries, *gradient], words, tuple(notes), is_whole=is_whole))
+    words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
+    return _judgement(
+        Part(
+            "hessian",
+            total * total,
+            [*entries, *gradient],
+            words,
+            tuple(notes),
+            is_whole=words == "all" and beside.is_whole and not left,
+            bounded=sum(found.bounded for found in rows),
+            left=left,
+            error=max((found.error or 0.0 for found in rows), default=0.0) or None,
+        )
+    )
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
@@ -254,157 +265,6 @@ def _judgement(part: Part) -> Judgement:
         if is_known and e.truth is not None and exists(e.truth):
             known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
     return Judgement(check, entries, Truths(known, FIRST_BITS), (part,))
-
-
-@dataclass
-class _Products:
-    """Products of one Hessian with directions, each element of which is the derivative of a slope along the direction.
-
-    Attributes:
-        work: Slopes of one product.
-    """
-
-    point: Point
-    tolerance: Tolerance
-    wrt: tuple[str, ...]
-    _known: dict[int, HessianProducts] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
-
-    @property
-    def work(self) -> int:
-        """Slopes that one product goes through."""
-        return sum(map(len, self._at(FIRST_BITS).ways.values()))
-
-    def _at(self, bits: int) -> HessianProducts:
-        if bits not in self._known:
-            self._known[bits] = HessianProducts(self.case.reference, bits)
-        return self._known[bits]
-
-    def judged(
-        self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
-    ) -> list[Entry]:
-        """The entries with their verdicts.
-
-        Args:
-            u: The direction.
-            product: Torch's numbers by variable, of x's shape.
-            slopes: What was decided of the slopes that the product is the derivative of.
-            is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
-
-        Raises:
-            OverBudgetError: It is too much.
-            OverTimeError: There is no time left.
-        """
-        moving = way(u)
-        own = next(iter(moving)) if len(moving) == 1 else None
-        waiting = []
-        decided = []
-        for name in self.wrt:
-            for j, number in enumerate(product[name].ravel().tolist()):
-                entry = Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", number)
-                column = self.case.direction(entry)
-                by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
-                met = is_met(self._at(FIRST_BITS), by, against)
-                if met:
-                    known = slopes if by == own else ()
-                    is_own = column == own
-                    decided.append(
-                        self._where_met(entry, column, moving, known) if is_own else _unless_missing(entry, known)
-                    )
-                else:
-                    waiting.append(entry)
-        return decided + self._smooth(waiting, u)
-
-    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array]) -> list[Entry]:
-        """The entries where all operations on the way are smooth, or move with no input that matters."""
-        decided, wrong = list[Entry](), list[Wrong]()
-        for bits in BITS if entries else ():
-            truths, is_last, waiting = self._at(bits).along(way(u)), bits == BITS[-1], list[Entry]()
-            with precision(bits):
-                for entry in entries:
-                    truth = truths.get(self.case.direction(entry), arb(0))
-                    found = compare(entry, truth, self.tolerance, is_last=is_last) if exists(truth) else None
-                    if found is None:
-                        waiting += [] if is_last else [entry]
-                        decided += [_unknown(entry, "is not decided")] if is_last else []
-                    elif found.verdict == "disagree":
-                        wrong.append(Wrong(found, frozenset((0,))))
-                    else:
-                        decided.append(found)
-            entries = waiting
-            if not entries:
-                break
-        if wrong:
-            from gradcli.crosscheck.rounding import explained
-
-            passes = replace(self.point, tangent_of=(self.point, u))
-            decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
-        return decided
-
-    def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
-        """The entries whose truth is 0, as far as a float can tell."""
-        truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
-        return [one for one in wrong if truths.get(self.case.direction(one.entry), arb(0)).contains(0)]
-
-    def _where_met(
-        self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
-    ) -> Entry:
-        """The derivative of a slope along its own input, by series on both sides."""
-        missing = _unless_missing(entry, slopes)
-        if missing.verdict == "undefined" or any(slope.verdict == "unchecked" for slope in slopes) or not slopes:
-            return missing
-        is_removable = any(one.verdict == "removable" for one in slopes)
-        one = Singular(entry, Undefined("slope", "", decided=False), frozenset((0,)))
-        plan = planned(self.case, [one])
-        for bits in OF_SERIES:
-            if plan is None:
-                break
-            with precision(bits):
-                looks = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
-                left, right = (limit.times(moving[by]) for limit in looks)
-                found = self._meeting(entry, left, right)
-            if missing.verdict == "kink":
-                return replace(missing, one_sided=_sides(left, right))
-            if found is not None:
-                return replace(found, verdict="removable") if is_removable and found.truth is not None else found
-        return missing
-
-    def _meeting(self, entry: Entry, left: Limit, right: Limit) -> Entry | None:
-        """The verdict by the second derivatives on both sides; None if they do not tell."""
-        if "unknown" in (left.kind, right.kind):
-            return None
-        if left.ball is None or right.ball is None:
-            note = f"the second derivative does not exist: {sides_in_words(left, right)}"
-            return replace(entry, verdict="undefined", note=note, proven=True)
-        if not left.meets(right):
-            note = "the second derivatives from the left and from the right differ"
-            return replace(entry, verdict="kink", note=note, one_sided=_sides(left, right), proven=True)
-        if left.ball != right.ball:
-            return None
-        found = compare(entry, right.ball, self.tolerance, is_last=True)
-        return found and replace(found, is_crossing=True)
-
-
-def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:
-    return None if left.ball is None or right.ball is None else (to_float(left.ball), to_float(right.ball))
-
-
-def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
-    """The entry as undecided, unless the slope that it is the derivative of has none."""
-    missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
-    if missing is None:
-        return _unknown(entry, "is not decided")
-    note = f"the gradient does not exist here: {missing.note}"
-    if missing.verdict == "kink":
-        note = f"the gradient has a kink here, and torch picked {shown_number(number_of(missing))} for it"
-    return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
-
-
-def _unknown(entry: Entry, why: str) -> Entry:
-    note = f"branches or poles meet here; whether the second derivative exists, {why}"
-    return replace(entry, verdict="unchecked", note=note, proven=False)
 
 
 def _chosen_rows(

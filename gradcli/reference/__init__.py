@@ -13,6 +13,7 @@ footprint                        which element comes from which, and which entri
 duals, running                   tangents and adjoints at the elements that are asked for
 rounded                          values on balls that round as a float format does
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
+array_products                   products of the Hessian on whole arrays
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth
 critical                         where a kink or a pole may be, as far as bounds tell

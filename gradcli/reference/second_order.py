@@ -66,7 +66,7 @@ class HessianProducts:
         output = reference.program.output
         needed = reference.made_of({output: np.array([0])}) if isinstance(output, sympy.Symbol) else {}
         self.run = Run(Plan(reference, (), needed=needed))
-        self.met: dict[Atom, set[int]] = {}
+        self.met: dict[Atom, dict[int, str]] = {}
         self.groups: dict[Atom, Groups] = {}
         self.operands: dict[Atom, Mapping[int, Sequence[Ball]]] = {}
         self._known_bends: dict[tuple[Atom, int, int, int], Ball] = {}
@@ -165,21 +165,27 @@ class HessianProducts:
     def _known(self, atom: Atom, element: int, slope: Outcome) -> Ball:
         """The slope, or that the operation is not smooth here."""
         if isinstance(slope, Undefined) or not exists(slope):
-            self.met.setdefault(atom, set()).add(element)
+            kind = slope.kind if isinstance(slope, Undefined) else "slope"
+            self.met.setdefault(atom, {})[element] = kind
             return arb.nan()
         return slope
 
     def _forget_refused(self) -> None:
-        """Leave out of what is met all that a choice certainly does not take; what decides is taken."""
-        taken: dict[Atom, set[int]] = {self.reference.program.output: {0}}
+        """Leave out of what is met all that a choice certainly does not take; what decides is taken.
+
+        Kinks of what is not the largest do not matter either, but whether it has values nearby, and no jumps.
+        """
+        taken: dict[Atom, dict[int, bool]] = {self.reference.program.output: {0: True}}  # False: but for kinks
         for line in reversed(self._lines):
-            op, own = line.call.op, taken.get(line.symbol, set())
+            op, own = line.call.op, taken.get(line.symbol, {})
             for k, out, source, slope in self.ways[line.symbol]:
-                is_refused = (op.is_extreme or (op.is_branch and k > 0)) and slope == 0
-                if out in own and not is_refused:
-                    taken.setdefault(line.call.operands[k], set()).add(source)
-        met = {atom: elements & taken.get(atom, set()) for atom, elements in self.met.items()}
-        self.met = {atom: elements for atom, elements in met.items() if elements}
+                if out in own and not (op.is_branch and k > 0 and slope == 0):
+                    into = taken.setdefault(line.call.operands[k], {})
+                    into[source] = into.get(source, False) or (own[out] and not (op.is_extreme and slope == 0))
+        for atom, kinds in list(self.met.items()):
+            own = taken.get(atom, {})
+            self.met[atom] = {e: kind for e, kind in kinds.items() if e in own and (own[e] or kind != "kink")}
+        self.met = {atom: kinds for atom, kinds in self.met.items() if kinds}
 
     def _gradient(self) -> dict[Atom, Elements]:
         found: dict[Atom, Elements] = {self.reference.program.output: {0: arb(1)}}

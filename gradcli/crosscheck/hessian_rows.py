@@ -1,0 +1,237 @@
+"""Products of one Hessian with directions, judged element by element: each is the derivative of a slope.
+
+Many elements are proved at once by bounds; balls look at what these leave open.  Where an operation on the way is not
+smooth, series on both sides tell of a slope along its own input, and of others nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from flint import arb
+
+from gradcli.crosscheck.compare import (
+    BITS,
+    FIRST_BITS,
+    ZERO_BITS,
+    Case,
+    Singular,
+    Tolerance,
+    Wrong,
+    compare,
+    number_of,
+    to_float,
+)
+from gradcli.crosscheck.point import Point, unravel, way
+from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
+from gradcli.reference.balls import exists, precision
+from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.reference.duals import Reference
+from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.rules import Undefined
+from gradcli.reference.running import Direction
+from gradcli.reference.second_order import HessianProducts, is_met
+from gradcli.results import Array, Entry
+
+OVER_BUDGET = "the second derivatives were over the budget of the reference"
+
+FEW = 1_024
+"""Elements of a product up to which balls look at each; of more, at those that bounds leave open."""
+
+MOST_OPEN = 256
+"""Elements of a product that bounds leave open, up to which balls look at them."""
+
+
+@dataclass
+class Row:
+    """What is known of one product.
+
+    Attributes:
+        decided: The elements that were looked at one by one.
+        bounded: How many others bounds prove to agree, with about this `error`.
+        left: How many are not decided.
+        missing: Why they are not.
+        work: Slopes that were gone through.
+    """
+
+    decided: list[Entry]
+    bounded: int = 0
+    error: float | None = None
+    left: int = 0
+    missing: str = ""
+    work: int = 0
+
+
+@dataclass
+class HessianRows:
+    """Products of one Hessian with directions, whose elements are derivatives of slopes along the direction."""
+
+    point: Point
+    tolerance: Tolerance
+    wrt: tuple[str, ...]
+    _known: dict[int, HessianProducts] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+
+    def _at(self, bits: int) -> HessianProducts:
+        if bits not in self._known:
+            self._known[bits] = HessianProducts(self.case.reference, bits)
+        return self._known[bits]
+
+    def judged(
+        self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
+    ) -> Row:
+        """The elements with their verdicts.
+
+        Args:
+            u: The direction.
+            product: Torch's numbers by variable, of x's shape.
+            slopes: What was decided of the slopes that the product is the derivative of.
+            is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
+        """
+        is_open = {name: np.ones(product[name].size, dtype=bool) for name in self.wrt}
+        total = sum(map(len, is_open.values()))
+        row = Row([])
+        if total > FEW:
+            from gradcli.crosscheck.bounded import prove_product
+
+            numbers = {name: product[name] for name in self.wrt}
+            proof = prove_product(self.point, u, numbers, self.tolerance)
+            if proof is not None:
+                is_open = {name: ~block.ravel() for name, block in proof.blocks.items()}
+                row.error = proof.error
+        left = sum(int(np.count_nonzero(block)) for block in is_open.values())
+        row.bounded = total - left
+        if total > FEW and left > MOST_OPEN:
+            row.missing, row.left = OVER_BUDGET, left
+            return row
+        asked = [
+            Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", float(product[name].ravel()[j]))
+            for name in self.wrt
+            for j in np.flatnonzero(is_open[name]).tolist()
+        ]
+        try:
+            require_time()
+            row.decided = self._balls(asked, u, slopes, is_row=is_row)
+            row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
+        except (OverBudgetError, OverTimeError) as error:
+            row.missing = str(error) or OVER_BUDGET
+            row.decided = [replace(entry, note=row.missing) for entry in asked]
+        return row
+
+    def _balls(
+        self, asked: Sequence[Entry], u: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool
+    ) -> list[Entry]:
+        """The elements that are asked for, one by one; see `judged`."""
+        moving = way(u)
+        own = next(iter(moving)) if len(moving) == 1 else None
+        waiting, decided = list[Entry](), list[Entry]()
+        for entry in asked:
+            column = self.case.direction(entry)
+            by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
+            known = slopes if by == own else ()
+            if not is_met(self._at(FIRST_BITS), by, against):
+                waiting.append(entry)
+            elif column == own:
+                decided.append(self._where_met(entry, column, moving, known))
+            else:
+                decided.append(_unless_missing(entry, known))
+        wrong = [Wrong(entry, frozenset((0,))) for entry in decided if entry.verdict == "disagree"]
+        others = [entry for entry in decided if entry.verdict != "disagree"]
+        return others + self._smooth(waiting, u, wrong)
+
+    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: list[Wrong]) -> list[Entry]:
+        """The entries where all operations on the way are smooth, or move with no input that matters.
+
+        And those that are wrong, which rounding may explain.
+        """
+        decided = list[Entry]()
+        for bits in BITS if entries else ():
+            truths, is_last, waiting = self._at(bits).along(way(u)), bits == BITS[-1], list[Entry]()
+            with precision(bits):
+                for entry in entries:
+                    truth = truths.get(self.case.direction(entry), arb(0))
+                    found = compare(entry, truth, self.tolerance, is_last=is_last) if exists(truth) else None
+                    if found is None:
+                        waiting += [] if is_last else [entry]
+                        decided += [_unknown(entry, "is not decided")] if is_last else []
+                    elif found.verdict == "disagree":
+                        wrong.append(Wrong(found, frozenset((0,))))
+                    else:
+                        decided.append(found)
+            entries = waiting
+            if not entries:
+                break
+        if wrong:
+            from gradcli.crosscheck.rounding import explained
+
+            passes = replace(self.point, tangent_of=(self.point, u))
+            decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
+        return decided
+
+    def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
+        """The entries whose truth is 0, as far as a float can tell."""
+        truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
+        found = {one: truths.get(self.case.direction(one.entry), arb(0)) for one in wrong}
+        return [one for one, truth in found.items() if exists(truth) and truth.contains(0)]
+
+    def _where_met(
+        self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
+    ) -> Entry:
+        """The derivative of a slope along its own input, by series on both sides."""
+        missing = _unless_missing(entry, slopes)
+        if missing.verdict == "undefined" or any(slope.verdict == "unchecked" for slope in slopes) or not slopes:
+            return missing
+        is_removable = any(one.verdict == "removable" for one in slopes)
+        one = Singular(entry, Undefined("slope", "", decided=False), frozenset((0,)))
+        plan = planned(self.case, [one])
+        for bits in OF_SERIES:
+            if plan is None:
+                break
+            with precision(bits):
+                looks = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
+                left, right = (limit.times(moving[by]) for limit in looks)
+                found = self._meeting(entry, left, right)
+            if missing.verdict == "kink":
+                return replace(missing, one_sided=_sides(left, right))
+            if found is not None:
+                return replace(found, verdict="removable") if is_removable and found.truth is not None else found
+        return missing
+
+    def _meeting(self, entry: Entry, left: Limit, right: Limit) -> Entry | None:
+        """The verdict by the second derivatives on both sides; None if they do not tell."""
+        if "unknown" in (left.kind, right.kind):
+            return None
+        if left.ball is None or right.ball is None:
+            note = f"the second derivative does not exist: {sides_in_words(left, right)}"
+            return replace(entry, verdict="undefined", note=note, proven=True)
+        if not left.meets(right):
+            note = "the second derivatives from the left and from the right differ"
+            return replace(entry, verdict="kink", note=note, one_sided=_sides(left, right), proven=True)
+        if left.ball != right.ball:
+            return None
+        found = compare(entry, right.ball, self.tolerance, is_last=True)
+        return found and replace(found, is_crossing=True)
+
+
+def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:
+    return None if left.ball is None or right.ball is None else (to_float(left.ball), to_float(right.ball))
+
+
+def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
+    """The entry as undecided, unless the slope that it is the derivative of has none."""
+    missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
+    if missing is None:
+        return _unknown(entry, "is not decided")
+    note = f"the gradient does not exist here: {missing.note}"
+    if missing.verdict == "kink":
+        note = f"the gradient has a kink here, and torch picked {shown_number(number_of(missing))} for it"
+    return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
+
+
+def _unknown(entry: Entry, why: str) -> Entry:
+    note = f"branches or poles meet here; whether the second derivative exists, {why}"
+    return replace(entry, verdict="unchecked", note=note, proven=False)
