@@ -130,7 +130,7 @@ class Plan:
                 a function goes to there, so that one with a kink has two.
         """
         with precision(bits):
-            return Run(self, None, shift, side).found()
+            return Run(self, shift, side).found()
 
 
 class Reference:

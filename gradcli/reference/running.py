@@ -74,10 +74,10 @@ class Found:
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(
-        self, plan: Plan, rounding: Rounding | None = None, shift: Shift | None = None, side: Side = 0
-    ) -> None:
-        self.plan, self.reference, self.rounding = plan, plan.reference, rounding
+    rounding: Rounding | None = None
+
+    def __init__(self, plan: Plan, shift: Shift | None = None, side: Side = 0) -> None:
+        self.plan, self.reference = plan, plan.reference
         self.shift, self.side = shift or {}, side
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
@@ -200,7 +200,7 @@ class Run:
         return [values[e] for e in elements.tolist()]
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
-        return exact if self.rounding is None else self.rounding.constant(exact, nearest)
+        return exact
 
     # -- tangents
 
@@ -308,7 +308,7 @@ class Run:
     def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
         """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
         first, last = values[-2:]
-        if self.rounding is not None or isinstance(first, Undefined) or isinstance(last, Undefined):
+        if isinstance(first, Undefined) or isinstance(last, Undefined):
             return values
         if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
             return values
