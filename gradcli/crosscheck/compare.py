@@ -254,24 +254,17 @@ class Case:
             return {self.row(entry): 1.0}
         return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
 
-    def truth(self, entry: Entry, seen: ReferenceValues, *, as_added: bool = False) -> Outcome:
+    def truth(self, entry: Entry, seen: ReferenceValues) -> Outcome:
         """The ball that contains the true number; what no direction reaches is an exact zero.
 
         Args:
             entry: The number.
             seen: What the reference found.
-            as_added: Whether to add up the passes one by one as torch does, whose rounding the balls then cover.
         """
         if entry.variable is None:
             return seen.values[self.row(entry)]
         if entry.row is not None:
             return seen.columns.get(self.direction(entry), {}).get(self.row(entry), arb(0))
-        if as_added and self.passes is not None:
-            added: Outcome = arb(0)
-            for v in self.passes:
-                one = replace(self, v=v, passes=None).truth(entry, seen)
-                added = one if isinstance(one, Undefined) else added if isinstance(added, Undefined) else added + one
-            return added
         total = arb(0)
         for row, outcome, weight in self._weighted(entry, seen):
             if not math.isfinite(weight):

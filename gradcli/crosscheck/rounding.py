@@ -296,12 +296,8 @@ class _Recording:
         terms = sizes(run, seeds)
         for target in group:
             atom = self._atom(target)
-            atom = reference.renamed.get(atom, atom)
-            if atom.is_Symbol:
-                own = terms.get(atom, {}).get(target.element)
-                known[target] = _Known(run.values[atom][target.element], own)
-            else:
-                known[target] = _Known(arb(float(atom)))
+            own = terms.get(reference.renamed.get(atom, atom), {}).get(target.element)
+            known[target] = _Known(run.outcome(atom, target.element), own)
 
     def _atom(self, target: _Target) -> Atom:
         found = self.passes.value if target.result == OF_Y else self.passes.results.get(target.result)

@@ -128,7 +128,7 @@ class Plan:
             shift: How far to move the inputs, for a look at the neighbourhood of the point.
         """
         with precision(bits):
-            return Run(self, None, shift).found()
+            return Run(self, shift).found()
 
 
 class Reference:

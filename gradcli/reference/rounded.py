@@ -43,13 +43,14 @@ class RoundedRun(Run):
     """
 
     def __init__(self, reference: Reference, needed: Mapping[Atom, Flat], rounding: Rounding) -> None:
-        super().__init__(Plan(reference, (), needed=dict(needed)), rounding)
-        self.format = rounding
+        super().__init__(Plan(reference, (), needed=dict(needed)))
+        self.rounding = self.format = rounding
         self.evaluate()
 
     def outcome(self, atom: Atom, element: int) -> Outcome:
         """What torch may have for one element of a value."""
-        return self.values[self.reference.renamed.get(atom, atom)][element]
+        atom = self.reference.renamed.get(atom, atom)
+        return self.values[atom][element] if atom.is_Symbol else arb(float(atom))
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
         """A constant, which may be a rounded one: pi, 0.1, and whole numbers that are not held."""
@@ -152,7 +153,11 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
     op, operands = line.call.op, line.call.operands
     out = np.array(sorted(run.values[line.symbol]), dtype=np.int64)
     found: dict[int, Size] = {}
-    if is_aggregate(op):
+    if is_aggregate(op):  # a kernel that goes through whole matrices leaves roundings of all their numbers
+        for e, outcome in run.values[line.symbol].items():
+            if op.kind in (Kind.MATRIX, Kind.SPECTRAL) and not isinstance(outcome, Undefined):
+                size = outcome.rad() * arb(2) ** run.format.bits
+                found[e] = Size(size, size, 1)
         return found
     for k, position, source in run.reference.footprint.parts(line, out):
         entering = known.get(operands[k], {})

@@ -70,8 +70,10 @@ class Found:
 class Run:
     """One pass over a plan at the current precision."""
 
-    def __init__(self, plan: Plan, rounding: Rounding | None = None, shift: Shift | None = None) -> None:
-        self.plan, self.reference, self.rounding, self.shift = plan, plan.reference, rounding, shift or {}
+    rounding: Rounding | None = None
+
+    def __init__(self, plan: Plan, shift: Shift | None = None) -> None:
+        self.plan, self.reference, self.shift = plan, plan.reference, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
@@ -193,7 +195,7 @@ class Run:
         return [values[e] for e in elements.tolist()]
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
-        return exact if self.rounding is None else self.rounding.constant(exact, nearest)
+        return exact
 
     # -- tangents
 
@@ -294,7 +296,7 @@ class Run:
     def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
         """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
         first, last = values[-2:]
-        if self.rounding is not None or isinstance(first, Undefined) or isinstance(last, Undefined):
+        if isinstance(first, Undefined) or isinstance(last, Undefined):
             return values
         if (first.is_exact() and last.is_exact()) or not first.overlaps(last):
             return values

@@ -28,6 +28,7 @@ from gradcli.crosscheck.point import Point, Torch
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
+from gradcli.recording.pass_recorder import record
 from gradcli.recording.user_files import is_of_user
 from gradcli.recording.values import Application, Where
 from gradcli.results import Array
@@ -298,7 +299,7 @@ def _contradicted(made: Recorded, arrays: Mapping[str, Array], numbers: Torch) -
     if any(made.boundaries(names)):
         return set()
     shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-    point = Point.of(program, shapes, {name: arrays[name] for name in program.names})
+    point = Point.of(program, shapes, {name: arrays[name] for name in program.names}, record)
     entries = judge(point, numbers, names).entries
     return {entry.variable for entry in entries if entry.verdict in ("disagree", "nan-trap")}
 

@@ -13,6 +13,7 @@ from gradcli.autodiff import run as torch_reading
 from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.progress import budget
+from gradcli.recording import pass_recorder
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
 from tests.examples import examples
@@ -271,6 +272,31 @@ def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     name = text.partition("(")[0] if "(" in text else parse(text).lines[-1].call.op.name
     plant(monkeypatch, name, 1.01)
     assert asked(command, f"sum({text})", at, **more).verdict == "disagree"
+
+
+PLANTED = [(text, factor) for text in FACTORS for factor in (1 + 1e-5, -1.0)]
+
+
+@pytest.mark.parametrize(("text", "factor"), PLANTED, ids=[f"{t} by {f}" for t, f in PLANTED])
+def test_a_backward_pass_that_is_wrong_by_little_or_by_its_sign_is_caught(
+    text: str, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ball of the pass that was recorded contains torch's number, and not the truth."""
+    from gradcli.language.parsing import parse
+
+    last = next(line.call.op.name for line in reversed(parse(text).lines) if line.call.op.name != "index")
+    name = text.partition("(")[0] if text[0].isalpha() and "(" in text else last
+    at = {"x": np.array([0.3, 0.7])}
+    assert asked("jacobian", text, at).verdict == "agree"
+    plant(monkeypatch, name, factor)
+    assert asked("jacobian", text, at).verdict == "disagree"
+
+
+def test_what_is_not_recorded_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether rounding explains a number is then no finding against torch, and no agreement."""
+    monkeypatch.setattr(pass_recorder, "_recorded", lambda *_, **__: 1 / 0)
+    check = asked("vjp", "(1-cos(x))/x**2", {"x": 1e-8})
+    assert {finding.verdict for finding in check.findings} == {"unchecked"}
 
 
 PRODUCTS = ("prod(x)", "cumprod(x, 0)", "prod(x)**2", "prod(exp(x))")
