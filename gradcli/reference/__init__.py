@@ -2,7 +2,7 @@
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
-special_functions                functions that NumPy lacks, of whole arrays: gamma functions, determinants, eigenvalues
+special_functions                of whole arrays what NumPy lacks: gamma functions, determinants, factors, eigenvalues
 array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take

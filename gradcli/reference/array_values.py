@@ -53,7 +53,7 @@ from gradcli.reference.linear_maps import (
     spread,
 )
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, exponential, lower_half, transposed
+from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, lower_half, transposed
 
 MOST_STEPS = 4_096
 """Elements of a running product or extreme, and factors of a product."""
@@ -171,9 +171,9 @@ class Values:
         inside = [self.shapes.get(a, ()) for a in call.operands]
         match call.op.kind:
             case Kind.SOURCE:
-                return exact(numeric.array_of(call)[None], self.kind), _no_way
+                return exact(numeric.array_of(call)[None], self.kind), lambda k: []
             case Kind.COUNT:
-                return exact([float(count_of(inside[0], call.statics[0]))]), _no_way
+                return exact([float(count_of(inside[0], call.statics[0]))]), lambda k: []
             case Kind.ELEMENTWISE:
                 is_fixed = not self.moves.intersection(call.operands)
                 return _elementwise(call, operands, inside, shape, is_fixed=is_fixed)
@@ -195,13 +195,9 @@ class Values:
                 return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
             case Kind.DEFINED if call.op.name == "cholesky":
                 return _factored(call, operands[0])
-            case Kind.SPECTRAL:
-                return _spectral(call, operands[0], inside[0])
+            case Kind.SPECTRAL if not call.op.keeps_shape:
+                return _spectral(operands[0], inside[0])
         raise NoRuleError
-
-
-def _no_way(_: int) -> Sequence[Map]:
-    raise NoRuleError
 
 
 def _elementwise(
@@ -374,10 +370,8 @@ def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
     return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
-def _spectral(call: Call, a: Bounds, inside: Shape) -> Local:
-    """Eigenvalues, which move by v.T @ dA @ v; or exponentials, whose slopes have no rule."""
-    if call.op.keeps_shape:
-        return exponential(a), _no_way
+def _spectral(a: Bounds, inside: Shape) -> Local:
+    """Eigenvalues, which move by v.T @ dA @ v."""
     found, vectors, is_alone = eigenvalues(a)
     turned = vectors.mapped(transposed)
     diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)

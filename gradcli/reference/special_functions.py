@@ -1,4 +1,4 @@
-"""Functions of whole arrays with bounds that NumPy lacks: ball by ball, up to a number of elements."""
+"""Functions of whole arrays with bounds that NumPy lacks, ball by ball; determinants, factors, spectra of matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat
+from flint import arb
 
 from gradcli.reference import balls
 from gradcli.reference.balls import HEADS, Ball, precision
@@ -172,22 +172,6 @@ def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]
     order = np.argsort(values, axis=-1)
     better = np.take_along_axis(found + found @ change, order[..., None, :], axis=-1)
     return np.take_along_axis(values, order, axis=-1), better
-
-
-def exponential(a: Bounds) -> Bounds:
-    """The exponentials of matrices.
-
-    Raises:
-        NoRuleError: That is too much work.
-    """
-    *front, order, _ = a.middle.shape
-    if math.prod(front) * max(1, order) ** 3 > MOST_WORK // 16:
-        raise NoRuleError
-    with precision(BITS):
-        every = list(_as_balls(a))
-        parts = [every[n : n + order * order] for n in range(0, len(every), max(1, order * order))]
-        found = [ball for part in parts for ball in arb_mat(order, order, part).exp().entries()]
-        return _as_bounds(found, a.middle.shape, a.middle.dtype.type)
 
 
 def _as_balls(a: Bounds) -> Iterator[Ball]:

@@ -325,7 +325,6 @@ VECTOR = {"x": [1.0, 5, 3]}
         ("array_values.determinant", "det(A)", SQUARE),
         ("array_values.cholesky", "cholesky(A)", SQUARE),
         ("array_values.eigenvalues", "eigvalsh(A)", SQUARE),
-        ("array_values.exponential", "matrix_exp(A/9)", SQUARE),
     ],
 )
 def test_an_error_in_one_rule_is_caught(
