@@ -133,7 +133,9 @@ def prove_product(
         ).items():
             if str(symbol) in product:
                 found, given = flow.bounds.mapped(_in_rows), product[str(symbol)].reshape(1, -1)
-                proof.blocks[str(symbol)] = prover.agreeing(given, found, proof) & is_there
+                agreeing = prover.agreeing(given, found, proof) & is_there
+                proof.blocks[str(symbol)] = agreeing
+                proof.shown += prover.shown(str(symbol), given, found, agreeing)
     except (NoRuleError, OverTimeError):
         return None
     return proof
@@ -181,7 +183,7 @@ class _Prover:
         if torch.judges_value:
             found = self.agreeing(torch.value, value, proof)
             if not any(entry.variable is None for entry in proof.shown):
-                proof.shown += self._shown(None, torch.value, value, found)
+                proof.shown += self.shown(None, torch.value, value, found)
             proof.value |= found.ravel()
         is_there = value.is_known.ravel()
         for name, rows, columns, truth in self._blocks():
@@ -191,7 +193,7 @@ class _Prover:
             exists = is_there[rows, None] if torch.jacobian is not None else is_there.all()
             agreeing = self.agreeing(given, truth, proof) & exists
             if not any(entry.variable == name for entry in proof.shown):
-                proof.shown += self._shown(name, given, truth, agreeing, rows.start, columns.start)
+                proof.shown += self.shown(name, given, truth, agreeing, rows.start, columns.start)
             proof.blocks[name][rows, columns] |= agreeing
             distance = abs(given - truth.middle)
             if self.values.kind is np.float64:
@@ -203,7 +205,7 @@ class _Prover:
             proof.lost[name][rows, columns] = is_off
             if is_off.any():
                 worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
-                off = self._shown(name, given, truth, worst, rows.start, columns.start)
+                off = self.shown(name, given, truth, worst, rows.start, columns.start)
                 proof.off += map(self._lost, off)
 
     def _lost(self, entry: Entry) -> Entry:
@@ -261,7 +263,7 @@ class _Prover:
         proof.error = max(proof.error, float(errors.max(initial=0.0)))
         return np.asarray(found)
 
-    def _shown(
+    def shown(
         self,
         name: str | None,
         numbers: npt.NDArray[np.floating],

@@ -102,9 +102,9 @@ class HessianRows:
             proof = prove_product(self.point, u, numbers, self.tolerance)
             if proof is not None:
                 is_open = {name: ~block.ravel() for name, block in proof.blocks.items()}
-                row.error = proof.error
+                row.error, row.decided = proof.error, [replace(entry, row=()) for entry in proof.shown]
         left = sum(int(np.count_nonzero(block)) for block in is_open.values())
-        row.bounded = total - left
+        row.bounded = total - left - len(row.decided)
         if total > FEW and left > MOST_OPEN:
             row.missing, row.left = OVER_BUDGET, left
             return row
@@ -113,13 +113,15 @@ class HessianRows:
             for name in self.wrt
             for j in np.flatnonzero(is_open[name]).tolist()
         ]
+        if not asked:
+            return row
         try:
             require_time()
-            row.decided = self._balls(asked, u, slopes, is_row=is_row)
+            row.decided += self._balls(asked, u, slopes, is_row=is_row)
             row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
         except (OverBudgetError, OverTimeError) as error:
             row.missing = str(error) or OVER_BUDGET
-            row.decided = [replace(entry, note=row.missing) for entry in asked]
+            row.decided += [replace(entry, note=row.missing) for entry in asked]
         return row
 
     def _balls(
