@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import expand, in_primitives, rewritten
+from gradcli.language.program.expansion import expand, in_primitives, in_total, rewritten
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
@@ -45,10 +45,16 @@ class Point:
         variables = {symbol: shapes[symbol] for symbol in typed.variables}
         typed = _with_corrections_bounded(typed, variables)
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive, source = in_primitives(typed), typed
+        primitive, source = typed.made(in_total), typed
         typed = expand(typed, keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE)
         typed_shapes = shapes_in(typed, shapes)
         return cls(typed, typed_shapes, primitive, shapes_in(primitive, typed_shapes), exact, source)
+
+    @property
+    def in_formulas(self) -> tuple[Program, Mapping[Atom, Shape]]:
+        """What formulas are of: meanings alone, without the cases that only balls need."""
+        program = in_primitives(self.typed)
+        return program, shapes_in(program, self.typed_shapes)
 
     @property
     def shape(self) -> Shape:

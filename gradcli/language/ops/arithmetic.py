@@ -21,13 +21,13 @@ COMBINED = (
         "fmax(a, b)",
         "the larger one, or the other where one is nan",
         "maximum(a, b)",
-        in_floats="where(a != a, b, where(b != b, a, maximum(a, b)))",
+        total="where(a != a, b, where(b != b, a, maximum(a, b)))",
     ),
     known(
         "fmin(a, b)",
         "the smaller one, or the other where one is nan",
         "minimum(a, b)",
-        in_floats="where(a != a, b, where(b != b, a, minimum(a, b)))",
+        total="where(a != a, b, where(b != b, a, minimum(a, b)))",
     ),
     row("scaled_add(a, b, alpha)", "a + alpha*b: add with alpha", "a + alpha*b", defaults={"alpha": 1}),
     row("scaled_sub(a, b, alpha)", "a - alpha*b: sub with alpha", "a - alpha*b", defaults={"alpha": 1}),
@@ -83,6 +83,7 @@ COMBINED = (
         "copysign(a, b)",
         "|a| with the sign of b",
         "where(b < 0, -abs(a), abs(a))",
+        total="where(atan2(b, -1) < 0, -abs(a), abs(a))",  # the angle of -0 is -pi
         example="copysign(a, b) at a=2 b=-1",
     ),
     known("ldexp(a, b)", "a*2**b", "a*2**b"),

@@ -226,7 +226,7 @@ SPECIAL = (
         "xlogy(a, b)",
         "a*log(b); torch gives 0 at a = 0",
         "a*log(b)",
-        in_floats="where((a == 0) & (b == b), 0, a*log(b))",
+        total="where((a == 0) & (b <= 0), 0, a*log(b))",
         torch="special.xlogy",
         domain="b > 0",
         guarded="b",

@@ -146,6 +146,10 @@ def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
 # -- distances
 
 
+def _bounded(x: str) -> str:
+    return f"where({x} > exp(-100), log({x}), -100)"
+
+
 _STEP, _LEAST = "(input - detach(input))", "9.999999960041972e-13"
 _AT = "(-(target*log(detach(input)) + (1 - target)*log(1 - detach(input))))"
 _CURVED = f"{_STEP}**2*detach((input**2 - 2*input*target + target)/((input + 1e-12)*(1 - input + 1e-12))**2)/2"
@@ -178,7 +182,7 @@ LOSSES = (
         "the cross entropy of probabilities with targets between 0 and 1",
         "-(target*log(input) + (1 - target)*log(1 - input))",
         "x=0.2,0.7 t=0,1",
-        in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
+        total=f"-(target*{_bounded('input')} + (1 - target)*{_bounded('1 - input')})",
         domain="0 < input < 1",
         computed=f"{_AT} + {_STEP}*detach((input - target)/maximum((1 - input)*input, {_LEAST}))"
         f" + {_CURVED} - {_STEP}*(target - detach(target))/detach(maximum((1 - input)*input, 1e-12))",
