@@ -99,8 +99,9 @@ class Neighborhood:
         self.scale, self.largest = _sizes(constants, inputs)
 
     def around(self) -> Iterator[Path]:
-        """Ways on which every input moves."""
-        inputs = [(s, j) for s in self.plan.reference.program.variables for j in self.plan.needed.get(s, ())]
+        """Ways on which every input moves that is more than true or false."""
+        program = self.plan.reference.program
+        inputs = [(s, j) for s in program.variables if s not in program.masks for j in self.plan.needed.get(s, ())]
         generator = np.random.default_rng(SEED)
         weights = 1 + generator.integers(1, 64, len(inputs)) / 64
         if len(inputs) <= FEW:

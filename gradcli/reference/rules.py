@@ -93,7 +93,8 @@ class Rule:
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
-        around = [x if x is None else x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in operands]
+        known = (x for x in operands if not isinstance(x, Undefined))
+        around = [x if x is None else x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
         is_nan = not any(map(_is_infinite, operands)) and self._is_certain(self.value, around)
         return Undefined("domain", reason, self._is_certain(self.value, operands), is_nan=is_nan)
 

@@ -93,6 +93,16 @@ def test_the_sign_of_a_zero_is_a_side_of_a_jump(text: str, x: Any, verdicts: dic
     assert {finding.variable: finding.verdict for finding in checked(text, x).findings} == verdicts
 
 
+@pytest.mark.parametrize("text", ["sum(cholesky_inverse(L))", "sum(cholesky_solve([[1], [1]], L))"])
+def test_a_matrix_of_which_torch_reads_a_triangle_is_triangular(text: str) -> None:
+    """Torch derives by all of its elements: with u the sum of the inverse's rows, -2*u[0]*(L.T @ u)[1] by L[0, 1]."""
+    answer = Function(text).vjp([[2, 0], [1, 3]])
+    assert answer.vjp["L"][0, 1] == pytest.approx(-2 * (8 / 36) * (3 * 2 / 36), rel=1e-15)
+    assert answer.check is not None
+    assert answer.check.verdict == "agree"
+    assert checked(text, [[2, 5], [1, 3]]).verdict == "undefined"
+
+
 @pytest.mark.parametrize(
     ("text", "by", "formula"),
     [

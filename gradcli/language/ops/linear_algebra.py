@@ -53,6 +53,10 @@ def _square(shapes: Shapes, name: str) -> int:
     return shape[0]
 
 
+_LOWER = "M = where((tril(ones_like(L)) == 1) | (detach(L) == 0), L, nan)"
+"""A matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
+
+
 def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
     """Column by column: what is left of it, divided by the square root of its first element."""
     if not shapes:
@@ -306,19 +310,21 @@ FACTORS = (
     ),
     _defined(
         "cholesky_solve(B, L)",
-        "the solution X of L @ L.T @ X = B, by the lower triangle of L",
-        "inv(tril(L) @ transpose(tril(L), -2, -1)) @ B",
-        torch="",
-        domain="no element of L's diagonal is 0",
+        "the solution X of L @ L.T @ X = B, for a lower triangular L",
+        "inv(L @ transpose(L, -2, -1)) @ B",
+        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1)) @ B",
+        torch="cholesky_solve",
+        domain="L is lower triangular, and no element of its diagonal is 0",
         adds_terms=True,
         example="cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]",
     ),
     _defined(
         "cholesky_inverse(L)",
-        "the inverse of L @ L.T, by the lower triangle of L",
-        "inv(tril(L) @ transpose(tril(L), -2, -1))",
-        torch="",
-        domain="no element of L's diagonal is 0",
+        "the inverse of L @ L.T, for a lower triangular L",
+        "inv(L @ transpose(L, -2, -1))",
+        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1))",
+        torch="cholesky_inverse",
+        domain="L is lower triangular, and no element of its diagonal is 0",
         adds_terms=True,
         example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
     ),

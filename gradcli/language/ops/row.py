@@ -103,8 +103,8 @@ class Op:
         written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
             both. The meaning then says in short what it is.
         of_shapes: Whether it depends on the shapes, which the text is read for.
-        total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy take;
-            empty where there is no more.
+        total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy
+            take; empty where there is no more.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
