@@ -29,8 +29,8 @@ COMBINED = (
         "minimum(a, b)",
         total="where(a != a, b, where(b != b, a, minimum(a, b)))",
     ),
-    row("scaled_add(a, b, alpha)", "a + alpha*b: add with alpha", "a + alpha*b", defaults={"alpha": 1}),
-    row("scaled_sub(a, b, alpha)", "a - alpha*b: sub with alpha", "a - alpha*b", defaults={"alpha": 1}),
+    row("scaled_add(a, b, alpha:1)", "a + alpha*b: add with alpha", "a + alpha*b"),
+    row("scaled_sub(a, b, alpha:1)", "a - alpha*b: sub with alpha", "a - alpha*b"),
     row(
         "rounded_div(a, b, rounding_mode=None)",
         "a / b rounded down or towards 0, as rounding_mode says: div with it",
@@ -61,21 +61,17 @@ COMBINED = (
         critical=("x",),
         example="cbrt(x) at x=-8,27",
     ),
-    known("rsub(a, b, alpha)", "b - alpha*a", "b - alpha*a", defaults={"alpha": 1}, numbers=("alpha",)),
+    known("rsub(a, b, alpha#:1)", "b - alpha*a", "b - alpha*a"),
     known(
-        "addcmul(input, tensor1, tensor2, value)",
+        "addcmul(input, tensor1, tensor2, value#:1)",
         "a product added, value times",
         "input + value*tensor1*tensor2",
-        defaults={"value": 1},
-        numbers=("value",),
         example="addcmul(x, a, b) at x=1 a=2 b=3",
     ),
     known(
-        "addcdiv(input, tensor1, tensor2, value)",
+        "addcdiv(input, tensor1, tensor2, value#:1)",
         "a quotient added, value times",
         "input + value*tensor1/tensor2",
-        defaults={"value": 1},
-        numbers=("value",),
         domain="tensor2 != 0",
         example="addcdiv(x, a, b) at x=1 a=2 b=3",
     ),
@@ -109,11 +105,9 @@ COMBINED = (
         "fill(x, value)", "value in every element of x's shape", "value*ones_like(x)", example="fill(x, a) at x=1,2 a=3"
     ),
     known(
-        "nan_to_num(x, nan, posinf, neginf)",
+        f"nan_to_num(x, nan#:0, posinf#:{LARGEST}, neginf#:{-LARGEST})",
         "x with numbers in the place of nan and of infinities",
         "where(x != x, nan, where(x == inf, posinf, where(x == -inf, neginf, x)))",
-        defaults={"nan": 0, "posinf": LARGEST, "neginf": -LARGEST},
-        numbers=("nan", "posinf", "neginf"),
         example="nan_to_num(x) at x=1,2",
     ),
 )

@@ -35,11 +35,9 @@ def _dot(_: Constants, shapes: Shapes) -> str:
 
 def _added(name: str, first: str, second: str, product: str, doc: str, example: str, **facts: object) -> Op:
     return _defined(
-        f"{name}(input, {first}, {second}, beta, alpha)",
+        f"{name}(input, {first}, {second}, beta#:1, alpha#:1)",
         doc,
         f"beta*input + alpha*{product}",
-        defaults={"beta": 1, "alpha": 1},
-        numbers=("beta", "alpha"),
         adds_terms=True,
         example=f"{name}(c, {first}, {second}) at {example}",
         **facts,
@@ -214,14 +212,13 @@ VECTORS = (
 
 FACTORS = (
     _defined(
-        "cholesky(A, upper=False)",
+        "cholesky(A^, upper=False)",
         "the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix",
         "column by column what is left of A, over the square root of its diagonal element",
         torch="linalg.cholesky",
         written=_cholesky,
         of_shapes=True,
         domain="A is positive definite",
-        symmetric=("A",),
         adds_terms=True,
         caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
         example="cholesky(A) at A=[[2,1],[1,3]]",
@@ -249,7 +246,7 @@ FACTORS = (
         example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
     ),
     _defined(
-        "eigenvectors(A)",
+        "eigenvectors(A^)",
         "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
         "the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
         torch="linalg.eigh",
@@ -257,7 +254,6 @@ FACTORS = (
         written=_eigenvectors,
         of_shapes=True,
         domain="A is symmetric, and no eigenvalue occurs twice",
-        symmetric=("A",),
         adds_terms=True,
         caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
         example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",

@@ -6,6 +6,7 @@ A reading that asks for a fact finds it: the test of the table names those that 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -87,6 +88,10 @@ SHAPES = "shapes"
 """What a call holds behind its constants where its meaning depends on the shapes of its operands."""
 
 
+def _marked(mark: str) -> cached_property[tuple[str, ...]]:
+    return cached_property(lambda op: tuple(one for one in op.operands if mark in op.marks.get(one, "")))
+
+
 @dataclass(frozen=True)
 class Op:
     """One operation: one row of the table.
@@ -102,7 +107,6 @@ class Op:
             a rule of its own in each reading.
         written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
             both. The meaning then says in short what it is.
-        of_shapes: Whether it depends on the shapes, which the text is read for.
         total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy
             take; empty where there is no more.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
@@ -122,19 +126,17 @@ class Op:
         kind: How it moves elements.
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
-        numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
-        optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them,
-            but where the kind is `written`.
-        undifferentiated: Operands by which torch's function has no derivative; where one is asked for, the meaning is
-            run.
-        buffers: Operands that are no parameters: not differentiated by unless that is asked for.
-        symmetric: Operands that must be symmetric matrices, of which torch reads one triangle and derives by both.
-        whole: Operands that are whole numbers, as positions are, and have no derivative.
+        marks: What else operands are, by their names, a sign each.  `#`: torch's function takes it as a plain number
+            only; where it is none, the meaning is run.  `?`: it takes it as a tensor or not at all; the default says
+            what stands for it, but where the kind is `written`.  `~`: it has no derivative by it; where one is asked
+            for, the meaning is run.  `%`: it is no parameter: not differentiated by unless that is asked for.  `^`: it
+            must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it is a whole
+            number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions than the
+            first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which are folded
+            from the left, two at a time.
         places: How many places there are for these positions, by the shapes of the operands and the constants.
-        whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
         ranks: Dimensions that an operand must have.
         equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
-        conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
         branches: Of a choice by a condition, which operands it is between.
@@ -143,16 +145,13 @@ class Op:
         adds_terms: Whether it adds up terms, which may cancel.
         is_detached: Whether the result is a constant to derivatives, and torch keeps no graph of it.
         is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
-        adds_dimension: Of a list, whether its parts lie along a new dimension.
         keeps_order: Of a movement, whether the elements stay in row-major order.
         keeps_shape: Of a function of a matrix, whether the result is one too, and no number or list of eigenvalues.
-        variadic: Whether more operands than named are folded from the left, two at a time.
         parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
-        rises_at_kink: Whether it grows from its kink to both sides.
         outlives_domain: Whether the derivative has values where the operation has none.
         overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
         guarded: The operand that must stay inside the domain, if not the first.
@@ -186,7 +185,6 @@ class Op:
     doc: str
     meaning: str = ""
     written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
-    of_shapes: bool = False
     total: str = ""
     in_floats: str = ""
     aliases: tuple[str, ...] = ()
@@ -202,17 +200,10 @@ class Op:
     kind: Kind = Kind.ELEMENTWISE
     statics: Mapping[str, Default] = field(default_factory=dict)
     defaults: Mapping[str, float] = field(default_factory=dict)
-    numbers: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    undifferentiated: tuple[str, ...] = ()
-    buffers: tuple[str, ...] = ()
-    symmetric: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
     places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
-    whole_if_fewer: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     equal_shapes: tuple[str, str] | None = None
-    conditions: tuple[str, ...] = ()
     is_condition: bool = False
     sense: tuple[int, ...] = ()
     branches: Branches | None = None
@@ -221,16 +212,13 @@ class Op:
     adds_terms: bool = False
     is_detached: bool = False
     is_exact: bool = False
-    adds_dimension: bool | None = None
     keeps_order: bool | None = None
     keeps_shape: bool | None = None
-    variadic: bool = False
     parts: tuple[str, ...] = ()
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
     is_step: bool = False
-    rises_at_kink: bool = False
     outlives_domain: bool = False
     overflows: bool = False
     guarded: str = ""
@@ -251,6 +239,29 @@ class Op:
     rule_name: str = ""
     notation: tuple[str, ...] = ()
     example: str = ""
+
+    numbers, optional, undifferentiated, buffers = map(_marked, "#?~%")
+    symmetric, whole, whole_if_fewer, conditions = map(_marked, "^!<&")
+
+    @cached_property
+    def variadic(self) -> bool:
+        """Whether more operands than named are a list, or folded from the left, two at a time."""
+        return self.operands[:1] in (("tensors",), ("operands",)) or any("*" in one for one in self.marks.values())
+
+    @property
+    def of_shapes(self) -> bool:
+        """Whether its meaning depends on the shapes of its operands, which the text is read for."""
+        return SHAPES in self.statics
+
+    @property
+    def adds_dimension(self) -> bool:
+        """Whether it lays the parts of a list along a new dimension."""
+        return self.name == "stack"
+
+    @property
+    def rises_at_kink(self) -> bool:
+        """Whether it grows from its kink to both sides."""
+        return self.name == "abs"
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
@@ -377,6 +388,8 @@ _FOLDED: Mapping[Monoid, str] = {
 }
 """The rule of differentiation of a kind, and of what folds elements, where it is not the chain rule."""
 
+_PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
+
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 
 
@@ -384,7 +397,7 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     """A row from its signature as it is written: names, operands, and constant arguments with their defaults.
 
     Args:
-        signature: `name|alias(operand, constant=default, required=)`.
+        signature: `name|alias(operand, marked?:default, constant=default, required=)`.
         doc: One line of what it computes.
         meaning: Its definition in the language; empty for a primitive.
         facts: Further fields of `Op`.
@@ -395,12 +408,14 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     """
     names, _, inside = signature.rstrip(")").partition("(")
     name, *aliases = names.split("|")
-    parameters = [parameter.partition("=") for parameter in inside.split(", ")]
-    statics = {word: _default(text) for word, sign, text in parameters if sign}
-    if facts.get("of_shapes"):
+    parameters = [_PARAMETER.match(parameter).groups() for parameter in inside.split(", ")]  # type: ignore[union-attr]
+    statics = {word: _default(text) for word, _, sign, text in parameters if sign == "="}
+    if facts.pop("of_shapes", False):
         statics[SHAPES] = None
-    given = {"aliases": tuple(aliases), "statics": statics, **facts}
-    return Op(name, tuple(word for word, _, _ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
+    defaults = {word: _default(text) for word, _, sign, text in parameters if sign == ":"}
+    marks = {word: signs for word, signs, _, _ in parameters if signs}
+    given = {"aliases": tuple(aliases), "statics": statics, "defaults": defaults, "marks": marks, **facts}
+    return Op(name, tuple(word for word, *_ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
 
 
 def _default(text: str) -> Default:

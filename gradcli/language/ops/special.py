@@ -48,11 +48,10 @@ _Z = "((x - loc)/scale)"
 def _normal(name: str, doc: str, meaning: str, in_floats: str = "", **facts: object) -> Op:
     """A function of the normal distribution, as `scipy.stats.norm` has it."""
     return row(
-        f"norm_{name}(x, loc, scale)",
+        f"norm_{name}(x, loc:0, scale:1)",
         f"the {doc} of the normal distribution with this mean and deviation, scipy.stats.norm.{name}",
         meaning,
         in_floats=in_floats,
-        defaults={"loc": 0, "scale": 1},
         notation=(f"scipy.stats.norm.{name}(x, loc, scale)",),
         **{"domain": "scale > 0", "guarded": "scale", "example": f"norm_{name}(x, 1, 2) at x=0.5", **facts},
     )
