@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
@@ -93,6 +93,23 @@ def _marked(mark: str) -> cached_property[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What the documentation says of an operation.
+
+    Attributes:
+        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
+        notation: Ways to write it that are no call, method or sign, such as `x.T`.
+        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
+    """
+
+    caveat: str = ""
+    rule_name: str = ""
+    notation: tuple[str, ...] = ()
+    example: str = ""
+
+
+@dataclass(frozen=True)
 class Op:
     """One operation: one row of the table.
 
@@ -124,6 +141,7 @@ class Op:
         math: Name of the function of one number in Python's `math`, where NumPy has none.
         scipy: Name in `scipy.special` of the function, where NumPy has none and Python's is not as good or none.
         kind: How it moves elements.
+        notes: What the documentation says of an operation.
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
         marks: What else operands are, by their names, a sign each.  `#`: torch's function takes it as a plain number
@@ -174,10 +192,6 @@ class Op:
             derivative, what the slope by another operand adds, as torch's mixed slopes may differ. Empty if the same.
         error: Relative error of torch's derivative, where it is more than that of a few roundings.
         fault: Why that is so, or what else torch's derivative is known to do.
-        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
-        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
-        notation: Ways to write it that are no call, method or sign, such as `x.T`.
-        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
 
     name: str
@@ -198,6 +212,7 @@ class Op:
     math: str = ""
     scipy: str = ""
     kind: Kind = Kind.ELEMENTWISE
+    notes: Notes = Notes()
     statics: Mapping[str, Default] = field(default_factory=dict)
     defaults: Mapping[str, float] = field(default_factory=dict)
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -235,10 +250,6 @@ class Op:
     computed_along: str = ""
     error: float = 0.0
     fault: str = ""
-    caveat: str = ""
-    rule_name: str = ""
-    notation: tuple[str, ...] = ()
-    example: str = ""
 
     numbers, optional, undifferentiated, buffers = map(_marked, "#?~%")
     symmetric, whole, whole_if_fewer, conditions = map(_marked, "^!<&")
@@ -275,8 +286,8 @@ class Op:
         text = f"{self.name}({', '.join(self.operands)})"
         if len(self.operands) == 1:
             values = {self.operands[0]: "0.5"}
-        if self.example:
-            text, _, at = self.example.partition(" at ")
+        if self.notes.example:
+            text, _, at = self.notes.example.partition(" at ")
             values = dict(word.split("=", 1) for word in at.split())
         return text, values
 
@@ -357,8 +368,8 @@ class Op:
         >>> Op("exp", ("x",), "the exponential").rule
         'chain rule'
         """
-        if self.rule_name:
-            return self.rule_name
+        if self.notes.rule_name:
+            return self.notes.rule_name
         if self.branches is not None:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
@@ -400,7 +411,7 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
         signature: `name|alias(operand, marked?:default, constant=default, required=)`.
         doc: One line of what it computes.
         meaning: Its definition in the language; empty for a primitive.
-        facts: Further fields of `Op`.
+        facts: Further fields of `Op`, and of its `notes`.
 
     >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm of the elements", "sqrt(sum(x**2, dim=dim))")
     >>> op.name, op.aliases, op.signature, op.statics
@@ -414,8 +425,10 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
         statics[SHAPES] = None
     defaults = {word: _default(text) for word, _, sign, text in parameters if sign == ":"}
     marks = {word: signs for word, signs, _, _ in parameters if signs}
-    given = {"aliases": tuple(aliases), "statics": statics, "defaults": defaults, "marks": marks, **facts}
-    return Op(name, tuple(word for word, *_ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"aliases": tuple(aliases), "statics": statics, "defaults": defaults, "marks": marks}
+    given |= facts
+    given["notes"] = Notes(**{one.name: given.pop(one.name) for one in fields(Notes) if one.name in given})
+    return Op(name, tuple(word for word, *_ in parameters), doc, meaning, **given)
 
 
 def _default(text: str) -> Default:
