@@ -51,7 +51,7 @@ def _square(shapes: Shapes, name: str) -> int:
     return shape[0]
 
 
-_LOWER = "M = where((tril(ones_like(L)) == 1) | (detach(L) == 0), L, nan)"
+_LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 """A matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
