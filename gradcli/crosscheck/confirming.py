@@ -118,7 +118,9 @@ def _at_the_point(
 
 
 def _meets_cases(point: Point) -> bool:
-    """Whether branches or extremes tie at the point, or a domain ends, as far as bounds tell."""
+    """Whether branches or extremes tie at the point, or a domain ends, as far as bounds tell, or torch has cases."""
+    if len(point.in_formulas[0].lines) < len(point.program.lines):
+        return True
     found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
     return found is None or bool(found.spots or found.unknown)
 

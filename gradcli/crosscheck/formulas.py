@@ -100,7 +100,7 @@ class Formulas:
 
 def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
     """The formulas of ∂y/∂x for these variables."""
-    return Derived(_of_variables(wrt, Output(point.program, point.shapes).differentiated))
+    return Derived(_of_variables(wrt, Output(*point.in_formulas).differentiated))
 
 
 def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
@@ -112,14 +112,14 @@ def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
         u: The direction of each variable that moves.
     """
     names = direction_names(program, list(u))
-    found = _derived(lambda: jvp(point.program, point.shapes, names))
+    found = _derived(lambda: jvp(*point.in_formulas, names))
     return Derived({("", ""): found}, {name: (names[name], array) for name, array in u.items()})
 
 
 def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence[str]) -> Derived:
     """The formulas of Hu, by variable; see `of_jvp`."""
     names = direction_names(program, list(u))
-    found = _of_variables(wrt, lambda x: hvp(point.program, point.shapes, names, x))
+    found = _of_variables(wrt, lambda x: hvp(*point.in_formulas, names, x))
     return Derived(found, {name: (names[name], array) for name, array in u.items()})
 
 
@@ -133,7 +133,7 @@ def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
             found[row, column] = found[column, row] = reason
             continue
         x, z = (sympy.Symbol(name, real=True) for name in (row, column))
-        found[row, column] = block = _derived(partial(hessian, point.program, point.shapes, x, z))
+        found[row, column] = block = _derived(partial(hessian, *point.in_formulas, x, z))
         if row != column:
             found[column, row] = block if isinstance(block, str) else transposed(block)
     return Derived(found)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.language.program.expansion import in_primitives, rewritten
+from gradcli.language.program.expansion import in_primitives, in_total, rewritten
 from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
@@ -48,8 +48,14 @@ class Point:
         """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
         source = _with_corrections_bounded(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
-        primitive = in_primitives(source)
+        primitive = source.made(in_total)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
+
+    @property
+    def in_formulas(self) -> tuple[Program, Mapping[Atom, Shape]]:
+        """What formulas are of: meanings alone, without the cases that only balls need."""
+        program = in_primitives(self.source)
+        return program, shapes_in(program, self.shapes)
 
     @property
     def shape(self) -> Shape:

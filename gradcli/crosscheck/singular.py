@@ -120,7 +120,8 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
             inside = case.reference.made_of({program.output: rows})
-            directions |= dict.fromkeys((s, int(j)) for s in program.variables for j in inside.get(s, ()))
+            moving = [s for s in program.variables if s not in program.masks]  # more than true or false
+            directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
         return case.reference.plan(list(directions), rows)
     except OverBudgetError:
         return None

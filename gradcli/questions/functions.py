@@ -107,7 +107,7 @@ def _entry(op: Op, group: str) -> FunctionEntry:
         domain=op.domain,
         kinks=op.kinks,
         is_step=op.is_step,
-        caveat=op.caveat,
+        caveat=op.notes.caveat,
     )
 
 
@@ -138,7 +138,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 
 def _spellings(op: Op) -> Iterator[str]:
     """Other ways to write the function, each as an example of itself."""
-    yield from op.notation
+    yield from op.notes.notation
     for sign, name in SIGNS.items():
         if name == op.name:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"

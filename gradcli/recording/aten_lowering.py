@@ -6,7 +6,6 @@ What has neither is decomposed by torch's own tables, down to calls that have on
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -171,7 +170,7 @@ class AtenLowering:
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""
-        return self.lowering.lines.emit(name, [_atom(one) for one in operands], self.span, statics)[0]
+        return self.lowering.lines.emit(name, [as_atom(one) for one in operands], self.span, statics)[0]
 
     def number(self, atom: Atom) -> Atom:
         """Give a condition as 1 and 0, anything else as it is."""
@@ -179,7 +178,7 @@ class AtenLowering:
 
     def text(self, text: str, **operands: Atom) -> Atom:
         """Append the lines of a text of the language in operands of these names."""
-        return self.lowering.inlining.inlined(text, {n: _atom(a) for n, a in operands.items()}, self.span)
+        return self.lowering.inlining.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
 
     def full(self, shape: Shape, value: float) -> Atom:
         """Append a tensor of one number."""
@@ -220,9 +219,9 @@ class AtenLowering:
             value = given.get(parameter)
             if parameter in ("tensors", "operands"):
                 listed = [value] if isinstance(value, sympy.Basic) else value or ()
-                bound.extra += [(_atom(one), self.span) for one in listed]
+                bound.extra += [(as_atom(one), self.span) for one in listed]
             elif value is not None:
-                bound.operands[parameter] = _atom(value), self.span
+                bound.operands[parameter] = as_atom(value), self.span
             elif parameter in row.defaults:
                 bound.operands[parameter] = exact_number(defaults[parameter]), self.span
         for parameter, default in row.statics.items():
@@ -278,14 +277,9 @@ def row_of(name: str) -> Op | None:
     return None
 
 
-def _atom(value: Any) -> Atom:
+def as_atom(value: Any) -> Atom:
     """A tensor's atom, or a number as one."""
-    return value if isinstance(value, sympy.Basic) else _exact(value)
-
-
-@functools.lru_cache(maxsize=4096)
-def _exact(value: float) -> Atom:
-    return sympy.nan if isinstance(value, float) and math.isnan(value) else exact_number(value)
+    return value if isinstance(value, sympy.Basic) else exact_number(value)
 
 
 def _static(parameter: str, value: Any) -> Any:

@@ -49,6 +49,8 @@ def _sines(turns: Sequence[Sequence[int]], quarters: int, count: int) -> str:
 
 _PRODUCT = "stack([a[..., 0]*b[..., 0] - a[..., 1]*b[..., 1], a[..., 0]*b[..., 1] + a[..., 1]*b[..., 0]], -1)"
 
+_QUOTIENT = f"c = b*[1, -1]/sum(b**2, -1, True); {_PRODUCT.replace('b', 'c')}"
+
 COMPLEX: Mapping[str, Rule] = {
     "clone": lambda a, self, **_: self,
     "_to_copy": lambda a, self, **_: self,
@@ -58,6 +60,9 @@ COMPLEX: Mapping[str, Rule] = {
     "polar": lambda a, angle, **given: a.text("stack([a*cos(b), a*sin(b)], -1)", a=given["abs"], b=angle),
     "abs": lambda a, self: a.row("norm", self, 2, -1),
     "angle": lambda a, self: a.text("atan2(a[..., 1], a[..., 0])", a=self),
+    "exp": lambda a, self: a.text("r = exp(a[..., 0]); stack([r*cos(a[..., 1]), r*sin(a[..., 1])], -1)", a=self),
+    "reciprocal": lambda a, self: a.text("a*[1, -1]/sum(a**2, -1, True)", a=self),
+    "div": lambda a, self, other: a.text(_QUOTIENT, a=self, b=other),
     "mul": lambda a, self, other: a.text(_PRODUCT, a=self, b=other),
     "_conj_physical": lambda a, self: a.text("a*[1, -1]", a=self),
     "_fft_c2c": lambda a, forward, **given: _fourier(a, **given, sign=-1 if forward else 1),

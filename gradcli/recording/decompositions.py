@@ -120,6 +120,16 @@ def _linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor, bias: Tenso
     return loss(y, target, weights, **given), None, None, None
 
 
+def _multilabel_margin(self: Tensor, target: Tensor, reduction: int) -> Any:
+    """Compare each class of the target, up to the first -1, with all that are not in it."""
+    (x, t), count = torch.atleast_2d(self, target), self.shape[-1]
+    used = ((t == -1).cumsum(-1) == 0).unsqueeze(-1)
+    is_other = ~((t.unsqueeze(-1) == torch.arange(count)) & used).any(-2, keepdim=True)
+    margins = 1 - x.gather(-1, t.clamp_min(0)).unsqueeze(-1) + x.unsqueeze(-2)
+    found = torch.where(used & is_other, margins.clamp_min(0) / count, 0).sum((-2, -1))
+    return (found.reshape(self.shape[:-1]), found.mean(), found.sum())[reduction], None
+
+
 # -- positions
 
 
@@ -308,6 +318,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "linalg_householder_product": _householder,
     "linalg_qr": _qr,
     "masked_select": _masked_select,
+    "multilabel_margin_loss_forward": _multilabel_margin,
     "masked_scatter": _masked_scatter,
     "put": _put,
     "broadcast_in_dim": _broadcast_in_dim,

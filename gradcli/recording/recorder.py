@@ -19,10 +19,9 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.lower.arguments import exact_number
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, atoms_in
+from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, atoms_in
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.complex_rules import COMPLEX, with_parts
 from gradcli.recording.decisions import LOW, Decisions
@@ -148,7 +147,7 @@ class Recorder(DispatchMode):
     ) -> Any:
         """Run a call, and record it if a value takes part that follows from what the function was given or found."""
         kwargs = kwargs or {}
-        if function is torch.ops.aten._conj.default:  # which puts it off
+        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which puts it off
             function = torch.ops.aten._conj_physical.default
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
@@ -268,7 +267,7 @@ class Recorder(DispatchMode):
 
         if name in ASSIGNED:
             other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
-            atom = other if isinstance(other, sympy.Basic) else exact_number(other)
+            atom = as_atom(other)
             return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
         plain = functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
@@ -294,7 +293,8 @@ class Recorder(DispatchMode):
             parts = self._parts(function, given)
         if parts is NotImplemented:
             why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
-            raise InputError(f"{self.called} calls {function}{place}, {why}", hint=refused.hint if refused else None)
+            of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
+            raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
             self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
@@ -439,7 +439,7 @@ class Recorder(DispatchMode):
         name = self.names.of(tensor, place.frame)
         if name.startswith(UNNAMED) and not (tensor.ndim or tensor.requires_grad):  # a number of Python's
             with self.paused():
-                return exact_number(tensor.item())
+                return as_atom(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
     def _require_seen(self, tensor: Tensor, place: Place) -> None:
@@ -465,7 +465,7 @@ class Recorder(DispatchMode):
             is_same = bool(flat.numel()) and tensor.dtype is not torch.bool and bool((flat == flat[0]).all())
             if is_same:
                 first = flat[0].item()
-                return exact_number(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
+                return as_atom(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
             if self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
                 return self.lines.literal(tensor.detach())
         return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gradcli.autodiff._torch import torch
@@ -49,6 +50,8 @@ class Surface(torch.overrides.TorchFunctionMode):
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
         path = path_of(function)
+        if hasattr(kwargs.get("options"), "allow_retain_graph"):  # each pass is asked for more than once
+            kwargs = {**kwargs, "options": replace(kwargs["options"], allow_retain_graph=True)}
         if path in PASSES:
             return self.recorder.passed(path, function, args, kwargs)
         if path == "torch.Tensor.item" and args[0].is_floating_point():

@@ -68,7 +68,7 @@ def times(a: Tangent, b: Outcome | None) -> Tangent:
 
 def flat(a: Tangent, b: Outcome) -> Tangent:
     """The product with the slope of a step: behind it nothing moves, but where it or its operand jumps."""
-    if isinstance(a, Undefined) and a.kind != "kink":
+    if isinstance(a, Undefined) and a.kind != "kink" and not a.is_nan:
         return a
     return times(a, b) if isinstance(b, Undefined) else None
 

@@ -35,14 +35,18 @@ class Undefined:
             the value (`jump`).
         reason: In words, with the sub-expression.
         decided: Whether it is proved, or only that the balls are too wide to exclude it.
+        is_nan: Whether the value is nan in floats, and stays that around the point.
     """
 
     kind: Literal["domain", "slope", "kink", "jump"]
     reason: str
     decided: bool
+    is_nan: bool = False
 
 
 Outcome = Ball | Undefined
+
+_NEAR_1 = arb(1, 2.0**-60)
 
 WAVERING = 16
 """Bits that are known of a limit at infinity, if there is one."""
@@ -71,20 +75,26 @@ class Rule:
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
+        is_nan = any(map(_is_nan, operands))
+        if is_nan and isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
+            return arb(isinstance(self.expression, ne))
         for operand in operands:
             if isinstance(operand, Undefined):
                 return operand
-        if any(map(_is_nan, operands)):
-            if isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
-                return arb(isinstance(self.expression, ne))
-            return Undefined("domain", f"nan goes into {shown} here", True)
+        if is_nan:
+            of = self.expression  # nan**0 and 1**nan are 1
+            is_nan = not (of.is_number or (of.is_Pow and of.exp.free_symbols))
+            return Undefined("domain", f"nan goes into {shown} here", True, is_nan=is_nan)
         ball = self.value(self._environment(operands))
         if exists(ball) and not self._wavers(ball, operands):
             return ball
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
             return ball  # as -inf + 1 is, in the extended reals
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
-        return Undefined("domain", reason, self._is_certain(self.value, operands))
+        known = (x for x in operands if not isinstance(x, Undefined))
+        around = [x if x is None else x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
+        is_nan = not any(map(_is_infinite, operands)) and self._is_certain(self.value, around)
+        return Undefined("domain", reason, self._is_certain(self.value, operands), is_nan=is_nan)
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """The partial derivative by operand k, where value and derivative exist."""
@@ -137,7 +147,7 @@ def at_edge(shown: str, distance: Ball) -> Undefined:
 
 
 def _is_nan(operand: Outcome) -> bool:
-    return operand is not None and not isinstance(operand, Undefined) and operand.is_nan()
+    return operand is not None and (operand.is_nan if isinstance(operand, Undefined) else operand.is_nan())
 
 
 def _is_infinite(operand: Outcome) -> bool:

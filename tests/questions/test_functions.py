@@ -70,7 +70,7 @@ def test_pages_fit_the_screen_and_lose_nothing(op: ops.Op) -> None:
         shown = rendered(Functions((page,)), "full", Screen(width, ascii=True))
         assert shown.isascii()
         assert width is None or max(map(len, shown.splitlines())) <= width
-    for words in (op.doc, op.domain, op.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
+    for words in (op.doc, op.domain, op.notes.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
         assert words in shown
 
 

@@ -17,6 +17,7 @@ from tests.recording.running import checked, run_by_python
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
 PLACES = torch.tensor([2, 0])
+CHUNKED = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=1)
 
 CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "true_divide": lambda x: torch.true_divide(x, x + 1),
@@ -37,6 +38,17 @@ CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "lu_solve": lambda x: torch.linalg.lu_solve(*torch.linalg.lu_factor(x * M), M[:2], left=False),
     "solve_triangular": lambda x: torch.linalg.solve_triangular((x * M).tril(), torch.eye(3), upper=False),
     "batch_norm_eval": lambda x: F.batch_norm(x * M, M[0] + 0.77, M[1], training=False),
+    "multilabel_margin": lambda x: F.multilabel_margin_loss(x * M, torch.tensor([[1, -1, 0], [0, 2, -1], [-1, 1, 1]])),
+    "multilabel_margin_of_one": lambda x: F.multilabel_margin_loss(x, torch.tensor([2, 0, -1]), reduction="none"),
+    "multi_margin": lambda x: F.multi_margin_loss(x * M, torch.tensor([1, 0, 2]), margin=0.7),
+    "exponential_of_complex": lambda x: torch.exp(1j * x).real,
+    "length_of_complex": lambda x: (x + 0j).abs(),
+    "quotient_of_complex": lambda x: ((x - 1j) / (2 * x + 1j)).imag + (1 / (x + 1j)).real,
+    "chunked": lambda x: F.linear_cross_entropy(x * M[:2], M, PLACES, options=CHUNKED, reduction="none"),
+    "nan_that_is_handled": lambda x: torch.fmax(x, torch.tensor(torch.nan)) + torch.where(x > 1, x, torch.nan).nansum(),
+    "one_hot_target": lambda x: F.kl_div(x.log_softmax(0), torch.eye(3)[0], reduction="sum"),
+    "masked_log_softmax": lambda x: torch.masked.log_softmax(x, 0, mask=X > 1)[1:],
+    "cholesky_inverse": lambda x: torch.cholesky_inverse((x * M + 4 * torch.eye(3)).tril()),
     "max_unpool2d": lambda x: F.max_unpool2d(
         *F.max_pool2d((x[0] * M).view(1, 1, 3, 3), 2, return_indices=True), (2, 2)
     ),
@@ -61,8 +73,7 @@ def test_a_call_is_recorded_and_judged(function: Callable[..., Any]) -> None:
             lambda x: torch.native_group_norm(x.view(1, 1, 3), None, None, 1, 1, 3, 1, 0.1)[1],
             "another part is recorded",
         ),
-        (lambda x: torch.where(x > 1, x, torch.tensor(torch.nan)), "a constant is nan"),
-        (lambda x: torch.fft.fft(x).exp().real, "which has no meaning here"),
+        (lambda x: torch.fft.fft(x).sqrt().real, "calls prims.sqrt.default of complex numbers"),
     ],
 )
 def test_what_is_not_recorded_is_refused(function: Callable[..., Any], message: str) -> None:

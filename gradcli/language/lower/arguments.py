@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import sympy
 
-from gradcli.errors import InputError, Span, did_you_mean
+from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
 from gradcli.language.lower.constants import Constants
@@ -480,14 +481,11 @@ def usage(op: Op) -> str:
     return f"{op.name}({', '.join(op.signature)})"
 
 
+@lru_cache(maxsize=4096)
 def exact_number(number: float) -> Atom:
-    """A number of a row: whole where it is.
-
-    Raises:
-        InputError: It is none.
-    """
+    """A number of a row: whole where it is."""
     if math.isnan(number):
-        raise InputError("a constant is nan, which is no number to compute with")
+        return sympy.nan
     if number in (float("inf"), float("-inf")):
         return sympy.oo if number > 0 else -sympy.oo
     return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)

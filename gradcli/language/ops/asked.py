@@ -7,6 +7,7 @@ tensor that may be left out, `!` behind one of whole numbers, `&` behind a mask 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from gradcli.language.ops.row import Kind, Op, row
@@ -86,10 +87,10 @@ glu(x, dim=-1)
 group_norm(input, num_groups=, weight?, bias?, eps=0.00001)
     mean 0 and variance 1 over each group of channels of each sample, times weight, plus bias, by channel
     group_norm(x, 1) at x=[[1,2,4,8]]
-batch_norm(input, running_mean?, running_var?, weight?, bias?, training=False, momentum=0.1, eps=0.00001)
+batch_norm(input, running_mean?~%, running_var?~%, weight?, bias?, training=False, momentum=0.1, eps=0.00001)
     mean 0 and variance 1 over each channel of all samples, by running averages, or in training by its own
     batch_norm(x, m, v) at x=[[1,2],[3,5]] m=1,2 v=0.5,2
-instance_norm(input, running_mean?, running_var?, weight?, bias?, use_input_stats=True, momentum=0.1, eps=0.00001)
+instance_norm(input, running_mean?~%, running_var?~%, weight?, bias?, use_input_stats=True, momentum=0.1, eps=0.00001)
     mean 0 and variance 1 over each channel of each sample, times weight, plus bias
     instance_norm(x) at x=[[[1,2,5],[3,6,1]]]
 local_response_norm(input, size=, alpha=0.0001, beta=0.75, k=1.0)
@@ -119,7 +120,7 @@ _LOSSES = """
 poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-8, reduction=mean)
     minus the logarithm of a Poisson probability, without the part that no input changes unless full
     poisson_nll_loss(x, t) at x=0.5,1 t=1,3
-soft_margin_loss(input, target, reduction=mean)
+soft_margin_loss(input, target~, reduction=mean)
     the logistic loss of targets 1 and -1
     soft_margin_loss(x, t) at x=0.5,-2 t=1,-1
 hinge_embedding_loss(input, target!, margin=1.0, reduction=mean)
@@ -142,8 +143,6 @@ multilabel_soft_margin_loss(input, target, weight?, reduction=mean)
     multilabel_soft_margin_loss(x, t) at x=[[1,-2]] t=[[1,0]]
 """
 
-_RUNNING = ("running_mean", "running_var")
-
 _TORCH: Mapping[str, str] = {
     **{name: f"linalg.{name}" for name in "multi_dot lstsq inv_ex cholesky_ex solve_ex tensorinv tensorsolve".split()},
     **{name: f"linalg.{name}" for name in "householder_product qr matrix_norm cond eigh".split()},
@@ -156,18 +155,13 @@ _TORCH: Mapping[str, str] = {
 """Paths below torch that are not a name in the room of its section."""
 
 _MORE: Mapping[str, Mapping[str, object]] = {
-    **{key: {"undifferentiated": _RUNNING, "buffers": _RUNNING} for key in ("batch_norm", "instance_norm")},
-    "soft_margin_loss": {"undifferentiated": ("target",)},
     "meshgrid": {"elsewhere": {"numpy": {"indexing": "xy"}}},
     "vander": {"elsewhere": {"linalg": {"increasing": True}}},
-    "cholesky_ex": {"symmetric": ("A",)},
     "rot90": {"statics": {"k": 1, "dims": (0, 1)}},
     "slopes_of": {"qualified": ("gradient",)},
     "linalg_svd": {"notation": ("torch.linalg.svd(A, full_matrices=True)",)},
 }
 """What else there is to know of a row."""
-
-_MARKS = "?!&#"
 
 
 def rows_of(text: str, room: str, kind: Kind) -> tuple[Op, ...]:
@@ -188,26 +182,19 @@ def _threes(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _row(signature: str, doc: str, example: str, room: str, kind: Kind) -> Op:
     signature, _, parts = signature.partition(" -> ")
-    name, _, inside = signature.partition("(")
-    name = name.partition("|")[0]
-    marked = inside.rstrip(")").split(", ")
-    optional, whole, conditions, numbers = (tuple(one[:-1] for one in marked if one.endswith(mark)) for mark in _MARKS)
+    name = signature.partition("(")[0].partition("|")[0]
+    optional = () if kind is Kind.INLINED else re.findall(r"(\w+)\?", signature)
     facts = {
         "torch": _TORCH.get(name, f"{room}{name}"),
         "kind": kind,
         "of_shapes": kind is Kind.DEFINED,
-        "optional": optional,
         # of what is left out: a weight or a variance is 1, all else 0
-        "defaults": {} if kind is Kind.INLINED else {one: int("weight" in one or "var" in one) for one in optional},
-        "whole": whole,
-        "conditions": conditions,
-        "numbers": numbers,
-        "variadic": marked[0] in ("tensors", "operands"),
+        "defaults": {one: int("weight" in one or "var" in one) for one in optional},
         "parts": tuple(parts.split(", ")) if parts else (),
         "example": example.strip(),
         **_MORE.get(name, {}),
     }
-    return row(signature.translate(dict.fromkeys(map(ord, _MARKS))), doc.strip(), MEANING, **facts)
+    return row(signature, doc.strip(), MEANING, **facts)
 
 
 WINDOWED, LAYERS, LOSSES = (rows_of(text, "nn.functional.", Kind.DEFINED) for text in (_WINDOWED, _LAYERS, _LOSSES))

@@ -159,7 +159,7 @@ slogdet(A) -> sign, logabsdet
 inv_ex(A) -> inverse, info
     the inverse of a square matrix, and 0
     inv_ex(A).inverse at A=[[2,1],[1,3]]
-cholesky_ex(A) -> L, info
+cholesky_ex(A^) -> L, info
     the factor L of cholesky, and 0
     cholesky_ex(A).L at A=[[2,1],[1,3]]
 solve_ex(A, b) -> result, info

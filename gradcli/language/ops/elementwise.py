@@ -204,7 +204,7 @@ SPECIAL = (
         "xlogy(a, b)",
         "a*log(b); torch gives 0 at a = 0",
         "a*log(b)",
-        in_floats="where((a == 0) & (b == b), 0, a*log(b))",
+        total="where((a == 0) & (b <= 0), 0, a*log(b))",
         torch="special.xlogy",
         domain="b > 0",
         guarded="b",
@@ -237,14 +237,12 @@ def _comparison(names: str, sign: str, doc: str, *sense: int) -> Op:
 
 def _connective(names: str, operator: str, doc: str, meaning: str, example: str) -> Op:
     return known(
-        f"{names}(a, b)",
+        f"{names}(a&, b&*)",
         doc,
         meaning,
         operator=operator,
         numpy=names.partition("|")[0],
-        conditions=("a", "b"),
         is_condition=True,
-        variadic=True,
         example=f"where({example}, x**2, 0) at x=-1,1,3",
     )
 
@@ -297,21 +295,19 @@ PIECES = (
         example="round(x) at x=1.7",
     ),
     known(
-        "maximum|Max(a, b)",
+        "maximum|Max(a, b*)",
         "the larger",
         numpy="maximum",
         monoid=Monoid.LARGEST,
         is_exact=True,
-        variadic=True,
         kinks=("a - b",),
     ),
     known(
-        "minimum|Min(a, b)",
+        "minimum|Min(a, b*)",
         "the smaller",
         numpy="minimum",
         monoid=Monoid.SMALLEST,
         is_exact=True,
-        variadic=True,
         kinks=("a - b",),
     ),
     known("frac(x)", "the fraction, with the sign of x", "x - trunc(x)", elsewhere={"sympy": "x - floor(x)"}),
@@ -356,10 +352,9 @@ PIECES = (
 
 BRANCHES = (
     known(
-        "where(condition, input, other)",
+        "where(condition&, input, other)",
         "input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))",
         numpy="where",
-        conditions=("condition",),
         branches=Branches("condition", "input", "other"),
         is_exact=True,
         caveat="torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN",
@@ -379,12 +374,11 @@ BRANCHES = (
         "logical_or|Or", "or_", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
     ),
     known(
-        "logical_not|Not(a)",
+        "logical_not|Not(a&)",
         "whether a condition does not hold; ~a",
         "where(a, 0, 1)",
         operator="invert",
         numpy="logical_not",
-        conditions=("a",),
         is_condition=True,
         notation=("~a",),
         example="where(~(x > 0), x**2, 0) at x=-1,1,3",
@@ -393,11 +387,9 @@ BRANCHES = (
     _state("isinf", "is infinite", "abs(x) == inf"),
     _state("isfinite", "is neither infinite nor nan", "abs(x) < inf"),
     known(
-        "masked_fill(x, mask, value)",
+        "masked_fill(x, mask&, value#)",
         "value where the mask holds, else x",
         "where(mask, value, x)",
-        numbers=("value",),
-        conditions=("mask",),
         branches=Branches("mask", "value", "x"),
         example="masked_fill(x, x < 0, 0) at x=-1,2",
     ),

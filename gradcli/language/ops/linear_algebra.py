@@ -35,11 +35,9 @@ def _dot(_: Constants, shapes: Shapes) -> str:
 
 def _added(name: str, first: str, second: str, product: str, doc: str, example: str, **facts: object) -> Op:
     return _defined(
-        f"{name}(input, {first}, {second}, beta, alpha)",
+        f"{name}(input, {first}, {second}, beta#:1, alpha#:1)",
         doc,
         f"beta*input + alpha*{product}",
-        defaults={"beta": 1, "alpha": 1},
-        numbers=("beta", "alpha"),
         adds_terms=True,
         example=f"{name}(c, {first}, {second}) at {example}",
         **facts,
@@ -51,6 +49,10 @@ def _square(shapes: Shapes, name: str) -> int:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ShapeError(f"{name} is written out for a square matrix, and the shape is {shape}")
     return shape[0]
+
+
+_LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
+"""A matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
 def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
@@ -211,14 +213,13 @@ VECTORS = (
 
 FACTORS = (
     _defined(
-        "cholesky(A, upper=False)",
+        "cholesky(A^, upper=False)",
         "the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix",
         "column by column what is left of A, over the square root of its diagonal element",
         torch="linalg.cholesky",
         written=_cholesky,
         of_shapes=True,
         domain="A is positive definite",
-        symmetric=("A",),
         adds_terms=True,
         caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
         example="cholesky(A) at A=[[2,1],[1,3]]",
@@ -246,7 +247,7 @@ FACTORS = (
         example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
     ),
     _defined(
-        "eigenvectors(A)",
+        "eigenvectors(A^)",
         "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
         "the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
         torch="linalg.eigh",
@@ -254,7 +255,6 @@ FACTORS = (
         written=_eigenvectors,
         of_shapes=True,
         domain="A is symmetric, and no eigenvalue occurs twice",
-        symmetric=("A",),
         adds_terms=True,
         caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
         example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",
@@ -307,19 +307,21 @@ FACTORS = (
     ),
     _defined(
         "cholesky_solve(B, L)",
-        "the solution X of L @ L.T @ X = B, by the lower triangle of L",
-        "inv(tril(L) @ transpose(tril(L), -2, -1)) @ B",
-        torch="",
-        domain="no element of L's diagonal is 0",
+        "the solution X of L @ L.T @ X = B, for a lower triangular L",
+        "inv(L @ transpose(L, -2, -1)) @ B",
+        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1)) @ B",
+        torch="cholesky_solve",
+        domain="L is lower triangular, and no element of its diagonal is 0",
         adds_terms=True,
         example="cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]",
     ),
     _defined(
         "cholesky_inverse(L)",
-        "the inverse of L @ L.T, by the lower triangle of L",
-        "inv(tril(L) @ transpose(tril(L), -2, -1))",
-        torch="",
-        domain="no element of L's diagonal is 0",
+        "the inverse of L @ L.T, for a lower triangular L",
+        "inv(L @ transpose(L, -2, -1))",
+        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1))",
+        torch="cholesky_inverse",
+        domain="L is lower triangular, and no element of its diagonal is 0",
         adds_terms=True,
         example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
     ),

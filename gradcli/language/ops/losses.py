@@ -21,7 +21,7 @@ def _loss(name: str, doc: str, meaning: str, example: str, *more: str, **fields:
         meaning,
         torch=f"nn.functional.{name}",
         kind=Kind.DEFINED,
-        example=f"{name}(x, t{''.join(f', {parameter}=2' for parameter in more)}) at {example}",
+        example=f"{name}(x, t{''.join(f', {parameter[:-3]}=2' for parameter in more)}) at {example}",
         **fields,
     )
 
@@ -146,6 +146,10 @@ def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
 # -- distances
 
 
+def _bounded(x: str) -> str:
+    return f"where({x} > exp(-100), log({x}), -100)"
+
+
 LOSSES = (
     _loss("mse_loss", "the mean squared error", "(input - target)**2", "x=1,2 t=0,1"),
     _loss("l1_loss", "the mean absolute error", "abs(input - target)", "x=1,2 t=0,1"),
@@ -154,25 +158,21 @@ LOSSES = (
         "squared where the error is below beta, else absolute",
         "where(abs(input - target) < beta, (input - target)**2/(2*beta), abs(input - target) - beta/2)",
         "x=1,5 t=0,1",
-        "beta",
-        defaults={"beta": 1},
-        numbers=("beta",),
+        "beta#:1",
     ),
     _loss(
         "huber_loss",
         "squared where the error is up to delta, else linear",
         "where(abs(input - target) <= delta, (input - target)**2/2, delta*(abs(input - target) - delta/2))",
         "x=1,5 t=0,1",
-        "delta",
-        defaults={"delta": 1},
-        numbers=("delta",),
+        "delta#:1",
     ),
     _loss(
         "binary_cross_entropy",
         "the cross entropy of probabilities with targets between 0 and 1",
         "-(target*log(input) + (1 - target)*log(1 - input))",
         "x=0.2,0.7 t=0,1",
-        in_floats="-(target*maximum(log(input), -100) + (1 - target)*maximum(log(1 - input), -100))",
+        total=f"-(target*{_bounded('input')} + (1 - target)*{_bounded('1 - input')})",
         domain="0 < input < 1",
         caveat="torch takes the logarithms no lower than -100",
         equal_shapes=("needs a target of input's shape", ""),
@@ -195,7 +195,7 @@ LOSSES = (
         example="weighted_binary_cross_entropy_with_logits(x, t, 2) at x=-1,2 t=0,1",
     ),
     row(
-        "cross_entropy(input, target, weight, ignore_index=-100, reduction=mean, label_smoothing=0)",
+        "cross_entropy(input, target!<, weight?~:1, ignore_index=-100, reduction=mean, label_smoothing=0)",
         "the cross entropy of softmax(input) with class indices or class probabilities, the classes along dimension 1",
         "-log_softmax(input, 1) at the class of the target, or -sum(target*log_softmax(input, 1), 1)",
         written=_cross_entropy,
@@ -204,35 +204,24 @@ LOSSES = (
         kind=Kind.DEFINED,
         caveat="a target of input's shape holds probabilities, one without dimension 1 holds indices, whole numbers",
         example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
-        defaults={"weight": 1},
-        optional=("weight",),
-        undifferentiated=("weight",),
-        whole=("target",),
-        whole_if_fewer=True,
         places=_count_of_classes,
     ),
     _of(
-        "nll_loss(input, target, weight, ignore_index=-100, reduction=mean)",
+        "nll_loss(input, target!, weight?~:1, ignore_index=-100, reduction=mean)",
         "minus the logarithm of the probability of the target's class, input being logarithms of probabilities",
         "-input at the class of the target",
         "nll_loss(log_softmax(x, 1), t) at x=[[1,2,3],[3,2,1]] t=2,0",
         written=_nll_loss,
         of_shapes=True,
-        defaults={"weight": 1},
-        optional=("weight",),
-        undifferentiated=("weight",),
-        whole=("target",),
         places=_count_of_classes,
     ),
     _of(
-        "gaussian_nll_loss(input, target, var, full=False, eps, reduction=mean)",
+        "gaussian_nll_loss(input, target, var, full=False, eps#:1e-06, reduction=mean)",
         "minus the logarithm of a normal density of mean input and variance var",
         "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
         "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
         written=_gaussian,
         of_shapes=True,
-        defaults={"eps": 1e-6},
-        numbers=("eps",),
         caveat="torch's derivative by var is the same below eps as above it",
     ),
     _of(
@@ -246,13 +235,11 @@ LOSSES = (
         caveat="torch's mean is over all elements; 'batchmean' is the divergence itself, a mean over dimension 0",
     ),
     row(
-        "pairwise_distance(x1, x2, p=2, eps, keepdim=False)",
+        "pairwise_distance(x1, x2, p=2, eps#:1e-06, keepdim=False)",
         "the p-norm of the differences along the last dimension",
         "norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)",
         torch="nn.functional.pairwise_distance",
         kind=Kind.DEFINED,
-        defaults={"eps": 1e-6},
-        numbers=("eps",),
         example="pairwise_distance(a, b) at a=[[1,2],[3,1]] b=[[2,1],[1,3]]",
     ),
 )

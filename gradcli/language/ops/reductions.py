@@ -230,15 +230,13 @@ CONTRACTIONS = (
         "sums of products by names of dimensions, such as einsum('ij,j->i', A, x); ... are the dimensions without one",
         "sum of the product of the operands over the letters that are not in the result",
         adds_terms=True,
-        variadic=True,
         example="einsum('ij,j->i', A, x) at A=[[1,2],[3,4]] x=5,6",
     ),
     _composed(
-        "linear(x, weight, bias)",
+        "linear(x, weight, bias:0)",
         "a fully connected layer",
         "x @ transpose(weight) + bias",
         torch="",
-        defaults={"bias": 0},
         example="linear(x, W, b) at x=1,2 W=[[1,2],[3,4]] b=5,6",
     ),
     _composed(
@@ -277,12 +275,11 @@ MATRICES = (
         example="inv(A) at A=[[2,1],[1,3]]",
     ),
     _spectral(
-        "eigvalsh(A)",
+        "eigvalsh(A^)",
         "the eigenvalues of a symmetric matrix, the smallest first",
         numpy="linalg.eigvalsh",
         keeps_shape=False,
         domain="A is symmetric",
-        symmetric=("A",),
         adds_terms=True,
         caveat="torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue "
         "that occurs twice has no derivative",

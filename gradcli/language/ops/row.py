@@ -6,9 +6,10 @@ A reading that asks for a fact finds it: the test of the table names those that 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
@@ -87,6 +88,27 @@ SHAPES = "shapes"
 """What a call holds behind its constants where its meaning depends on the shapes of its operands."""
 
 
+def _marked(mark: str) -> cached_property[tuple[str, ...]]:
+    return cached_property(lambda op: tuple(one for one in op.operands if mark in op.marks.get(one, "")))
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the documentation says of an operation.
+
+    Attributes:
+        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
+        notation: Ways to write it that are no call, method or sign, such as `x.T`.
+        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
+    """
+
+    caveat: str = ""
+    rule_name: str = ""
+    notation: tuple[str, ...] = ()
+    example: str = ""
+
+
 @dataclass(frozen=True)
 class Op:
     """One operation: one row of the table.
@@ -102,7 +124,8 @@ class Op:
             a rule of its own in each reading.
         written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
             both. The meaning then says in short what it is.
-        of_shapes: Whether it depends on the shapes, which the text is read for.
+        total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy
+            take; empty where there is no more.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
         aliases: Other names in the language (SymPy's, NumPy's, Python's).
@@ -118,21 +141,20 @@ class Op:
         math: Name of the function of one number in Python's `math`, where NumPy has none.
         scipy: Name in `scipy.special` of the function, where NumPy has none and Python's is not as good or none.
         kind: How it moves elements.
+        notes: What the documentation says of an operation.
         statics: Static parameters with their defaults.
         defaults: Operands that may be left out, with the numbers that stand for them.
-        numbers: Operands that torch's function takes as plain numbers only; where they are not, the meaning is run.
-        optional: Operands that torch's function takes as a tensor or not at all; `defaults` say what stands for them,
-            but where the kind is `written`.
-        undifferentiated: Operands by which torch's function has no derivative; where one is asked for, the meaning is
-            run.
-        buffers: Operands that are no parameters: not differentiated by unless that is asked for.
-        symmetric: Operands that must be symmetric matrices, of which torch reads one triangle and derives by both.
-        whole: Operands that are whole numbers, as positions are, and have no derivative.
+        marks: What else operands are, by their names, a sign each.  `#`: torch's function takes it as a plain number
+            only; where it is none, the meaning is run.  `?`: it takes it as a tensor or not at all; the default says
+            what stands for it, but where the kind is `written`.  `~`: it has no derivative by it; where one is asked
+            for, the meaning is run.  `%`: it is no parameter: not differentiated by unless that is asked for.  `^`: it
+            must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it is a whole
+            number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions than the
+            first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which are folded
+            from the left, two at a time.
         places: How many places there are for these positions, by the shapes of the operands and the constants.
-        whole_if_fewer: Whether they are that only where they have fewer dimensions than the first operand.
         ranks: Dimensions that an operand must have.
         equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
-        conditions: Operands that must be true or false, as comparisons are.
         is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
         branches: Of a choice by a condition, which operands it is between.
@@ -141,10 +163,8 @@ class Op:
         adds_terms: Whether it adds up terms, which may cancel.
         is_detached: Whether the result is a constant to derivatives, and torch keeps no graph of it.
         is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
-        adds_dimension: Of a list, whether its parts lie along a new dimension.
         keeps_order: Of a movement, whether the elements stay in row-major order.
         keeps_shape: Of a function of a matrix, whether the result is one too, and no number or list of eigenvalues.
-        variadic: Whether more operands than named are folded from the left, two at a time.
         parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
@@ -159,10 +179,6 @@ class Op:
             out, or a definition in the language, for a call without constant arguments.
         spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
             refuse it, or give no gradient, as var and std.
-        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
-        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
-        notation: Ways to write it that are no call, method or sign, such as `x.T`.
-        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
     """
 
     name: str
@@ -170,7 +186,7 @@ class Op:
     doc: str
     meaning: str = ""
     written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
-    of_shapes: bool = False
+    total: str = ""
     in_floats: str = ""
     aliases: tuple[str, ...] = ()
     qualified: tuple[str, ...] = ()
@@ -183,19 +199,13 @@ class Op:
     math: str = ""
     scipy: str = ""
     kind: Kind = Kind.ELEMENTWISE
+    notes: Notes = Notes()
     statics: Mapping[str, Default] = field(default_factory=dict)
     defaults: Mapping[str, float] = field(default_factory=dict)
-    numbers: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    undifferentiated: tuple[str, ...] = ()
-    buffers: tuple[str, ...] = ()
-    symmetric: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
     places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
-    whole_if_fewer: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     equal_shapes: tuple[str, str] | None = None
-    conditions: tuple[str, ...] = ()
     is_condition: bool = False
     sense: tuple[int, ...] = ()
     branches: Branches | None = None
@@ -204,10 +214,8 @@ class Op:
     adds_terms: bool = False
     is_detached: bool = False
     is_exact: bool = False
-    adds_dimension: bool | None = None
     keeps_order: bool | None = None
     keeps_shape: bool | None = None
-    variadic: bool = False
     parts: tuple[str, ...] = ()
     domain: str = ""
     edges: tuple[str, ...] = ()
@@ -219,10 +227,24 @@ class Op:
     harmless: tuple[str, ...] = ()
     elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
     spans_all: bool = False
-    caveat: str = ""
-    rule_name: str = ""
-    notation: tuple[str, ...] = ()
-    example: str = ""
+
+    numbers, optional, undifferentiated, buffers = map(_marked, "#?~%")
+    symmetric, whole, whole_if_fewer, conditions = map(_marked, "^!<&")
+
+    @cached_property
+    def variadic(self) -> bool:
+        """Whether more operands than named are a list, or folded from the left, two at a time."""
+        return self.operands[:1] in (("tensors",), ("operands",)) or any("*" in one for one in self.marks.values())
+
+    @property
+    def of_shapes(self) -> bool:
+        """Whether its meaning depends on the shapes of its operands, which the text is read for."""
+        return SHAPES in self.statics
+
+    @property
+    def adds_dimension(self) -> bool:
+        """Whether it lays the parts of a list along a new dimension."""
+        return self.name == "stack"
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
@@ -236,8 +258,8 @@ class Op:
         text = f"{self.name}({', '.join(self.operands)})"
         if len(self.operands) == 1:
             values = {self.operands[0]: "0.5"}
-        if self.example:
-            text, _, at = self.example.partition(" at ")
+        if self.notes.example:
+            text, _, at = self.notes.example.partition(" at ")
             values = dict(word.split("=", 1) for word in at.split())
         return text, values
 
@@ -318,8 +340,8 @@ class Op:
         >>> Op("exp", ("x",), "the exponential").rule
         'chain rule'
         """
-        if self.rule_name:
-            return self.rule_name
+        if self.notes.rule_name:
+            return self.notes.rule_name
         if self.branches is not None:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
@@ -349,6 +371,8 @@ _FOLDED: Mapping[Monoid, str] = {
 }
 """The rule of differentiation of a kind, and of what folds elements, where it is not the chain rule."""
 
+_PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
+
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 
 
@@ -356,10 +380,10 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     """A row from its signature as it is written: names, operands, and constant arguments with their defaults.
 
     Args:
-        signature: `name|alias(operand, constant=default, required=)`.
+        signature: `name|alias(operand, marked?:default, constant=default, required=)`.
         doc: One line of what it computes.
         meaning: Its definition in the language; empty for a primitive.
-        facts: Further fields of `Op`.
+        facts: Further fields of `Op`, and of its `notes`.
 
     >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm of the elements", "sqrt(sum(x**2, dim=dim))")
     >>> op.name, op.aliases, op.signature, op.statics
@@ -367,12 +391,16 @@ def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
     """
     names, _, inside = signature.rstrip(")").partition("(")
     name, *aliases = names.split("|")
-    parameters = [parameter.partition("=") for parameter in inside.split(", ")]
-    statics = {word: _default(text) for word, sign, text in parameters if sign}
-    if facts.get("of_shapes"):
+    parameters = [_PARAMETER.match(parameter).groups() for parameter in inside.split(", ")]  # type: ignore[union-attr]
+    statics = {word: _default(text) for word, _, sign, text in parameters if sign == "="}
+    if facts.pop("of_shapes", False):
         statics[SHAPES] = None
-    given = {"aliases": tuple(aliases), "statics": statics, **facts}
-    return Op(name, tuple(word for word, _, _ in parameters), doc, meaning, **given)  # type: ignore[arg-type]
+    defaults = {word: _default(text) for word, _, sign, text in parameters if sign == ":"}
+    marks = {word: signs for word, signs, _, _ in parameters if signs}
+    given: dict[str, Any] = {"aliases": tuple(aliases), "statics": statics, "defaults": defaults, "marks": marks}
+    given |= facts
+    given["notes"] = Notes(**{one.name: given.pop(one.name) for one in fields(Notes) if one.name in given})
+    return Op(name, tuple(word for word, *_ in parameters), doc, meaning, **given)
 
 
 def _default(text: str) -> Default:

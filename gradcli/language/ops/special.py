@@ -48,11 +48,10 @@ _Z = "((x - loc)/scale)"
 def _normal(name: str, doc: str, meaning: str, in_floats: str = "", **facts: object) -> Op:
     """A function of the normal distribution, as `scipy.stats.norm` has it."""
     return row(
-        f"norm_{name}(x, loc, scale)",
+        f"norm_{name}(x, loc:0, scale:1)",
         f"the {doc} of the normal distribution with this mean and deviation, scipy.stats.norm.{name}",
         meaning,
         in_floats=in_floats,
-        defaults={"loc": 0, "scale": 1},
         notation=(f"scipy.stats.norm.{name}(x, loc, scale)",),
         **{"domain": "scale > 0", "guarded": "scale", "example": f"norm_{name}(x, 1, 2) at x=0.5", **facts},
     )
@@ -77,7 +76,7 @@ SPECIAL = (
         "entr(x)",
         "the entropy of a probability, -x*log(x), and 0 at 0",
         "-x*log(x)",
-        in_floats="where(x > 0, -x*log(x), where(x == 0, 0, where(x < 0, -inf, x)))",
+        total="where(x > 0, -x*log(x), where(x == 0, 0, where(x < 0, -inf, x)))",
         domain="x > 0",
         caveat="at 0 the value is 0, and there is no finite derivative",
     ),
@@ -98,7 +97,7 @@ SPECIAL = (
         "xlog1py(a, b)",
         "a*log(1 + b); torch gives 0 at a = 0",
         "a*log(1 + b)",
-        in_floats="where((a == 0) & (b == b), 0, a*log1p(b))",
+        total="where((a == 0) & (b <= -1), 0, a*log1p(b))",
         domain="b > -1",
         guarded="b",
     ),

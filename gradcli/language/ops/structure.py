@@ -28,8 +28,6 @@ LISTS = (
         "stack(tensors, dim=0)",
         "the expressions of a list along a new dimension, the first by default",
         kind=Kind.LIST,
-        adds_dimension=True,
-        variadic=True,
         caveat="[a, b] is stack([a, b]); in a list, scalars stretch to their siblings' shape",
         notation=("[a, b]",),
         example="stack([x, 2*x]) at x=1,2",
@@ -38,8 +36,6 @@ LISTS = (
         "cat|concat|concatenate(tensors, dim=0)",
         "the tensors of a list one after the other along a dimension, the first by default",
         kind=Kind.LIST,
-        adds_dimension=False,
-        variadic=True,
         example="cat([x, x**2]) at x=1,2",
     ),
 )
@@ -94,12 +90,11 @@ OF_NUMPY = (
 
 POSITIONS = (
     known(
-        "one_hot(index, num_classes=)",
+        "one_hot(index!, num_classes=)",
         "for each whole number a row with 1 at its place, 0 elsewhere",
         "where(unsqueeze(index, -1) == arange(num_classes), 1, 0)",
         torch="nn.functional.one_hot",
         kind=Kind.DEFINED,
-        whole=("index",),
         places=lambda _, constants: int(constants["num_classes"]),
         example="one_hot([2, 0], 3)*x at x=5",
     ),

@@ -22,7 +22,11 @@ MOST_LETTERS = 12
 """Distinct letters of one einsum."""
 
 
-def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive) -> Program:
+def _is_primitive(call: Call) -> bool:
+    return call.op.is_primitive
+
+
+def expand(program: Program, keep: Callable[[Call], bool] = _is_primitive) -> Program:
     """The same function in primitives, or in the operations to `keep`.
 
     >>> from gradcli.language.parsing import parse
@@ -35,6 +39,11 @@ def expand(program: Program, keep: Callable[[Call], bool] = lambda call: call.op
 def in_primitives(program: Program) -> Program:
     """The same function with every defined operation replaced by its meaning, for the readings other than torch."""
     return program.made(expand)
+
+
+def in_total(program: Program) -> Program:
+    """The same with what torch gives where meanings have no value: what torch is judged by."""
+    return expansion(program, define=_total).program
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,11 @@ class Expansion:
 
 
 def expansion(
-    program: Program, keep: Callable[[Call], bool] = lambda call: call.op.is_primitive, *, shares: bool = True
+    program: Program,
+    keep: Callable[[Call], bool] = _is_primitive,
+    *,
+    shares: bool = True,
+    define: Callable[..., Program] | None = None,
 ) -> Expansion:
     """The same function in primitives, or in the operations to `keep`, and which line became what.
 
@@ -66,6 +79,7 @@ def expansion(
         program: The function.
         keep: The operations that stay.
         shares: Whether lines that compute the same become one; else every line belongs to one line before.
+        define: What an operation means; by default its `definition`.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("sigmoid(x)")
@@ -77,7 +91,8 @@ def expansion(
         call = line.call
         if keep(call):
             return builder.emit(call.op.name, operands, line.span, call.statics)
-        return builder.inline(definition(call.op.name, call.statics, len(operands)), operands, line.span)
+        meant = (define or definition)(call.op.name, call.statics, len(operands))
+        return builder.inline(meant, operands, line.span)
 
     return rewritten(program, write, shares=shares)
 
@@ -117,9 +132,14 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 
 @lru_cache(maxsize=512)
+def _total(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
+    return in_total(_written(name, statics, count, ops.TABLE[name].total))
+
+
+@lru_cache(maxsize=512)
 def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
     """The same as it is written for floating-point numbers, in any operations."""
-    text = ops.TABLE[name].in_floats
+    text = ops.TABLE[name].in_floats or ops.TABLE[name].total
     if name == "norm" and statics[0] == 2:  # whose squares would overflow
         text = "m = amax(abs(x)); m = where((m > 1e150) & (m < inf), m, 1); m*sqrt(sum((x/m)**2, dim, keepdim))"
     return _written(name, statics, count, text)

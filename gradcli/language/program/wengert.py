@@ -230,6 +230,14 @@ class Program:
         return tuple(symbol.name for symbol in self.variables)
 
     @cached_property
+    def masks(self) -> frozenset[Atom]:
+        """The variables that are only asked whether they are 0, as what is true or false."""
+        zero = sympy.S.Zero
+        asked = {line.symbol for line in self.lines if line.call.op.name == "ne" and line.call.operands[1] == zero}
+        others = {a for line in self.lines if line.symbol not in asked for a in line.call.operands}
+        return frozenset(self.variables) - others - {self.output}
+
+    @cached_property
     def differentiable(self) -> tuple[str, ...]:
         """The names of the variables but for those that are only positions, such as class indices, or running averages.
 

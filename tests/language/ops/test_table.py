@@ -79,7 +79,6 @@ def test_names_and_aliases_are_distinct() -> None:
 NEEDED: Mapping[Kind, tuple[str, ...]] = {
     Kind.REDUCTION: ("monoid",),
     Kind.SCAN: ("monoid",),
-    Kind.LIST: ("adds_dimension",),
     Kind.MOVEMENT: ("keeps_order",),
     Kind.MATRIX: ("keeps_shape",),
     Kind.SPECTRAL: ("keeps_shape",),
@@ -106,7 +105,6 @@ def _by_its_fields(op: ops.Op) -> Iterator[str]:
     [
         ("prod", "monoid", None),
         ("cumsum", "monoid", None),
-        ("stack", "adds_dimension", None),
         ("flip", "keeps_order", None),
         ("det", "keeps_shape", None),
         ("where", "branches", None),
