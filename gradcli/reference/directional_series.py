@@ -159,7 +159,8 @@ class Rays:
                 return _beyond(op, inside)
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
-                return _elementwise(line, operands)
+                found = _elementwise(line, operands)
+                return replace(found, is_continuous=found.is_continuous and all(a.is_continuous for a in operands))
             if op.is_extreme:
                 return reduce(lambda a, b: _extreme(a, b, op), operands)
             if op.is_nonlinear_fold:
