@@ -260,7 +260,22 @@ def concluded(
     if check is not None and check.findings:  # which say what is special at this point
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
+    if check is not None and len(witnesses) == 1:
+        check = _with_conventions(check, witnesses[0].point, derived, formulas)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
+
+
+def _with_conventions(check: Check, point: Point, derived: Derived, formulas: Formulas) -> Check:
+    """The check whose kinks say what the formula has there, where torch takes another side."""
+    known = {x: d for (_, x), d in derived.blocks.items() if ("", x) in formulas.shown and isinstance(d, Derivative)}
+    values, findings = _Formulas(point, known, None, None), []
+    for finding in check.findings:
+        is_entry = finding.verdict == "kink" and not finding.of and finding.column is not None
+        value = values.value(finding) if is_entry else None
+        is_other = value is not None and value != finding.torch
+        note = f"{finding.note}, where the formula has {repr(value).removesuffix('.0')}" if is_other else finding.note
+        findings.append(replace(finding, note=note))
+    return replace(check, findings=tuple(findings))
 
 
 def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -> Check:
