@@ -213,19 +213,6 @@ def is_chosen(values: Sequence[Ball], n: int, *, largest: bool) -> Ball:
     return arb(1) if all(other < own for other in others) else arb(0.5, 0.5)
 
 
-def logsumexp(values: Sequence[Ball]) -> Ball:
-    """log(sum(exp(x))), its exponents taken from the largest."""
-    top = extreme(values, largest=True)
-    return top if not top.is_finite() else top + sum(((value - top).exp() for value in values), start=arb(0)).log()
-
-
-def variance(values: Sequence[Ball], correction: float) -> Ball:
-    """The sum of the squared deviations over the count less the correction."""
-    count = len(values)
-    mean = sum(values, start=arb(0)) / count
-    return sum(((value - mean) ** 2 for value in values), start=arb(0)) / (count - arb(correction))
-
-
 def determinant(values: Sequence[Ball], order: int) -> Ball:
     """The determinant of a matrix given row by row."""
     return _matrix(values, order).det() if order else arb(1)

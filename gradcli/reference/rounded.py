@@ -6,16 +6,18 @@ an order of its own, numbers that are held with fewer bits than usual, and what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb
 
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
@@ -68,6 +70,9 @@ class RoundedRun(Run):
             columns = [self.operand(line, k, elements) for k in range(len(line.call.operands))]
             for e, operands in zip(out, zip(*columns, strict=True), strict=True):
                 found[e] = self._kernel(line, found[e], operands)
+        elif op.is_extreme:
+            groups = Groups(self, line, elements).groups
+            found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
         elif op.kind is not Kind.MOVEMENT and not is_aggregate(op):
             sizes = dict.fromkeys(out, arb(0))
             for k, position, source in self.reference.footprint.parts(line, elements):
@@ -75,7 +80,7 @@ class RoundedRun(Run):
                     if not isinstance(term, Undefined) and exists(term):
                         sizes[out[p]] += abs(term).upper()
             for e, total in found.items():
-                if not isinstance(total, Undefined):
+                if not (isinstance(total, Undefined) or total.is_exact()):
                     found[e] = total + arb(0, sizes[e].upper() * arb(2) ** -self.format.bits)
         return found if op.kind is Kind.MOVEMENT else {e: self._held(outcome) for e, outcome in found.items()}
 
@@ -87,6 +92,8 @@ class RoundedRun(Run):
             return arb(0) if is_nothing else arb.neg_inf() if op.name == "log" and operands[0] == 0 else outcome
         if op.sense and operands[0] is operands[1]:  # one number, whatever it is
             return arb(int(0 in op.sense))
+        if op.is_extreme:
+            return _one_of(operands, outcome, op)
         if op.name in REFLECTED:
             return self._reflected(line, outcome, operands[0])
         return outcome
@@ -111,6 +118,14 @@ class RoundedRun(Run):
         if not exists(outcome) or abs(outcome).upper() > self.format.largest:
             return OVERFLOW
         return self.format.underflown(outcome)
+
+
+def _one_of(values: Sequence[Outcome], outcome: Outcome, op: Op) -> Outcome:
+    """The value that certainly is the extreme, itself: a comparison with it is one of a number with itself."""
+    if any(isinstance(value, Undefined) for value in values):
+        return outcome
+    beats: Callable[[Any, Any], Any] = operator.gt if op.monoid is Monoid.LARGEST else operator.lt
+    return next((a for a in values if all(a is b or beats(a, b) for b in values)), outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,6 @@ from gradcli.recording.schemas import functional, name_of
 from gradcli.recording.window_decompositions import WINDOWED
 
 WITHOUT = {
-    "_adaptive_avg_pool2d_backward": "torch has no decomposition of it: second derivatives are refused",
-    "avg_pool2d_backward": "as above",
-    "convolution_backward": "as above",
     "_fft_c2r": "complex numbers",
     "_fft_r2c": "complex numbers",
     "_local_scalar_dense": "a number that Python takes: a condition, or a remark",
