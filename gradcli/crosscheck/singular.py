@@ -231,7 +231,7 @@ class Looks:
         generator = np.random.default_rng(SEED)
         count = len(self.plan.directions)
         drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
-        drawn = np.concatenate([drawn, drawn.sum(axis=0, keepdims=True)])
+        drawn = np.stack([*drawn, drawn[0] + 2 * drawn[1]])  # which is never 0, as they are between 1 and 2
         self.ways = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
 
     def _independent(self) -> list[tuple[Direction, ...]]:
@@ -300,7 +300,7 @@ class Looks:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
         if any(slope.kind == "unknown" for slope in slopes):
             return None
-        is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other))
+        is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
         if not all(slope.meets(slopes[0]) for slope in slopes) or not is_linear:
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
         return self._removable(one, slopes[0])

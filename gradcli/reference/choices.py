@@ -87,37 +87,21 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
 
 
 def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], shown: str) -> Tangent:
-    """The tangent of the branch that is taken; where the condition changes, that of both if they agree."""
-    condition, first, second = operands
-    change, of_first, of_second = entering
+    """The tangent of the branch that is taken; none where the condition changes, whatever the branches do there."""
+    condition, *values = operands
+    change, *of = entering
     if isinstance(condition, Undefined):
         return condition
     if not isinstance(change, Undefined) and condition in (0, 1):
-        return of_first if condition == 1 else of_second
+        return of[0 if condition == 1 else 1]
     if isinstance(change, Undefined) and change.kind not in ("jump", "kink"):
         return change
     is_decided = isinstance(change, Undefined) and change.decided
-    missing = next((o for o in (first, second, of_first, of_second) if isinstance(o, Undefined)), None)
-    if missing is not None:
-        # a branch without a value at this very point may have a limit, as sin(x)/x has at 0
-        is_decided = is_decided and missing.decided and missing.kind != "domain"
-        return Undefined("jump", f"{shown} changes its branch here: {missing.reason}", is_decided)
-    return _where_branches_meet((first, second), (of_first, of_second), shown, is_decided=is_decided)
-
-
-def _where_branches_meet(
-    values: tuple[Ball, Ball], tangents: tuple[Ball | None, Ball | None], shown: str, *, is_decided: bool
-) -> Tangent:
-    """The tangent where two branches meet: their common one, or that it is undefined at a kink or a jump."""
     first, second = values
-    of_first, of_second = (arb(0) if tangent is None else tangent for tangent in tangents)
-    if first == second and of_first == of_second:
-        return tangents[0] if tangents[1] is None else tangents[1]
-    is_decided = is_decided and (bool(first != second) or (bool(first == second) and bool(of_first != of_second)))
-    if first.overlaps(second):
-        reason = f"{shown} has a kink here: its branches meet with different slopes"
-        return Undefined("kink", reason, is_decided)
-    return Undefined("jump", f"{shown} jumps here", is_decided)
+    is_missing = any(isinstance(tangent, Undefined) for tangent in of)
+    if is_missing or isinstance(first, Undefined) or isinstance(second, Undefined) or not first.overlaps(second):
+        return Undefined("jump", f"{shown} changes its branch here", is_decided)
+    return Undefined("kink", f"{shown} has a kink here: it changes its branch", is_decided and bool(first == second))
 
 
 def jump_of(tangents: Iterable[Tangent]) -> Undefined | None:
@@ -170,12 +154,10 @@ class Extreme:
         if undefined:
             missing = next((one for one in undefined if one.kind != "kink"), undefined[0])
             return Undefined(missing.kind, f"{reason}, and there {missing.reason}", False)
-        moving = {n: arb(0) if tangent is None else tangent for n, tangent in known.items()}
-        first = moving[self.possible[0]]
-        if all(ball == first for ball in moving.values()):
+        first, *others = (arb(0) if tangent is None else tangent for tangent in known.values())
+        if all(ball == first for ball in others):
             return first
-        tied: list[Ball] = [ball for n, ball in moving.items() if n in self.certain]
-        return Undefined("kink", reason, any(bool(ball != tied[0]) for ball in tied))
+        return Undefined("kink", reason, len(self.certain) == len(self.possible))
 
 
 def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome:

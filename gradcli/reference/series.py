@@ -139,7 +139,13 @@ class Series:
         return replace(self, terms=tuple((p, -c) for p, c in self.terms))
 
     def __sub__(self, other: Series) -> Series:
-        return self + -other
+        # One and the same ball is one number, which cancels exactly, as two balls never show it.
+        own, others = dict(self.terms), dict(other.terms)
+        same = {p for p, c in own.items() if others.get(p) is c}
+        first, second = (
+            replace(one, terms=tuple(term for term in one.terms if term[0] not in same)) for one in (self, other)
+        )
+        return first + -second
 
     def __mul__(self, other: Series) -> Series:
         is_continuous = self.is_continuous and other.is_continuous

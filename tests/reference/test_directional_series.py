@@ -20,15 +20,19 @@ def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
 @pytest.mark.parametrize(
     ("text", "slope"),
     [
-        *(("x/log(abs(x))", 0), ("x/log(2*abs(x)) + x**2", 0), ("x/log(abs(x))**2", 0), ("x**2*log(abs(x))", 0)),
-        *(("x/log2(abs(x))", 0), ("exp(-1/x**2)", 0), ("x**2*sin(pi/x)", 0), ("x*abs(x)**0.1*log(abs(x))", 0)),
-        *(
-            ("x/log(abs(x)) + x", 1),
-            ("exp(x)*x/log(abs(x)) - 2*x", -2),
-            ("x*tanh(1/x**2)", 1),
-            ("x*erfc(1/x)*0 - x", -1),
-        ),
-        *(("x**2/(1 + exp(1/x))", 0)),
+        ("x/log(abs(x))", 0),
+        ("x/log(2*abs(x)) + x**2", 0),
+        ("x/log(abs(x))**2", 0),
+        ("x**2*log(abs(x))", 0),
+        ("x/log2(abs(x))", 0),
+        ("exp(-1/x**2)", 0),
+        ("x**2*sin(pi/x)", 0),
+        ("x*abs(x)**0.1*log(abs(x))", 0),
+        ("x/log(abs(x)) + x", 1),
+        ("exp(x)*x/log(abs(x)) - 2*x", -2),
+        ("x*tanh(1/x**2)", 1),
+        ("x*erfc(1/x)*0 - x", -1),
+        ("x**2/(1 + exp(1/x))", 0),
     ],
 )
 def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
@@ -64,7 +68,7 @@ def test_a_slow_way_on_one_side_is_seen() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["x*sin(pi/x)", "x*sin(log(abs(x)))", "x*cos(2*pi*log2(abs(x)))", "x*lgamma(abs(x))", "x/log(log(2 + 1/abs(x)))"],
+    ["x*sin(pi/x)", "x*sin(log(abs(x)))", "x*cos(2*pi*log2(abs(x)))", "x*lgamma(abs(x))"],
 )
 def test_what_no_series_tells_is_left_open(text: str) -> None:
     """Oscillations, and functions that have no such series."""
