@@ -129,3 +129,48 @@ def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
     for x in (1e100, -1e200, 1e300):
         assert checked("abs(tanh(floor(x)) - 1)", x).verdict != "disagree"
         assert checked("tanh(floor_divide(x, 2))", x).verdict != "disagree"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "by", "jump"),
+    [
+        ("2**round(x)", {"x": 0.5}, "x", "from 1 on the left over 1 to 2 on the right"),
+        ("x**sign(a)", {"x": 2.0, "a": 0.0}, "a", "from 0.5 on the left over 1 to 2 on the right"),
+        ("(1 + r)**floor(t)", {"r": 1.0, "t": 2.0}, "t", "from 2 on the left over 4 to 4 on the right"),
+        ("lr*0.5**(t//30)", {"lr": 4.0, "t": 60.0}, "t", "from 2 on the left over 1 to 1 on the right"),
+        ("exp2(ceil(x))", {"x": 1.0}, "x", "from 2 on the left over 2 to 4 on the right"),
+        ("pow(2, trunc(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
+        ("float_power(2, floor(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
+        ("ldexp(3, floor(x))", {"x": 1.0}, "x", "from 3 on the left over 6 to 6 on the right"),
+        ("logaddexp2(floor(x), 0) - log2(1 + exp2(floor(x))) + floor(x)", {"x": 1.0}, "x", "from 0 on the left over 1"),
+    ],
+)
+@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian", "check"])
+def test_a_jump_in_an_exponent_is_a_jump(command: str, text: str, at: dict[str, float], by: str, jump: str) -> None:
+    """By hand, for every command; torch says 0."""
+    check = asked(command, text, at)
+    found = next(f for f in check.findings if f.variable == by and f.of in ("", "gradient"))
+    assert (check.verdict, found.verdict, found.one_sided) == ("kink", "kink", (0, 0))
+    assert jump in found.note
+
+
+def test_a_special_value_inside_of_a_kink_is_not_that_of_both_sides() -> None:
+    """By hand: sinc is 1 - (pi*x)**2/6 + ..., so that of relu(a) has second derivatives 0 and -pi**2/3 at 0."""
+    check = asked("hessian", "sinc(relu(a))", {"a": 0.0})
+    (found,) = (f for f in check.findings if f.of == "hessian")
+    assert found.verdict == "kink"
+    assert found.one_sided == pytest.approx((0, -(np.pi**2) / 3))
+    assert asked("hessian", "sinc(abs(a))", {"a": 0.0}).findings[0].reference == pytest.approx(-(np.pi**2) / 3)
+
+
+@pytest.mark.parametrize(("text", "has"), [("relu(x)", "1"), ("maximum(x, 2*x)", "1"), ("where(x > 0, 3*x, x)", "")])
+def test_a_formula_that_takes_another_side_than_torch_is_said_to(text: str, has: str) -> None:
+    """Of relu it is 1 where x is 0 or more, and torch takes 0."""
+    (found,) = asked("grad", text, {"x": 0.0}).findings
+    assert found.note.endswith(f", where the formula has {has}") == bool(has)
+
+
+@pytest.mark.parametrize("text", ["maximum(x, y) + minimum(x, y)", "abs(x - y) + 2*minimum(x, y)"])
+def test_kinks_that_cancel_in_a_product_are_none(text: str) -> None:
+    """By hand: x + y, and x - y."""
+    assert asked("grad", text, {"x": 1.0, "y": 1.0}).verdict == "agree"

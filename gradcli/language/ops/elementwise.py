@@ -50,7 +50,6 @@ EXPONENTIAL = (
         "the natural logarithm",
         numpy="log",
         domain="x > 0",
-        outlives_domain=True,
         notation=("log(x, base)",),
     ),
     known(
@@ -140,7 +139,6 @@ HYPERBOLIC = (
         "the inverse hyperbolic tangent",
         numpy="arctanh",
         domain="-1 < x < 1",
-        outlives_domain=True,
         harmless=("0",),
     ),
 )

@@ -171,7 +171,6 @@ class Op:
             of what is evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
-        outlives_domain: Whether the derivative has values where the operation has none.
         overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
         guarded: The operand that must stay inside the domain, if not the first.
         harmless: Operands, as texts, at which value and slope are finite, if not 1 and 0.
@@ -221,7 +220,6 @@ class Op:
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
     is_step: bool = False
-    outlives_domain: bool = False
     overflows: bool = False
     guarded: str = ""
     harmless: tuple[str, ...] = ()
