@@ -24,6 +24,7 @@ from gradcli.crosscheck.compare import (
     number_of,
     to_float,
 )
+from gradcli.crosscheck.judge import unless_minor
 from gradcli.crosscheck.point import Point, unravel, way
 from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
 from gradcli.reference.balls import exists, precision
@@ -117,7 +118,9 @@ class HessianRows:
             return row
         try:
             require_time()
-            row.decided += self._balls(asked, u, slopes, is_row=is_row)
+            found = self._balls(asked, u, slopes, is_row=is_row)
+            is_strict = self.tolerance.is_strict
+            row.decided += found if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in found]
             row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
         except (OverBudgetError, OverTimeError) as error:
             row.missing = str(error) or OVER_BUDGET

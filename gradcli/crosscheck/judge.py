@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +42,7 @@ from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Found
-from gradcli.results import Check, Entry
+from gradcli.results import Array, Check, Entry
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import Proof
@@ -156,7 +155,7 @@ class _Judge:
             looked[str(symbol)] |= by_structure
         lost = [entry for entry in proof.off if not self._is_looked_at(entry, looked)]
         self._mark(survey, lost, looked, of_y)
-        decided += lost if self.case.tolerance.is_strict else map(self._marked_if_minor, lost)
+        decided += lost if self.case.tolerance.is_strict else map(self._marked, lost)
         more = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.lost.items())
         is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
@@ -355,37 +354,50 @@ class _Judge:
             from gradcli.crosscheck.singular import classify_singularities
 
             decided += classify_singularities(case, singular)
-        return decided if case.tolerance.is_strict else list(map(self._marked_if_minor, decided))
+        return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
-    @cached_property
-    def _is_of_matrices(self) -> bool:
-        """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
-        ops = (line.call.op for line in self.point.source.lines)
-        return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
-
-    def _left_over(self, entries: int) -> float:
-        """Give what may be left in place of a 0, relative to the largest entry: at most what passes as agreement."""
-        terms = LEFT_OVER * max((size for shape in self.point.shapes.values() for size in shape), default=1)
-        return min(min(entries, terms) * float(np.finfo(self.torch.dtype).eps), self.case.tolerance.rtol)
-
-    def _marked_if_minor(self, entry: Entry) -> Entry:
-        """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
-
-        The gradient of a tensor is vᵀJ, or one row of J.  Small is the tolerance: an error that passes as agreement in
-        the largest entry moves a step along the gradient as much.  A number in the place of a 0 agrees if it is a few
-        roundings of the largest entry of all gradients, as kernels leave them that go through whole matrices.
-        """
-        is_zero = entry.verdict == "disagree" and entry.truth == 0 and self._is_of_matrices
-        if entry.variable is None or not (is_zero or entry.verdict == "inaccurate"):
+    def _marked(self, entry: Entry) -> Entry:
+        if entry.verdict not in ("disagree", "inaccurate"):
             return entry
         blocks = (self.torch.vjp if entry.row is None else self.torch.jacobian) or {}
-        chosen = blocks if is_zero else (entry.variable,)
-        rows = [np.ravel(blocks[name] if entry.row is None else blocks[name][entry.row]) for name in chosen]
-        gradient = np.abs(np.concatenate(rows))
-        largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
-        if is_zero and abs(number_of(entry)) <= self._left_over(gradient.size) * largest:
-            note = f"0 up to rounding of terms of size {largest:.2g}"
-            return replace(entry, verdict="agree", note=note, relative_error=None)
-        if is_zero or not abs(entry.truth - arb(entry.torch)) <= self.case.tolerance.rtol * largest:
-            return entry
-        return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
+        rows = blocks if entry.row is None else {name: blocks[name][entry.row] for name in blocks}
+        return unless_minor(entry, rows, self.point, self.case.tolerance)
+
+
+def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tolerance: Tolerance) -> Entry:
+    """Mark an entry that lost digits as minor if its error is small next to the largest entry of its gradient.
+
+    The gradient of a tensor is vᵀJ, or one row of J or of a Hessian.  Small is the tolerance: an error that passes as
+    agreement in the largest entry moves a step along the gradient as much.  A number in the place of a 0 agrees if it
+    is a few roundings of the largest entry of all gradients, as kernels leave them that go through whole matrices.
+
+    Args:
+        entry: As it was decided.
+        gradients: Torch's numbers of all of its gradient, by variable.
+        point: The function.
+        tolerance: How far a number may be from the truth.
+    """
+    is_zero = entry.verdict == "disagree" and entry.truth == 0 and _is_of_matrices(point)
+    if entry.variable is None or not (is_zero or entry.verdict == "inaccurate"):
+        return entry
+    chosen = gradients if is_zero else (entry.variable,)
+    gradient = np.abs(np.concatenate([np.ravel(gradients[name]) for name in chosen]))
+    largest = float(gradient.max(where=np.isfinite(gradient), initial=0.0))
+    if is_zero and abs(number_of(entry)) <= _left_over(gradient.size, point, tolerance) * largest:
+        note = f"0 up to rounding of terms of size {largest:.2g}"
+        return replace(entry, verdict="agree", note=note, relative_error=None)
+    if is_zero or not abs(entry.truth - arb(entry.torch)) <= tolerance.rtol * largest:
+        return entry
+    return replace(entry, is_minor=True, note=f"{entry.note}; minor beside the largest entry, {largest:.2g}")
+
+
+def _is_of_matrices(point: Point) -> bool:
+    """Tell whether torch may compute with whole matrices, and so leave a number where the truth is 0."""
+    ops = (line.call.op for line in point.source.lines)
+    return any(op.adds_terms and op.kind in (Kind.CONTRACTION, Kind.SPECTRAL, Kind.DEFINED) for op in ops)
+
+
+def _left_over(entries: int, point: Point, tolerance: Tolerance) -> float:
+    """Give what may be left in place of a 0, relative to the largest entry: at most what passes as agreement."""
+    terms = LEFT_OVER * max((size for shape in point.shapes.values() for size in shape), default=1)
+    return min(min(entries, terms) * float(np.finfo(tolerance.dtype).eps), tolerance.rtol)
