@@ -42,7 +42,7 @@ FEW = 1_024
 """Elements of a product up to which balls look at each; of more, at those that bounds leave open."""
 
 MOST_OPEN = 256
-"""Elements of a product that bounds leave open, up to which balls look at them."""
+"""Elements that nothing decides, up to which each has an entry."""
 
 
 @dataclass
@@ -106,9 +106,6 @@ class HessianRows:
                 row.error, row.decided = proof.error, [replace(entry, row=()) for entry in proof.shown]
         left = sum(int(np.count_nonzero(block)) for block in is_open.values())
         row.bounded = total - left - len(row.decided)
-        if total > FEW and left > MOST_OPEN:
-            row.missing, row.left = OVER_BUDGET, left
-            return row
         asked = [
             Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", float(product[name].ravel()[j]))
             for name in self.wrt
@@ -124,7 +121,8 @@ class HessianRows:
             row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
         except (OverBudgetError, OverTimeError) as error:
             row.missing = str(error) or OVER_BUDGET
-            row.decided += [replace(entry, note=row.missing) for entry in asked]
+            row.decided += [replace(entry, note=row.missing) for entry in asked] if left <= MOST_OPEN else []
+            row.left = left if left > MOST_OPEN else 0
         return row
 
     def _balls(

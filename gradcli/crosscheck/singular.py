@@ -22,7 +22,7 @@ from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
-from gradcli.reference.directional_series import Element, Rays
+from gradcli.reference.directional_series import Element, Picks, Rays
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
@@ -188,12 +188,13 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
             for bits in BITS:
                 plan, looked_at, left = _affordable(case, waiting)
                 entries += [_unseen(one, f"{WHOLE} was over the budget") for one in left]
+                waiting = list(looked_at)
                 looks = Looks(case, plan, bits) if plan else None
-                waiting = []
                 for one in looked_at if looks else ():
                     found = looks.verdict(one) if looks else None
-                    entries += [] if found is None else [found]
-                    waiting += [one] if found is None else []
+                    if found is not None:
+                        entries.append(found)
+                        waiting.remove(one)
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
     return entries + [_untold(one) for one in waiting]
@@ -223,6 +224,7 @@ class Looks:
     plan: Plan
     bits: int
     _known: dict[tuple[object, ...], Mapping[int, Element]] = field(default_factory=dict)
+    picks: dict[tuple[object, ...], Picks | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rays = Rays(self.plan, self.bits)
@@ -251,6 +253,7 @@ class Looks:
             if self.rays.work > MOST_MEMBERS:
                 return {}
             self._known[key] = self.rays.on(moving)
+            self.picks[key] = self.rays.picks
         return self._known[key]
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
@@ -338,15 +341,22 @@ class Looks:
             is_over = self.rays.work > MOST_MEMBERS and not self.side(self.case.direction(one.entry), 1)
             return jump or (_unseen(one, f"{WHOLE} was over the budget") if is_over else None)
         if left.ball is not None and right.ball is not None:
-            return _meeting(one, left.ball, right.ball, self.case.tolerance)
+            return _meeting(one, left.ball, right.ball, self.case.tolerance, is_one=self._is_one_function(one))
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return replace(one.entry, verdict="undefined", note=note, proven=True)
+
+    def _is_one_function(self, one: Singular) -> bool:
+        """Whether both sides go through the same branches of analytic functions, so that y is one across the point."""
+        group = self.group_of[self.case.direction(one.entry)]
+        left, right = (self.picks.get((group, sign)) for sign in (-1, 1))
+        return left is not None and left == right
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """The derivative on one side, if y certainly goes on from its value at the point there."""
         look = self.side(self.case.direction(one.entry), sign)
-        if any(isinstance(look.get(row), Absent) for row in one.rows):
-            return Limit("absent")
+        kinds = [Limit.of(look.get(row, Undecided())).kind for row in one.rows]
+        if "absent" in kinds or "infinite" in kinds:
+            return Limit("absent" if "absent" in kinds else "infinite")
         is_on = all(self._goes_on(row, look.get(row)) for row in one.rows)
         return self._slope(one, look).times(sign) if is_on else Limit("unknown")
 
@@ -394,11 +404,11 @@ class Looks:
         return None
 
 
-def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
+def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance, *, is_one: bool) -> Entry | None:
     """The verdict where the derivatives on both sides exist; None if it is not certain whether they differ."""
     if not left.overlaps(right):
         return kink(one, left, right)
-    if left == right:
+    if left == right or is_one:
         return smooth(one, right, tolerance)
     return None
 

@@ -24,11 +24,12 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan
 from gradcli.reference.exact_numbers import Form
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
+from gradcli.reference.rules import Undefined, curvature, exponent_of, is_polynomial, rule_of
 from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import (
     ANALYTIC,
     CONSTANT,
+    ENTIRE,
     FLAT,
     FUNCTIONS,
     Absent,
@@ -52,14 +53,24 @@ Element = Series | Absent | Divergent | Undecided
 """What an element is on the ray: no value there, beyond all powers, or not known."""
 
 
+Picks = dict[tuple[Atom, int], float]
+"""What branches, extremes, signs and steps decided on a ray, by line and element."""
+
+
 class Rays:
-    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them."""
+    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them.
+
+    Attributes:
+        picks: What was decided on the last ray; None if something on it was not analytic across the point, as a root is
+            of what is 0 there: else two rays with the same decisions are of one function.
+    """
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
         self.run = Run(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
         self.work = 0
+        self.picks: Picks | None = {}
         with precision(bits):
             self.run.evaluate()
 
@@ -68,7 +79,7 @@ class Rays:
         program = self.reference.program
         reached = self._reached(moving)
         with precision(self.bits):
-            self.known = {}
+            self.known, self.picks = {}, {}
             for (symbol, j), weight in moving.items():
                 value = self.run.values.get(symbol, {}).get(j)
                 if value is not None:
@@ -134,6 +145,23 @@ class Rays:
                 members[e].append(inside)
         return members
 
+    def _decided(self, line: Line, e: int, operands: list[Series], found: Series) -> None:
+        """Remember what an operation decided; see `picks`."""
+        op = line.call.op
+        decided: float | None = 0
+        if op.is_extreme:
+            decided = next((n for n, a in enumerate(operands) if (a.terms, a.rest) == (found.terms, found.rest)), None)
+        elif op.sense or op.is_step:
+            decided = float(found.constant.mid())
+        elif op.name == "abs":
+            decided = operands[0].sign()
+        elif not op.coefficients and op.name not in ("mul", "div") and not _is_analytic(line, operands):
+            decided = None
+        if decided is None:
+            self.picks = None
+        elif self.picks is not None and decided:
+            self.picks[line.symbol, e] = decided
+
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
         """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
         if not isinstance(element, Series) or isinstance(value, Undefined):
@@ -160,9 +188,12 @@ class Rays:
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
                 found = _elementwise(line, operands)
+                self._decided(line, e, operands, found)
                 return replace(found, is_continuous=found.is_continuous and all(a.is_continuous for a in operands))
             if op.is_extreme:
-                return reduce(lambda a, b: _extreme(a, b, op), operands)
+                found = reduce(lambda a, b: _extreme(a, b, op), operands)
+                self._decided(line, e, operands, found)
+                return found
             if op.is_nonlinear_fold:
                 return reduce(Series.__mul__, operands, constant(arb(1)))
             if _is_sum(line):
@@ -199,6 +230,17 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
     if name in FUNCTIONS:
         return FUNCTIONS[name](a)
     return _smooth(line, operands)
+
+
+def _is_analytic(line: Line, operands: list[Series]) -> bool:
+    """Whether an operation is analytic where its operands tend to."""
+    if not all(a.is_bounded for a in operands):
+        return False
+    if line.call.op.name in ENTIRE or is_polynomial(line.call):
+        return True
+    rule, limits = rule_of(line.call), [a.constant for a in operands]
+    slopes = (rule.slope(k, list(limits), "") for k, parameter in enumerate(rule.parameters) if parameter is not None)
+    return not any(isinstance(slope, Undefined) for slope in slopes)
 
 
 def _still(value: Ball | Undefined) -> Element:

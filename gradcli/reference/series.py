@@ -450,6 +450,10 @@ ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
 """Operations with many coefficients around an inner point of their domain."""
 
 
+ENTIRE = frozenset("exp sin cos sinh cosh tanh atan asinh erf erfc sinc i0 i1".split())
+"""Those that are analytic at every real number."""
+
+
 def coefficients_of(name: str, at: Ball) -> list[Ball]:
     """The power series of an analytic operation around a point, where that is inside of its domain.
 
