@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -24,7 +25,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.directional_series import Element, Picks, Rays
 from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.footprint import Footprint, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
@@ -35,6 +36,9 @@ BITS = (256, 1_152)
 
 MOST_ROUNDING = 8
 """Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
+
+ROOM = 4
+"""How much more values than usual may be taken at the point, as that is done once for all rays."""
 
 MOST_MEMBERS = 40_000
 """Members of the operations on all rays, which take some twenty microseconds each."""
@@ -116,13 +120,15 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     """A plan of these entries, with all inputs where a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
-    program = case.reference.program
+    reference, program = copy(case.reference), case.reference.program
+    reference.budget *= ROOM
+    reference.footprint = Footprint(reference.shapes, reference.budget)
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
-            inside = case.reference.made_of({program.output: rows})
+            inside = reference.made_of({program.output: rows})
             moving = [s for s in program.variables if s not in program.masks]  # more than true or false
             directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
-        return case.reference.plan(list(directions), rows)
+        return reference.plan(list(directions), rows)
     except OverBudgetError:
         return None
 

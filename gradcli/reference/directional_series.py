@@ -184,7 +184,7 @@ class Rays:
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
             if any(isinstance(a, Divergent) for a in inside):
-                return _beyond(op, inside)
+                return _beyond(line, inside)
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
                 found = _elementwise(line, operands)
@@ -270,13 +270,17 @@ def _series(element: Element) -> Series:
     raise element
 
 
-def _beyond(op: Op, inside: list[Element]) -> Element:
+def _beyond(line: Line, inside: list[Element]) -> Element:
     """An operation on what grows faster than all powers: its reciprocal is flat, the rest of a sum does not matter."""
-    first, *rest = inside
+    op, (first, *rest) = line.call.op, inside
     if op.name == "div" and isinstance(rest[0], Divergent):
         return _series(first) * Series((), FLAT)
     others = [a for a in inside if not isinstance(a, Divergent)]
-    if op.coefficients and len(others) == len(inside) - 1 and all(isinstance(a, Series) for a in others):
+    if (
+        (op.coefficients or _is_sum(line))
+        and len(others) == len(inside) - 1
+        and all(isinstance(a, Series) for a in others)
+    ):
         return Divergent()
     return next((a for a in others if isinstance(a, Absent)), Undecided())
 

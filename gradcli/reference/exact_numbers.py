@@ -51,10 +51,12 @@ class Numbering:
 
     Args:
         run: Whose values they are.
+        by_value: Whether inputs go in by value. Without it each is a number of its own, so that what has the same form
+            is the same function around the point.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run, self.reference = run, run.reference
+    def __init__(self, run: Run, *, by_value: bool = True) -> None:
+        self.run, self.reference, self.by_value = run, run.reference, by_value
         self._forms: dict[Atom, dict[int, Form]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._lines = iter(self.reference.program.lines)
@@ -78,7 +80,7 @@ class Numbering:
         return constant_of(self.form(symbol, element))
 
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
-        exact = None if isinstance(value, Undefined) else fraction(value)
+        exact = fraction(value) if self.by_value and not isinstance(value, Undefined) else None
         return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
 
     def _of_atom(self, atom: Atom) -> Form:
@@ -183,7 +185,7 @@ class Numbering:
                 return self._rational(Fraction(0))
             case "cos" if self._is_of_pi(first, 2) and not self._is_of_pi(first, 1):
                 return self._rational(Fraction(0))
-            case "detach":
+            case "detach" if self.by_value:
                 return first
             case "zeros_like" | "ones_like":
                 return self._rational(Fraction(int(op.name == "ones_like")))

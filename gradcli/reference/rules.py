@@ -297,7 +297,8 @@ class Rounding:
     def entering(self, op: Op, values: list[Outcome], order: int) -> list[Outcome]:
         """The members of a list, or of a matrix row by row, with what torch's way through all of them does.
 
-        >>> Rounding(53, -1074).entering(TABLE["prod"], [arb(2) ** -700, arb(2) ** -700, arb(2) ** 900], 0)[0].decided
+        >>> small, large = arb(2) ** -700, arb(2) ** 900
+        >>> Rounding(53, -1074).entering(ops.TABLE["prod"], [small, small, large], 0)[0].decided
         False
         """
         if any(isinstance(value, Undefined) for value in values):

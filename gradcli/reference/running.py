@@ -6,7 +6,7 @@ them; products, determinants and inverses have partial derivatives of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,7 @@ class Run:
         self.plan, self.reference, self.shift = plan, plan.reference, shift or {}
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
+        self._functions: Numbering | None = None
 
     @property
     def numbering(self) -> Numbering:
@@ -218,7 +219,12 @@ class Run:
             return self._chosen_operands(line, tangents)
         if op.is_extreme:
             return self._chosen_elements(line, tangents)
-        return self._line_tangents(line, tangents)
+        found = self._line_tangents(line, tangents)
+        if not op.sense or {*op.sense} != {-sign for sign in op.sense}:
+            return found
+        # an equation of a function with itself holds on both sides, as `cov == cov.T` of a covariance does
+        jumps = [isinstance(one, Undefined) and one.kind == "jump" for one in found]
+        return [None if jumps[n] and self._is_one_function(line, n) else one for n, one in enumerate(found)]
 
     def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
         elements = self.plan.pairs[line.symbol][1]
@@ -258,7 +264,20 @@ class Run:
             return [of[1] for _, of in pairs]
         if op.is_branch:
             return [branch_tangent(values, of, shown) for values, of in pairs]
-        return [self._larger(line, values, of, shown) for values, of in pairs]
+        return [
+            of[0] if self._are_one_function(line, n, of) else self._larger(line, values, of, shown)
+            for n, (values, of) in enumerate(pairs)
+        ]
+
+    def _are_one_function(self, line: Line, n: int, of: Sequence[Tangent]) -> bool:
+        """Whether both operands of an extreme are the same around the point, which balls of their slopes never show."""
+        if any(tangent is None or isinstance(tangent, Undefined) or tangent.is_exact() for tangent in of):
+            return False
+        return self._is_one_function(line, n)
+
+    def _is_one_function(self, line: Line, n: int) -> bool:
+        self._functions = self._functions or Numbering(self, by_value=False)
+        return self.are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
 
     def _operands_and_tangents(
         self, line: Line, tangents: Mapping[Atom, list[Tangent]]
@@ -283,12 +302,12 @@ class Run:
             return values
         return (*values[:-2], first.mid(), first.mid()) if self.are_same(line, element) else values
 
-    def are_same(self, line: Line, element: int) -> bool:
-        """Whether the last two operands of a line have one form at an element, and so are one number."""
-        forms, operands = [], line.call.operands
+    def are_same(self, line: Line, element: int, numbering: Numbering | None = None) -> bool:
+        """Whether the last two operands of a line have one form at an element: of values, if of nothing else."""
+        forms, operands, numbering = [], line.call.operands, numbering or self.numbering
         for k in (len(operands) - 2, len(operands) - 1):
             (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
-            forms.append(self.numbering.form(operands[k], source))
+            forms.append(numbering.form(operands[k], source))
         return forms[0] == forms[1]
 
     def _larger(self, line: Line, values: tuple[Outcome, ...], of: list[Tangent], shown: str) -> Tangent:

@@ -36,6 +36,8 @@ MEETINGS = [
     ("amax(x)**2", [0.0, 0.0], "agree"),
     ("minimum(0, -abs(x))", 0.0, "kink"),
     ("maximum(exp(x), exp(w))", X, "kink"),
+    ("minimum(exp(x), clamp(exp(x), 0.1, 9))", X, "agree"),
+    ("minimum(exp(x)*w, clamp(exp(x), 0.1, 9)*w)", X, "agree"),
     ("minimum(exp(x), detach(exp(x)))", X, "kink"),
     ("minimum(exp(x), clamp(exp(x), 0.1, exp(w)))", X, "kink"),
     # A branch that has no value here may have a limit
