@@ -28,7 +28,7 @@ def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
             ("x*tanh(1/x**2)", 1),
             ("x*erfc(1/x)*0 - x", -1),
         ),
-        *(("x**2/(1 + exp(1/x))", 0)),
+        ("x**2/(1 + exp(1/x))", 0),
     ],
 )
 def test_what_goes_to_zero_slowly_has_a_limit(text: str, slope: float) -> None:
