@@ -118,6 +118,8 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
             truths = found.entries(STEP) if found else []
             return Truths({("", ""): {(row, ()): ball for row, _, ball in truths}}, bits)
         products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
+        if any("domain" in kinds.values() for kinds in products.met.values()):
+            return Truths({}, bits)
         columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
         ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
         for by, row, direction in ways:
