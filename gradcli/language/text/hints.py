@@ -59,7 +59,7 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
 
 _WITHOUT_DERIVATIVE = (
     "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
-    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 zeta gammainc gammaincc igamma igammac"
+    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 gammainc gammaincc igamma igammac"
 ).split()
 """Special functions that torch computes and does not differentiate."""
 
