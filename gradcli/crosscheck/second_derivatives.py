@@ -47,6 +47,7 @@ from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of, Verdict
@@ -118,7 +119,8 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
             truths = found.entries(STEP) if found else []
             return Truths({("", ""): {(row, ()): ball for row, _, ball in truths}}, bits)
         products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
-        if any("domain" in kinds.values() for kinds in products.met.values()):
+        y = products.run.values.get(products.reference.program.output, {})
+        if any(isinstance(outcome, Undefined) for outcome in y.values()):
             return Truths({}, bits)
         columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
         ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
