@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 from dataclasses import fields
 from pathlib import Path
 
@@ -210,7 +211,7 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
 
 
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
-    """Put into the table of a copy, it has the page, the proof and the script that the guide shows."""
+    """Put into the table of a copy, it has the derivative and the proof that the guide shows."""
     (row,) = _blocks(row_fields.PAGE, "python")
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
     table = tmp_path / "gradcli" / "language" / "ops" / "networks.py"
@@ -222,6 +223,13 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])
     run = process(sys.executable, "-c", script, lines, cwd=tmp_path)
     assert run == Run(0, "".join(output for _, output in commands), "")
+
+
+def test_the_primitive_of_the_guide_stands_in_the_table() -> None:
+    """As it is shown."""
+    (row,) = _blocks(row_fields.PAGE, "py")
+    table = ROOT / "gradcli" / "language" / "ops" / "elementwise.py"
+    assert textwrap.indent(row.rstrip(), "    ") in table.read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("folder")

@@ -210,7 +210,8 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     operands = [values[a] if a in values else plain(a) for a in call.operands]
     if call.op.whole:
         _require_whole(call, operands)
-    if any(a in values and is_tensor(values[a]) and values[a].requires_grad for a in undifferentiated(call)):
+    moving = (values[a] for a in undifferentiated(call) if a in values and not call.op.is_primitive)
+    if any(is_tensor(a) and a.requires_grad for a in moving):
         statics = with_shapes(call, [operand_shape(a) for a in operands])
         meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
         tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))

@@ -58,7 +58,7 @@ def torch_script(task: Task) -> str:
     moving = reached(task.program, task.wrt)
 
     def keep(call: Call) -> bool:
-        return is_in_torch(call) and not any(moving.get(a) for a in undifferentiated(call))
+        return call.op.is_primitive or (is_in_torch(call) and not any(moving.get(a) for a in undifferentiated(call)))
 
     return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), keep).text()
 

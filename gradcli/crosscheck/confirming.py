@@ -153,7 +153,8 @@ def _positions(
     """Values of the variables that are whole numbers, such as class indices: those of the point where they fit."""
     found: dict[str, npt.NDArray[np.float64]] = {}
     program = point.source
-    for symbol in program.variables:
+    has_whole = any(line.call.op.whole for line in program.lines)
+    for symbol in program.variables if has_whole else ():
         if (name := str(symbol)) not in program.differentiable:
             given = point.inputs.get(name)
             drawn = generator.integers(0, 2, size=shapes[symbol]).astype(np.float64)

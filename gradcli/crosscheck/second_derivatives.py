@@ -47,6 +47,7 @@ from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.rules import Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of, Verdict
@@ -118,6 +119,9 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
             truths = found.entries(STEP) if found else []
             return Truths({("", ""): {(row, ()): ball for row, _, ball in truths}}, bits)
         products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
+        y = products.run.values.get(products.reference.program.output, {})
+        if any(isinstance(outcome, Undefined) for outcome in y.values()):
+            return Truths({}, bits)
         columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
         ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
         for by, row, direction in ways:
@@ -215,8 +219,8 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
         found = products.judged(unit, row, slopes, is_row=True)
         if found.missing:
             notes[found.missing] = None
-        if found.left == total:
-            break
+            if not found.bounded:  # nothing of this row is known
+                break
         rows.append(found)
         entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
         work += found.work + LOOK * sum(e.is_crossing for e in found.decided)

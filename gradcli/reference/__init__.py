@@ -1,5 +1,30 @@
 """The judge: values and derivatives as balls that are proved to contain the truth.  Imports no torch.
 
+Evaluate a Program on balls in place of floats.  A ball is a number with a radius: whatever the inputs are exactly, the
+true value is inside.  A narrow ball is an answer; of a wide one nothing is known yet, and the run repeats with more
+bits.  A derivative takes the same way, as a tangent next to each value.
+
+>>> import numpy as np
+>>> from gradcli.language.parsing import parse
+>>> from gradcli.language.program.shapes import infer
+>>> from gradcli.reference.duals import Reference
+>>> program = parse("(1 - cos(x))/x**2")
+>>> (x,) = program.variables
+>>> plan = Reference(program, infer(program, {x: ()}), {"x": np.array(1e-8)}).plan([(x, 0)])
+>>> for bits in (64, 128):
+...     print(bits, plan.run(bits).columns[0, 0])
+64 [+/- 1.81e+5]
+128 [-8.3334e-10 +/- 8.24e-15]
+
+At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the truth, where floats give 1e8.
+
+1. Few entries are followed one by one: each element that they are made of is a ball (`duals`, `running`).
+2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
+3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
+   jump and a hole that can be filled (`series`, `directional_series`).
+4. A second derivative is the tangent of the gradient, a way forward and one back (`second_order`, `array_products`).
+5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
+
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
 bounds, array_functions          whole arrays in floats, with bounds; SymPy as functions of them
 special_functions                of whole arrays what NumPy lacks: gamma functions, determinants, factors, eigenvalues

@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr
 from sympy.core.relational import Relational
 
+from gradcli.language.ops import TABLE
 from gradcli.language.program import meaning
 from gradcli.reference.balls import HEADS
 from gradcli.reference.bounds import (
@@ -45,37 +46,25 @@ from gradcli.reference.bounds import (
 from gradcli.reference.compiling import folded, fraction
 from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, sinc
 
+_MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
+
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
-    sympy.exp: monotone(np.exp),
-    sympy.log: monotone(np.log),
+    **{getattr(sympy, name): monotone(getattr(np, TABLE[name].numpy)) for name in _MONOTONE},
+    **{getattr(meaning, name): steps(getattr(np, name)) for name in ("sign", "floor", "ceil", "trunc", "round")},
     sympy.sin: of_angle(np.sin),
     sympy.cos: of_angle(np.cos),
     sympy.tan: lambda a: divide(of_angle(np.sin)(a), of_angle(np.cos)(a)),
-    sympy.asin: monotone(np.arcsin),
-    sympy.acos: monotone(np.arccos),
-    sympy.atan: monotone(np.arctan),
     sympy.atan2: angle,
-    sympy.sinh: monotone(np.sinh),
     sympy.cosh: lambda a: monotone(np.cosh)(absolute(a)),  # which rises by more than it falls
-    sympy.tanh: monotone(np.tanh),
-    sympy.asinh: monotone(np.arcsinh),
-    sympy.acosh: monotone(np.arccosh),
-    sympy.atanh: monotone(np.arctanh),
     sympy.erf: monotone(error_function, LOSS * 2**11),
     sympy.erfc: erfc,
-    sympy.erfinv: ball_by_ball(HEADS[sympy.erfinv]),
     sympy.besseli: bessel,
-    meaning.lgamma: ball_by_ball(HEADS[meaning.lgamma]),
-    meaning.polygamma: ball_by_ball(HEADS[meaning.polygamma]),
+    **{one: ball_by_ball(HEADS[one]) for one in (sympy.erfinv, meaning.lgamma, meaning.polygamma)},
+    **{one: ball_by_ball(HEADS[one]) for one in meaning.DESCRIBED.values()},
     meaning.sinc: sinc,
     sympy.Abs: absolute,
     meaning.abs: absolute,
     sympy.sign: steps(np.sign),
-    meaning.sign: steps(np.sign),
-    meaning.floor: steps(np.floor),
-    meaning.ceil: steps(np.ceil),
-    meaning.trunc: steps(np.trunc),
-    meaning.round: steps(np.round),
     meaning.eq: is_same,
     meaning.where: chosen,
     meaning.maximum: larger,

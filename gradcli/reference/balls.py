@@ -21,6 +21,8 @@ from typing import Any
 import sympy
 from flint import acb, arb, arb_mat, ctx
 
+from gradcli.language import ops
+from gradcli.language.ops import Op
 from gradcli.language.program import meaning
 
 Ball = Any
@@ -129,30 +131,25 @@ def _cotangents(n: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _from_row(op: Op) -> Callable[..., Ball]:
+    """What the row says; anything outside of its domain, where Arb and torch may continue it in ways of their own."""
+
+    def value(*operands: Ball) -> Ball:
+        found = op.on_balls(*operands)
+        return _UNKNOWN if found is None or not exists(found) else found
+
+    return value
+
+
 def _truth(holds: bool, fails: bool) -> Ball:
     """1 or 0, or the ball around both where a condition cannot be decided."""
     return arb(int(holds)) if holds or fails else arb(0.5, 0.5)
 
 
 HEADS: Mapping[Any, Callable[..., Ball]] = {
-    sympy.exp: arb.exp,
-    sympy.log: arb.log,
-    sympy.sin: arb.sin,
-    sympy.cos: arb.cos,
-    sympy.tan: arb.tan,
-    sympy.asin: arb.asin,
-    sympy.acos: arb.acos,
-    sympy.atan: arb.atan,
+    **{getattr(sympy, name): getattr(arb, name) for name in meaning.SHARED},
+    **{head: _from_row(ops.TABLE[name]) for name, head in meaning.DESCRIBED.items()},
     sympy.atan2: _angle,
-    sympy.sinh: arb.sinh,
-    sympy.cosh: arb.cosh,
-    sympy.tanh: arb.tanh,
-    sympy.asinh: arb.asinh,
-    sympy.acosh: arb.acosh,
-    sympy.atanh: arb.atanh,
-    sympy.erf: arb.erf,
-    sympy.erfc: arb.erfc,
-    sympy.erfinv: arb.erfinv,
     meaning.polygamma: _polygamma,
     sympy.besseli: lambda order, x: x.bessel_i(order),
     sympy.Abs: operator.abs,
@@ -168,6 +165,7 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.maximum: arb.max,
     meaning.minimum: arb.min,
     meaning.detach: operator.pos,
+    meaning.unknown: lambda *_: _UNKNOWN,
     meaning.gt: lambda a, b: _truth(bool(a > b), bool(a <= b)),
     meaning.ge: lambda a, b: _truth(bool(a >= b), bool(a < b)),
     meaning.lt: lambda a, b: _truth(bool(a < b), bool(a >= b)),

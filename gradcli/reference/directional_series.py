@@ -355,7 +355,7 @@ def _smooth(line: Line, operands: list[Series]) -> Series:
         return composed(coefficients_of(line.call.op.name, balls[0]), moving[0])
     rule = rule_of(line.call)
     value = rule.evaluate(list(balls), "")
-    slopes = [rule.slope(k, list(balls), "") for k in range(len(balls))]
+    slopes = [arb(0) if a.least is None else rule.slope(k, list(balls), "") for k, a in enumerate(moving)]
     if isinstance(value, Undefined) or any(isinstance(s, Undefined) for s in slopes):
         raise Undecided
     total = Series(constant(value).terms, is_continuous=all(a.is_continuous for a in operands))

@@ -25,9 +25,6 @@ from gradcli.reference.running import Run
 
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 
-REFLECTED = frozenset(["lgamma", "digamma", "polygamma"])
-"""Operations whose kernel rounds the argument, as it reflects or shifts it."""
-
 FEW_BITS = 20
 """Binary places of a constant that is as written."""
 
@@ -94,15 +91,22 @@ class RoundedRun(Run):
             return arb(int(0 in op.sense))
         if op.is_extreme:
             return _one_of(operands, outcome, op)
-        if op.name in REFLECTED:
-            return self._reflected(line, outcome, operands[0])
-        return outcome
+        return outcome if op.kernel == (0, 0.0) else self._moved(line, operands)
 
-    def _reflected(self, line: Line, outcome: Ball, x: Outcome) -> Outcome:
+    def _moved(self, line: Line, operands: Sequence[Outcome]) -> Outcome:
+        """The result of a kernel that rounds on its way, as it reflects or shifts an operand, or ends a series.
+
+        What has fewer bits than usual may be 0 there.
+        """
+        *others, x = operands
         assert not isinstance(x, Undefined), "it has a value"  # noqa: S101
-        moved = rule_of(line.call).evaluate([x + arb(0, abs(x).upper() * arb(2) ** (1 - self.format.bits))], "a part")
-        if isinstance(moved, Undefined) or line.call.op.name != "polygamma":
+        units, loss = line.call.op.kernel
+        width = abs(x).upper() * units * arb(2) ** (1 - self.format.bits)
+        moved = rule_of(line.call).evaluate([*others, x + arb(0, width)], "a part")
+        if isinstance(moved, Undefined):
             return moved
+        if line.call.op.name != "polygamma":
+            return moved + arb(0, abs(moved).upper() * loss + arb(2) ** (self.format.smallest + self.format.bits))
         order = line.call.statics[0]
         if order == 1:
             return moved + arb(0, abs(moved).upper() * SERIES)

@@ -191,6 +191,8 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
         raise NoFormulaError("it has a constant that is too long to write")
     if any(expression.has(sympy.nan, sympy.zoo) for _, expression in found.cases):  # 0**x*log(0)
         raise NoFormulaError("a constant in it has no value")
+    if any(expression.has(meaning.unknown) for _, expression in found.cases):
+        raise NoFormulaError("a function in it has no derivative by one of its operands here")
     axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
     constant = [(s, n) for s, n in axes if any(_names_entries(e, s) for _, e in found.cases)]
     cases, written = found.cases, found.written

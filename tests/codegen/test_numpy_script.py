@@ -17,6 +17,7 @@ from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
+from gradcli.language.program.numeric import SPECIAL
 from tests.codegen.running import EDGES, Edge, asked, run_script, without_formulas
 from tests.examples import examples
 from tests.parsing import parse
@@ -29,9 +30,10 @@ INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
 
 @pytest.fixture(autouse=True)
 def scipy() -> Iterator[None]:
-    """What the scripts ask of SciPy, by mpmath, so that the tests need none."""
+    """What the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
     special = types.ModuleType("scipy.special")
     functions = {
+        **{op.scipy: getattr(SPECIAL, op.scipy) for op in ops.TABLE.values() if op.arb},
         "digamma": mpmath.digamma,
         "polygamma": lambda n, x: mpmath.polygamma(int(n), x),
         "erfinv": mpmath.erfinv,

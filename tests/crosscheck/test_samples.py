@@ -90,6 +90,8 @@ SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "lgamma": ("lgamma(x)", -2, (1, 2)),
     "digamma": ("digamma(x)", 0, (1, 2)),
     "polygamma": ("polygamma(1, x)", -3, (1, 2)),
+    "zeta": ("zeta(2, x)", 0, (1, 2)),
+    "gammaincc": ("gammaincc(2, x)", -1, (1, 2)),
     "atan2": ("atan2(x, -1)", 0, (1, 2)),
     "hypot": ("hypot(x, x)", 0, (1, 2)),
     "cot": ("cot(x)", 0, (1, 2)),

@@ -6,6 +6,7 @@ A reading that asks for a fact finds it: the test of the table names those that 
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -88,6 +89,9 @@ SHAPES = "shapes"
 """What a call holds behind its constants where its meaning depends on the shapes of its operands."""
 
 
+_COMPARED = {">": operator.gt, ">=": operator.ge}
+
+
 def _marked(mark: str) -> cached_property[tuple[str, ...]]:
     return cached_property(lambda op: tuple(one for one in op.operands if mark in op.marks.get(one, "")))
 
@@ -140,6 +144,8 @@ class Op:
         numpy: Name below `numpy` of the function for values; empty where the meaning or another rule serves.
         math: Name of the function of one number in Python's `math`, where NumPy has none.
         scipy: Name in `scipy.special` of the function, where NumPy has none and Python's is not as good or none.
+        arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
+        slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
         kind: How it moves elements.
         notes: What the documentation says of an operation.
         statics: Static parameters with their defaults.
@@ -147,7 +153,8 @@ class Op:
         marks: What else operands are, by their names, a sign each.  `#`: torch's function takes it as a plain number
             only; where it is none, the meaning is run.  `?`: it takes it as a tensor or not at all; the default says
             what stands for it, but where the kind is `written`.  `~`: it has no derivative by it; where one is asked
-            for, the meaning is run.  `%`: it is no parameter: not differentiated by unless that is asked for.  `^`: it
+            for, the meaning is run; torch refuses
+            that of a primitive.  `%`: it is no parameter: not differentiated by unless that is asked for.  `^`: it
             must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it is a whole
             number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions than the
             first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which are folded
@@ -166,7 +173,10 @@ class Op:
         keeps_order: Of a movement, whether the elements stay in row-major order.
         keeps_shape: Of a function of a matrix, whether the result is one too, and no number or list of eigenvalues.
         parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
-        domain: Where the value is real, as a condition on the operands; empty for everywhere.
+        kernel: How torch's kernel rounds more than its result: as if the last operand were off by so many units in its
+            last place, and then the result by this part of itself.
+        domain: Where the value is real, as a condition on the operands; empty for everywhere.  With `arb` it is read:
+            `x > 1, q > 0`.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
             of what is evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
@@ -197,6 +207,8 @@ class Op:
     numpy: str = ""
     math: str = ""
     scipy: str = ""
+    arb: str = ""
+    slopes: Mapping[str, str] = field(default_factory=dict)
     kind: Kind = Kind.ELEMENTWISE
     notes: Notes = Notes()
     statics: Mapping[str, Default] = field(default_factory=dict)
@@ -216,6 +228,7 @@ class Op:
     keeps_order: bool | None = None
     keeps_shape: bool | None = None
     parts: tuple[str, ...] = ()
+    kernel: tuple[int, float] = (0, 0.0)
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
@@ -260,6 +273,16 @@ class Op:
             text, _, at = self.notes.example.partition(" at ")
             values = dict(word.split("=", 1) for word in at.split())
         return text, values
+
+    def on_balls(self, *operands: Any) -> Any:
+        """The value that Arb's method gives; None where balls may be outside of the domain."""
+        given = dict(zip(self.operands, operands, strict=True))
+        limits = map(str.split, filter(None, self.domain.split(", ")))
+        if not all(_COMPARED[sign](given[name], int(bound)) for name, sign, bound in limits):
+            return None
+        method, *words = re.findall(r"\w+", self.arb)
+        first, *rest = (given[word] if word in given else int(word) for word in words)
+        return getattr(first, method)(*rest)
 
     @property
     def is_primitive(self) -> bool:

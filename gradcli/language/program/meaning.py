@@ -18,12 +18,15 @@ Source: K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import sympy
 from sympy import Expr
 
+from gradcli.language import ops
+from gradcli.language.ops import Op
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import definition, in_primitives
 from gradcli.language.program.wengert import Call, Program
@@ -415,56 +418,42 @@ class minimum(_Choice):  # noqa: N801
     is_first = le
 
 
+class unknown(_Real):  # noqa: N801
+    """A derivative that no reading has."""
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Unknown too."""
+        return self
+
+
+def _described(op: Op) -> type[_Real]:
+    """The function of a row that says its derivatives itself."""
+
+    def fdiff(self: Expr, argindex: int = 1) -> Expr:
+        slope = op.slopes.get(op.operands[argindex - 1])
+        return compose(slope, dict(zip(op.operands, self.args, strict=True))) if slope else unknown(*self.args)
+
+    return type(op.name, (_Real,), {"nargs": len(op.operands), "fdiff": fdiff})
+
+
+DESCRIBED: Mapping[str, type[_Real]] = {op.name: _described(op) for op in ops.TABLE.values() if op.slopes}
+"""The functions of rows that say their derivatives themselves, by the names of the rows."""
+
+SHARED = "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfinv sqrt atan2".split()
+"""Primitives that SymPy has by the same name, and right for real numbers."""
+
 MEANINGS: Mapping[str, Callable[..., Expr]] = {
-    "neg": lambda x: -x,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "sqrt": sympy.sqrt,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "asin": sympy.asin,
-    "acos": sympy.acos,
-    "atan": sympy.atan,
-    "atan2": sympy.atan2,
-    "sinc": sinc,
-    "sinh": sympy.sinh,
-    "cosh": sympy.cosh,
-    "tanh": sympy.tanh,
-    "asinh": sympy.asinh,
-    "acosh": sympy.acosh,
-    "atanh": sympy.atanh,
-    "erf": sympy.erf,
-    "erfc": sympy.erfc,
-    "erfinv": sympy.erfinv,
-    "lgamma": lgamma,
+    **{op.name: getattr(operator, op.operator) for op in ops.GROUPS["arithmetic"]},
     "digamma": lambda x: polygamma(sympy.S.Zero, x),
     "polygamma": lambda x, n: polygamma(sympy.Integer(n), x),
     "i0": lambda x: sympy.besseli(0, x),
     "i1": lambda x: sympy.besseli(1, x),
-    "abs": abs,
-    "sign": sign,
-    "floor": floor,
-    "ceil": ceil,
-    "trunc": trunc,
-    "round": round,
-    "maximum": maximum,
-    "minimum": minimum,
-    "where": where,
-    "gt": gt,
-    "ge": ge,
-    "lt": lt,
-    "le": le,
-    "eq": eq,
-    "ne": ne,
-    "detach": detach,
     "zeros_like": lambda x: sympy.S.Zero,
     "ones_like": lambda x: sympy.S.One,
+    **{name: getattr(sympy, name) for name in SHARED},
+    **{own.__name__: own for own in (abs, sign, floor, ceil, trunc, round, lgamma, sinc, detach)},
+    **{own.__name__: own for own in (maximum, minimum, where, gt, ge, lt, le, eq, ne)},
+    **DESCRIBED,
 }
 """Every elementwise primitive of the op table; its static arguments follow its operands."""
 

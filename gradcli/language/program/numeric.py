@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
-from gradcli.language.ops import Kind
+from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy, operand_shape
 from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
@@ -223,6 +223,9 @@ def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64
 
 # -- functions that NumPy has not
 
+VALUE_BITS = 256
+"""Of balls whose middle is a value."""
+
 MOST_SHIFTS = 1_000
 """How far to the left of 0 mpmath evaluates polygamma, one unit after the other."""
 
@@ -243,15 +246,13 @@ def _erfinv(x: float) -> float:
     return float(mpmath.erfinv(x)) if abs(x) < 1 else math.nan
 
 
-def _i1(x: float) -> float:
-    import mpmath
+def _by_arb(op: Op, *operands: float) -> float:
+    """The middle of the ball that the row gives; nan where that is not known."""
+    from flint import arb, ctx
 
-    if not math.isfinite(x):
-        return math.nan
-    try:
-        return float(mpmath.besseli(1, x))
-    except OverflowError:
-        return math.copysign(math.inf, x)
+    with ctx.workprec(VALUE_BITS):
+        found = op.on_balls(*map(arb, operands))
+        return math.nan if found is None else float(found.mid())
 
 
 def _polygamma(order: float, x: float) -> float:
@@ -292,10 +293,10 @@ def _at_pole(order: int, x: float) -> float:
 SPECIAL = SimpleNamespace(
     gammaln=np.vectorize(_gammaln, otypes=[float]),
     erfinv=np.vectorize(_erfinv, otypes=[float]),
-    i1=np.vectorize(_i1, otypes=[float]),
     digamma=np.vectorize(partial(_polygamma, 0), otypes=[float]),
     expm=_expm,
     polygamma=np.vectorize(_polygamma, otypes=[float]),
+    **{op.scipy: np.vectorize(partial(_by_arb, op), otypes=[float]) for op in TABLE.values() if op.arb},
 )
 """What NumPy has not, under the names of `scipy.special`, or of `scipy.linalg`: so that values need no SciPy."""
 

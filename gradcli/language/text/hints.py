@@ -59,7 +59,7 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
 
 _WITHOUT_DERIVATIVE = (
     "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
-    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 zeta gammainc gammaincc igamma igammac"
+    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0"
 ).split()
 """Special functions that torch computes and does not differentiate."""
 
@@ -76,6 +76,7 @@ _FOREIGN: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), ITSELF),
         **dict.fromkeys(("integrate", "Integral", "integral", "quad", "limit"), "there are derivatives only"),
         **dict.fromkeys(("argmax", "argmin"), "a position has no derivative and is not read; amax(x) is the value"),
+        **dict.fromkeys(("gammainc", "igamma"), "write 1 - gammaincc(a, x)"),
         **dict.fromkeys(_WITHOUT_DERIVATIVE, "torch has no derivative of it"),
         **dict.fromkeys(("mse", "MSE"), "write mse_loss(y, t)"),
         **dict.fromkeys(("heaviside", "Heaviside", "step"), "write where(x > 0, 1, 0)"),

@@ -122,6 +122,14 @@ MORE: dict[str, dict[str, tuple[Callable[[Any], Any], list[float]]]] = {
         "polygamma(1, x)": (lambda x: mp.polygamma(1, x), [0.4, 2.5]),
         "polygamma(3, x)": (lambda x: mp.polygamma(3, x), [0.4, 2.5]),
     },
+    "zeta": {
+        "zeta(2.5, x)": (lambda x: mp.zeta(2.5, x), [0.4, 3.0, 1e6]),
+        "torch.special.zeta(1.25, x)": (lambda x: mp.zeta(1.25, x), [0.4, 30.0]),
+    },
+    "gammaincc": {
+        "gammaincc(2.5, x)": (lambda x: mp.gammainc(2.5, x, regularized=True), [0.4, 3.0, 40.0]),
+        "torch.igammac(0.25, x)": (lambda x: mp.gammainc(0.25, x, regularized=True), [0.4, 3.0]),
+    },
     "clamp": {
         "clamp(x, -1, 2)": (lambda x: min(max(x, mp.mpf(-1)), mp.mpf(2)), [-3, 0.5, 7]),
         "x.clip(min=-2, max=-0.5)": (lambda x: min(max(x, mp.mpf(-2)), mp.mpf(-0.5)), [-3, -1.5, 7]),

@@ -49,6 +49,8 @@ def test_rows_are_whole(op: ops.Op) -> None:
     assert hasattr(math, op.math) or not op.math
     assert hasattr(SPECIAL, op.scipy) or not op.scipy
     assert set(op.torch_keywords) <= set(op.statics)
+    assert set(op.slopes) == set(op.operands) - set(op.undifferentiated) or not op.slopes
+    assert op.arb or not op.slopes
     if op.kind is Kind.ELEMENTWISE:
         assert op.is_primitive == (op.name in MEANINGS)
     is_defined = op.kind in (Kind.DEFINED, Kind.INLINED)
