@@ -19,7 +19,7 @@ from gradcli.reference.array_values import Values, is_apart, named
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact, negative, unknown
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import Flow, Map, Product, Recurrence, Scaled, spread
-from gradcli.reference.rules import rule_of
+from gradcli.reference.rules import rule_of, second_slope
 
 
 def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
@@ -115,8 +115,8 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, changes: Map
         rule = rule_of(call)
         routes = [spread(values.shapes.get(a, ()), shape) for a in call.operands]
         environment = named(call, [route.there(values.of(a)) for route, a in zip(routes, call.operands, strict=True)])
-        for m, parameter in enumerate(rule.parameters):
-            second = sympy.S.Zero if parameter is None else sympy.diff(rule.slopes[k], parameter)
+        for m in range(len(rule.parameters)):
+            second = second_slope(rule, k, m)
             if second != 0 and call.operands[m] in changes:
                 term = routes[m].there(changes[call.operands[m]]).times(compile_bounds(second)(environment))
                 total = term if total is None else total.plus(term)

@@ -51,8 +51,8 @@ class Numbering:
 
     Args:
         run: Whose values they are.
-        by_value: Whether inputs go in by value. Without it each is a number of its own, so that what has the same form
-            is the same function around the point.
+        by_value: Whether inputs go in by value. Without it each that moves is a number of its own, so that what has the
+            same form is the same function around the point.
     """
 
     def __init__(self, run: Run, *, by_value: bool = True) -> None:
@@ -80,7 +80,8 @@ class Numbering:
         return constant_of(self.form(symbol, element))
 
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
-        exact = fraction(value) if self.by_value and not isinstance(value, Undefined) else None
+        is_known = self.by_value or (variable, element) not in self.run.plan.directions
+        exact = fraction(value) if is_known and not isinstance(value, Undefined) else None
         return self._opaque(("input", variable, element)) if exact is None else self._rational(exact)
 
     def _of_atom(self, atom: Atom) -> Form:

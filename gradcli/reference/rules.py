@@ -186,9 +186,24 @@ def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | 
 
 @lru_cache(maxsize=1024)
 def _second(name: str, exponent: Expr | None, statics: tuple[Hashable, ...], k: int, m: int) -> Compiled | None:
-    slopes, parameters = _rule(name, exponent, statics).slopes, _rule(name, exponent, statics).parameters
-    found = sympy.S.Zero if slopes[k] is None or parameters[m] is None else sympy.diff(slopes[k], parameters[m])
+    found = second_slope(_rule(name, exponent, statics), k, m)
     return None if found == 0 else compile_ball(found)
+
+
+def second_slope(rule: Rule, k: int, m: int) -> Expr:
+    """The derivative of a slope; no number where the slope has a value of its own, as that of sinc has at 0.
+
+    >>> from gradcli.language.parsing import parse
+    >>> second_slope(rule_of(parse("sinc(x)").lines[0].call), 0, 0).args[0]
+    (nan, Eq(_x, 0))
+    """
+    slope, parameter = rule.slopes[k], rule.parameters[m]
+    if slope is None or parameter is None:
+        return sympy.S.Zero
+    if not isinstance(slope, sympy.Piecewise):
+        return sympy.diff(slope, parameter)
+    pieces = [(sympy.S.NaN if c.has(sympy.Eq) else sympy.diff(value, parameter), c) for value, c in slope.args]
+    return sympy.Piecewise(*pieces)
 
 
 def is_power(call: Call) -> bool:

@@ -30,6 +30,7 @@ from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.running import Direction, Run
+from gradcli.reference.series import ANALYTIC, coefficients_of
 from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
@@ -224,6 +225,8 @@ class HessianProducts:
             if source in moved_of[m]:
                 into.setdefault(out, []).append((m, moved_of[m][source]))
         second = {(k, m): curvature(line.call, k, m) for k, m in product(range(len(moved_of)), repeat=2)}
+        if line.call.op.name in ANALYTIC:
+            second = {(0, 0): lambda operands: 2 * coefficients_of(line.call.op.name, operands[0])[2]}
         for n, (k, out, _, slope) in enumerate(ways):
             for m, tangent in into.get(out, ()) if exists(slope) else ():
                 bend, key = second[k, m], (line.symbol, k, m, out)

@@ -424,11 +424,11 @@ def _bessel(order: int) -> Callable[[arb_series], arb_series]:
 
 
 def _sinc(x: arb_series) -> arb_series:
+    if x[0] == 0:
+        whole = arb_series([0, arb.pi()], prec=MOST_TERMS + 1).sin()
+        return arb_series([whole[k + 1] / arb.pi() for k in range(MOST_TERMS)], prec=MOST_TERMS)
     angle = x * arb.pi()
-    if not arb(x[0]).contains(0):
-        return angle.sin() / angle
-    whole = arb_series([0, arb.pi()], prec=MOST_TERMS + 1).sin()
-    return arb_series([whole[k + 1] / arb.pi() for k in range(MOST_TERMS)], prec=MOST_TERMS)
+    return angle.sin() / angle
 
 
 ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {

@@ -21,7 +21,7 @@ CODES = [
     (["check", "(1-cos(x))/x**2", "--at", "1e-8", "--atol", "1e9"], 0),
     (["check", "(1-cos(x))/x**2", "--at", "1e-8", "--atol", "1e7"], 1),
     (["check", "abs(x)", "--at", "0", "--allow", "kink,kink"], 0),
-    (["check", "tan(pi/2*x)", "--at", "1"], 1),
+    (["check", "1/(x - 1)", "--at", "1"], 1),
     (["check", "x/3", "--at", "1", "--rtol", "0"], 0),  # the nearest number there is
     (["check", "x/3", "--at", "1", "--rtol", "0", "--dtype", "float32"], 0),
     (["check", "exp(sin(x)**3)*x", "--at", "0.7", "--rtol", "0"], 1),

@@ -95,7 +95,7 @@ def total_variation(x):
     return torch.abs(x[1:] - x[:-1]).sum()
 
 
-@piece(T(3, 2), verdict="unchecked")  # a distance of 0 keeps the check from deciding
+@piece(T(3, 2))
 def knn(x):
     d = torch.cdist(x, x)
     return d.topk(2, largest=False).values[:, 1].sum()

@@ -111,3 +111,16 @@ def test_nothing_is_known_where_it_is_met() -> None:
     products = _products("abs(x)*x", {"x": np.array(0.0)})
     (x,) = products.reference.program.variables
     assert not any(exists(ball) for ball in products.along({(x, 0): 1.0}).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "second"), [("sinc(x)", -(np.pi**2) / 3), ("x*sinc(x)", 0), ("sinc(2*x)**2", -8 * np.pi**2 / 3)]
+)
+def test_a_value_of_its_own_is_no_constant(text: str, second: float) -> None:
+    """By hand, of 1 - (pi*x)**2/6 + ...: the slope of sinc at 0 is written as a case, which has no slope of its own."""
+    products = _products(text, {"x": np.array(0.0)})
+    (x,) = products.reference.program.variables
+    assert float(products.along({(x, 0): 1.0})[x, 0]) == pytest.approx(second)
+    answer = Function(f"sum({text})").hvp({"x": np.zeros(2_000)}, "ones")
+    assert answer.check is not None
+    assert answer.check.verdict == "nan-trap"
