@@ -87,7 +87,7 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
 
 
 def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], shown: str) -> Tangent:
-    """The tangent of the branch that is taken; none where the condition changes, whatever the branches do there."""
+    """The tangent of the branch that is taken; where the condition changes, that of both if it is exactly the same."""
     condition, *values = operands
     change, *of = entering
     if isinstance(condition, Undefined):
@@ -101,6 +101,9 @@ def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], s
     is_missing = any(isinstance(tangent, Undefined) for tangent in of)
     if is_missing or isinstance(first, Undefined) or isinstance(second, Undefined) or not first.overlaps(second):
         return Undefined("jump", f"{shown} changes its branch here", is_decided)
+    of_first, of_second = (arb(0) if tangent is None else tangent for tangent in of)
+    if first == second and of_first == of_second:
+        return of_first
     return Undefined("kink", f"{shown} has a kink here: it changes its branch", is_decided and bool(first == second))
 
 
