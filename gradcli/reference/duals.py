@@ -125,7 +125,7 @@ class Plan:
 
         Args:
             bits: Of the balls.
-            shift: How far to move the inputs, for a look at the neighbourhood of the point.
+            shift: How far to move the inputs, such as by balls of what a decimal may be rounded from.
         """
         with precision(bits):
             return Run(self, shift).found()
