@@ -205,7 +205,7 @@ SPECIAL = (
         domain="x > 1, q > 0",
         harmless=("2", "1"),
         edges=("x - 1", "q"),
-        example="zeta(x, q) at x=2.5 q=1.5",
+        example="zeta(2.5, q) at q=1.5",
     ),
     known(
         "gammaincc|igammac(a~%, x)",
