@@ -66,11 +66,13 @@ def test_every_elementwise_operation_bends_as_torch_has_it(op: str) -> None:
     text = f"sum({text})"
     function = Function(text)
     at = {name: read_value(value, "--at") + 0.01 for name, value in values.items()}
-    u = {name: np.full(at[name].shape, 1.5) for name in function.variables}
+    held = ops.TABLE[op].buffers  # such as what torch has no derivative by
+    u = {name: np.full(at[name].shape, 1.5) for name in function.variables if name not in held}
     truth = function.hvp(at, u, check=False).hvp
     products = _products(text, at)
-    found = products.along({(s, j): 1.5 for s in products.reference.program.variables for j in range(at[str(s)].size)})
-    for x in products.reference.program.variables:
+    moving = [s for s in products.reference.program.variables if str(s) in u]
+    found = products.along({(s, j): 1.5 for s in moving for j in range(at[str(s)].size)})
+    for x in moving:
         own = [float(found.get((x, j), 0)) for j in range(at[str(x)].size)]
         assert own == pytest.approx(np.ravel(truth[str(x)]).tolist(), rel=1e-7, abs=1e-9)
 
