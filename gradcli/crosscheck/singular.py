@@ -9,7 +9,8 @@ limit, and its derivative has one if what the rays show is linear in the directi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -183,7 +184,7 @@ _JUMP = Undefined("jump", "", decided=True)
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """A verdict for each entry whose truth is missing at the point."""
-    entries, waiting = list[Entry](), list[Singular]()
+    entries, waiting = list[Entry](), deque[Singular]()
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
             entries.append(_undefined(one, one.cause.reason))
@@ -192,15 +193,17 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
     try:
         with looks_limit():
             for bits in BITS:
-                plan, looked_at, left = _affordable(case, waiting)
+                plan, looked_at, left = _affordable(case, list(waiting))
                 entries += [_unseen(one, f"{WHOLE} was over the budget") for one in left]
-                waiting = list(looked_at)
+                waiting = deque(looked_at)
                 looks = Looks(case, plan, bits) if plan else None
                 for one in looked_at if looks else ():
-                    found = looks.verdict(one) if looks else None
-                    if found is not None:
+                    found = looks.verdict(one) if looks else None  # where time runs out here, it still waits
+                    waiting.popleft()
+                    if found is None:
+                        waiting.append(one)
+                    else:
                         entries.append(found)
-                        waiting.remove(one)
     except OverTimeError as error:
         return entries + [_unseen(one, f"{WHOLE} was {error}") for one in waiting]
     return entries + [_untold(one) for one in waiting]
@@ -222,6 +225,10 @@ def _unseen(one: Singular, why: str) -> Entry:
     return replace(one.entry, note=f"{one.cause.reason}; {why}")
 
 
+Key = tuple[int, int, int]
+"""A ray: the number of the way of all inputs, or -1; the group that moves, or turns its way; and the sign."""
+
+
 @dataclass
 class Looks:
     """What the function of a plan is on rays into the point, for the entries of the plan."""
@@ -229,13 +236,14 @@ class Looks:
     case: Case
     plan: Plan
     bits: int
-    _known: dict[tuple[object, ...], Mapping[int, Element]] = field(default_factory=dict)
-    picks: dict[tuple[object, ...], Picks | None] = field(default_factory=dict)
+    _known: dict[Key, Mapping[int, Element]] = field(default_factory=dict)
+    picks: dict[Key, Picks | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rays = Rays(self.plan, self.bits)
         self.here = ReferenceValues(self.plan.run(self.bits), self.plan.directions)
-        self.group_of = {d: group for group in self._independent() for d in group}
+        self.groups = self._independent()
+        self.group_of = {d: n for n, group in enumerate(self.groups) for d in group}
         generator = np.random.default_rng(SEED)
         count = len(self.plan.directions)
         drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
@@ -254,24 +262,30 @@ class Looks:
             taken |= rows
         return [tuple(members) for members, _ in groups]
 
-    def _on(self, key: tuple[object, ...], moving: Mapping[Direction, float]) -> Mapping[int, Element]:
+    def _on(self, key: Key, moving: Callable[[], Mapping[Direction, float]]) -> Mapping[int, Element]:
         if key not in self._known:
             if self.rays.work > MOST_MEMBERS:
                 return {}
-            self._known[key] = self.rays.on(moving)
+            self._known[key] = self.rays.on(moving())
             self.picks[key] = self.rays.picks
         return self._known[key]
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """The rows of y while one input moves to one side; nothing where that is too much."""
         group = self.group_of[direction]
-        return self._on((group, sign), dict.fromkeys(group, float(sign)))
+        return self._on((-1, group, sign), lambda: dict.fromkeys(self.groups[group], float(sign)))
 
     def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
         """The rows of y while all inputs move, one of them perhaps the other way; nothing where that is too much."""
-        group = () if flipped is None else self.group_of[flipped]
-        moving = {d: weight * sign * (-1 if d in group else 1) for d, weight in self.ways[n].items()}
-        return self._on((n, tuple(moving.values())), moving)
+        if flipped is not None and len(self.groups) == 1:
+            return self.way(n, -sign)
+        group = -1 if flipped is None else self.group_of[flipped]
+
+        def moving() -> dict[Direction, float]:
+            others = {d: weight * sign for d, weight in self.ways[n].items()}
+            return others | {d: -others[d] for d in (self.groups[group] if group >= 0 else ())}
+
+        return self._on((n, group, sign), moving)
 
     def verdict(self, one: Singular) -> Entry | None:
         """What becomes of an entry; None if more precision may decide."""
@@ -300,8 +314,9 @@ class Looks:
             return None
         if not all(limit.meets(limits[0]) for limits in by_row for limit in limits):
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
+        note = f"{reason}, but the limit of the {noun(one.entry)} exists"
         if one.entry.variable is None:
-            return self._removable(one, by_row[0][0])
+            return replace(one.entry, verdict="removable", truth=by_row[0][0].ball, note=note)
         slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
         # what is linear along these ways is so along all, but by chance
         forth, back, other, both = (self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1)))
@@ -312,11 +327,7 @@ class Looks:
         is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
         if not all(slope.meets(slopes[0]) for slope in slopes) or not is_linear:
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
-        return self._removable(one, slopes[0])
-
-    def _removable(self, one: Singular, limit: Limit) -> Entry:
-        note = f"{one.cause.reason}, but the limit of the {noun(one.entry)} exists"
-        return replace(one.entry, verdict="removable", truth=limit.ball, note=note)
+        return replace(one.entry, verdict="removable", truth=slopes[0].ball, note=note)
 
     def _partial(self, one: Singular, n: int, sign: int) -> Limit:
         """The derivative by one input: half of what turning its way changes in that along the way of all."""
@@ -354,7 +365,7 @@ class Looks:
     def _is_one_function(self, one: Singular) -> bool:
         """Whether both sides go through the same branches of analytic functions, so that y is one across the point."""
         group = self.group_of[self.case.direction(one.entry)]
-        left, right = (self.picks.get((group, sign)) for sign in (-1, 1))
+        left, right = (self.picks.get((-1, group, sign)) for sign in (-1, 1))
         return left is not None and left == right
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
