@@ -20,7 +20,7 @@ from flint import arb
 
 from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
-from gradcli.crosscheck.compare import TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
 from gradcli.crosscheck.point import unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -52,8 +52,6 @@ VISIBLE = 1e-9
 
 SHARP = 60
 """Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
-
-EXACT = Tolerance(0.0, 0.0)
 
 Inputs = Mapping[str, Array]
 

@@ -57,6 +57,9 @@ class Tolerance:
     dtype: str = "float64"
 
 
+EXACT = Tolerance(0.0)
+"""Of what is held to the truth itself."""
+
 TOLERANCE: Mapping[str, Tolerance] = {
     "float64": Tolerance(2.0**-30),
     "float32": Tolerance(2.0**-16, dtype="float32"),

@@ -266,7 +266,7 @@ def concluded(
 
 
 def _with_conventions(check: Check, point: Point, derived: Derived, formulas: Formulas) -> Check:
-    """The check whose kinks say what the formula has there, where torch takes another side."""
+    """Add the value of the formula to the notes of kinks at which torch takes another side."""
     known = {x: d for (_, x), d in derived.blocks.items() if ("", x) in formulas.shown and isinstance(d, Derivative)}
     values, findings = _Formulas(point, known, None, None), []
     for finding in check.findings:

@@ -85,7 +85,7 @@ class HessianRows:
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
     ) -> Row:
-        """The elements with their verdicts.
+        """Decide the elements of a product.
 
         Args:
             u: The direction.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +52,11 @@ class Point:
         primitive = source.made(in_total)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
 
-    @property
+    @cached_property
     def in_formulas(self) -> tuple[Program, Mapping[Atom, Shape]]:
-        """What formulas are of: meanings alone, without the cases that only balls need."""
+        """Give the Program of meanings alone that formulas are derived from, without the cases that only balls need."""
         program = in_primitives(self.source)
-        return program, shapes_in(program, self.shapes)
+        return program, self.shapes if program is self.program else shapes_in(program, self.shapes)
 
     @property
     def shape(self) -> Shape:

@@ -288,7 +288,7 @@ class Looks:
         return self._on((n, group, sign), moving)
 
     def verdict(self, one: Singular) -> Entry | None:
-        """What becomes of an entry; None if more precision may decide."""
+        """Decide an entry; None if more precision may do so."""
         values = self.case.values(one.entry, self.here)
         is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
         with precision(self.bits):
@@ -297,13 +297,12 @@ class Looks:
     # -- where y has no value
 
     def _no_value(self, one: Singular, rows: Sequence[int]) -> Entry | None:
-        """Does y exist around the point, and is there a limit?"""
+        """Decide whether y, which has no value at the point, has one around it, and a limit."""
         seen = [self.way(n, sign) for n in (0, 1) for sign in (1, -1)]
         if not all(row in look for look in seen for row in rows):
             return _unseen(one, f"{WHOLE} was over the budget")
-        by_row = [[Limit.of(look[row]) for look in seen] for row in rows]
+        by_row, reason = [[Limit.of(look[row]) for look in seen] for row in rows], one.cause.reason
         kinds = {limit.kind for limits in by_row for limit in limits}
-        reason = one.cause.reason
         if kinds == {"absent"}:
             return _undefined(one, reason)
         if "infinite" in kinds:
@@ -318,11 +317,14 @@ class Looks:
         if one.entry.variable is None:
             return replace(one.entry, verdict="removable", truth=by_row[0][0].ball, note=note)
         slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
-        # what is linear along these ways is so along all, but by chance
-        forth, back, other, both = (self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1)))
-        if any(slope.kind == "infinite" for slope in slopes):
+        # Slopes that are linear along these ways are linear along all, but by chance.
+        forth, back, other, both = along = [
+            self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1))
+        ]
+        kinds = {slope.kind for slope in (*slopes, *along)}
+        if "infinite" in kinds:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
-        if any(slope.kind == "unknown" for slope in slopes):
+        if "unknown" in kinds:
             return None
         is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
         if not all(slope.meets(slopes[0]) for slope in slopes) or not is_linear:
@@ -330,7 +332,7 @@ class Looks:
         return replace(one.entry, verdict="removable", truth=slopes[0].ball, note=note)
 
     def _partial(self, one: Singular, n: int, sign: int) -> Limit:
-        """The derivative by one input: half of what turning its way changes in that along the way of all."""
+        """Half the difference of the slopes along a way and along the same with one input reversed, over its weight."""
         direction = self.case.direction(one.entry)
         limits = [self._slope(one, self.way(n, sign, flipped)) for flipped in (None, direction)]
         first, second = limits
@@ -339,7 +341,7 @@ class Looks:
         return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.ways[n][direction])))
 
     def _slope(self, one: Singular, look: Mapping[int, Element]) -> Limit:
-        """The derivative of the rows of an entry along a ray, from the limit of their values on."""
+        """Sum up the slopes along a ray of the rows of an entry, which start at the limits of their values."""
         total = Series(())
         for row in one.rows:
             element, weight = look.get(row, Undecided()), self.case.weight(one.entry, row)
@@ -351,7 +353,7 @@ class Looks:
     # -- where y has one
 
     def _no_slope(self, one: Singular) -> Entry | None:
-        """Is the derivative there after all, or on both sides, or infinite?"""
+        """Decide whether the derivative of y, which has a value here, exists, exists on each side, or is infinite."""
         left, right = (self.one_sided(one, sign) for sign in (-1, 1))
         if "unknown" in (left.kind, right.kind) and "absent" not in (left.kind, right.kind):
             jump = self._jump(one, left, right)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from gradcli.crosscheck.compare import Case, Singular, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, Case, Singular, to_float
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.singular import classify_singularities
 from gradcli.diagnose.forms import Edit, Form, decimal, filled
@@ -24,8 +24,6 @@ from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array, Entry
-
-EXACT = Tolerance(0.0)
 
 MOST_VALUES = 4
 """Values of a variable at which a quotient may be 0/0, and quotients of one form."""

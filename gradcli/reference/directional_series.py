@@ -146,7 +146,7 @@ class Rays:
         return members
 
     def _decided(self, line: Line, e: int, operands: list[Series], found: Series) -> None:
-        """Remember what an operation decided; see `picks`."""
+        """Remember the decision of an operation in `picks`."""
         op = line.call.op
         decided: float | None = 0
         if op.is_extreme:
@@ -271,7 +271,7 @@ def _series(element: Element) -> Series:
 
 
 def _beyond(line: Line, inside: list[Element]) -> Element:
-    """An operation on what grows faster than all powers: its reciprocal is flat, the rest of a sum does not matter."""
+    """Operate on what is beyond all powers: its reciprocal is flat, and a sum with one such term is beyond too."""
     op, (first, *rest) = line.call.op, inside
     if op.name == "div" and isinstance(rest[0], Divergent):
         return _series(first) * Series((), FLAT)
@@ -335,7 +335,7 @@ def _rational(number: Expr | None) -> Fraction | None:
 
 
 def _step(line: Line, a: Series) -> Series:
-    """A step is the value next to the point: a quarter away from a jump there is no other."""
+    """Take the value of a step a quarter to the side, as jumps are at least one apart."""
     rule = rule_of(line.call)
     (parameter,) = rule.parameters
     moving, at = a.moving(), a.constant

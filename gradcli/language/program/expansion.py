@@ -42,9 +42,10 @@ def in_primitives(program: Program) -> Program:
 
 
 def in_total(program: Program) -> Program:
-    """The same with what torch gives where meanings have no value: what torch is judged by."""
-    is_whole = all(line.call.op.is_primitive for line in program.lines)
-    return program if is_whole else expansion(program, define=_total).program
+    """Put the values of torch in where meanings have none: torch is judged by the result."""
+    calls = (line.call for line in program.lines if not line.call.op.is_primitive)
+    has_cases = any(_has_cases(call.op.name, call.statics, len(call.operands)) for call in calls)
+    return expansion(program, define=_total).program if has_cases else in_primitives(program)
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,12 @@ def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
         count: Of its operands.
     """
     return expand(_written(name, statics, count, ""))
+
+
+@lru_cache(maxsize=512)
+def _has_cases(name: str, statics: tuple[Hashable, ...], count: int) -> bool:
+    total, meant = (each(name, statics, count) for each in (_total, definition))
+    return [line.call for line in total.lines] != [line.call for line in meant.lines]
 
 
 @lru_cache(maxsize=512)
