@@ -242,8 +242,8 @@ class _Passes:
             return f"a number on the way may be beyond the range of {self.dtype}"
         if isinstance(rounded, Undefined):
             effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
-            # The lines of a recording have no text: what is left is which numbers the operation takes.
-            reason = rounded.reason.partition(" here: ")[2] if rounded.reason.startswith(" ") else rounded.reason
+            # A line is a part of what its text says: what is left is which numbers the operation takes.
+            reason = rounded.reason.partition(" here: ")[2] or rounded.reason
             return f"rounding in {self.dtype} may {effect}" + f": {reason}" * bool(reason)
         return COVERED if _covers(rounded, arb(number_of(entry))) and _covers(rounded, entry.truth) else ""
 

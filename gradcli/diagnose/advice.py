@@ -202,7 +202,7 @@ def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) 
         fault = diagnose(context, entry, v)
         if fault is not None:
             found[entry] = replace(entry, note=f"{entry.note}: {fault.note}")
-            culprits += [context.line_of[fault.atom].span] if fault.atom in context.line_of else []
+            culprits.append(fault.span)
     if not found:
         return judgement, None
     parts = tuple(

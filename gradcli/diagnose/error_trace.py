@@ -1,16 +1,18 @@
-"""What torch did on the way to one number, beside the truth: every line, and what flows back, element by element.
+"""What torch did on the way to one number, beside the truth: every line of its own passes, element by element.
 
-Torch runs its own operations, the reference the primitives that they mean, each line laid beside those that it stands
-for.  The truth is taken at ever more bits until all of it is known, at most to the last of `PRECISIONS`.
+Torch's pass forward and its pass back are recorded as lines of one Program, each with the place in the text of the
+operation that it is part of.  Torch runs these lines, and balls without rounding say what is true of each, at ever more
+bits until all of it is known, at most to the last of `PRECISIONS`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy
@@ -18,125 +20,27 @@ from flint import arb
 
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.point import flat
-from gradcli.language.program.expansion import Expansion, expansion
+from gradcli.errors import Span
+from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Line, Program, Shape
+from gradcli.language.program.torch_passes import OF_Y, RecordPasses, TorchPasses
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, number
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.duals import Backward, Elements, Flow, Reference, Sweep, lowering
+from gradcli.reference.choices import is_aggregate
+from gradcli.reference.compiling import compile_ball
+from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Run
 from gradcli.results import Array, Entry
-
-if TYPE_CHECKING:
-    from gradcli.autodiff.run import Trace
 
 MOST_LINES = 1_000
 """Operations of a function that is looked into."""
 
 MOST_VALUES = 1_000_000
-"""Elements of all its lines together, which torch's run keeps."""
+"""Elements of all its lines together."""
 
-
-@dataclass(frozen=True)
-class DiagnosisContext:
-    """A function at a point, for every finding about it.
-
-    Attributes:
-        program: As torch runs it.
-        shapes: Of its symbols.
-        inputs: The value of every variable, of the dtype.
-        wrt: The variables of the derivatives.
-        dtype: `float64` or `float32`.
-    """
-
-    program: Program
-    shapes: Mapping[Atom, Shape]
-    inputs: Mapping[str, Array]
-    wrt: tuple[str, ...]
-    dtype: str
-
-    @classmethod
-    def of(
-        cls,
-        program: Program,
-        shapes: Mapping[Atom, Shape],
-        inputs: Mapping[str, Array],
-        wrt: tuple[str, ...],
-        dtype: str,
-    ) -> DiagnosisContext:
-        """The context of a Program as typed, with the shapes of its variables at least."""
-        from gradcli.autodiff.run import prepared
-
-        ran = prepared(program)
-        variables = {symbol: shapes[symbol] for symbol in ran.variables}
-        return cls(ran, infer(ran, variables, bounded=False), inputs, wrt, dtype)
-
-    @property
-    def values(self) -> int:
-        """How many numbers torch computes on the way to y."""
-        return sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
-
-    @property
-    def info(self) -> np.finfo[Any]:
-        """The range and the precision of the dtype."""
-        return np.finfo(self.dtype)
-
-    @cached_property
-    def meaning(self) -> Expansion:
-        """The same in primitives, every line's apart from those of others."""
-        found = expansion(self.program, shares=False)
-        variables = {symbol: self.shapes[symbol] for symbol in self.program.variables}
-        return found.then(lowering(found.program, infer(found.program, variables, bounded=False), shares=False))
-
-    @cached_property
-    def reference(self) -> Reference:
-        """The reference reading of it."""
-        variables = {symbol: self.shapes[symbol] for symbol in self.program.variables}
-        shapes = infer(self.meaning.program, variables, bounded=False)
-        exact = {name: array.astype(np.float64) for name, array in self.inputs.items()}
-        return Reference(self.meaning.program, shapes, exact)
-
-    @cached_property
-    def line_of(self) -> Mapping[Atom, Line]:
-        """The lines by their symbols."""
-        return {line.symbol: line for line in self.program.lines}
-
-    @cached_property
-    def users(self) -> Mapping[Atom, tuple[Line, ...]]:
-        """The lines that use a value, each once."""
-        found: dict[Atom, list[Line]] = {}
-        for line in self.program.lines:
-            for operand in dict.fromkeys(line.call.operands):
-                found.setdefault(operand, []).append(line)
-        return {atom: tuple(lines) for atom, lines in found.items()}
-
-    @cached_property
-    def parts(self) -> Mapping[Atom, tuple[Line, ...]]:
-        """The primitives that each line stands for, by its symbol."""
-        found: dict[Atom, list[Line]] = {}
-        for part in self.meaning.program.lines:
-            found.setdefault(self.meaning.owners[part.symbol], []).append(part)
-        return {owner: tuple(lines) for owner, lines in found.items()}
-
-    @cached_property
-    def by_meaning(self) -> Mapping[Atom, Atom]:
-        """The variable or line that a value of the meaning is that of."""
-        known: dict[Atom, Atom] = {symbol: symbol for symbol in self.program.variables}
-        for line in self.program.lines:
-            known.setdefault(self.held(line.symbol), line.symbol)
-        return known
-
-    def held(self, atom: Atom) -> Atom:
-        """What holds the value of a line in the meaning."""
-        return self.meaning.renamed.get(atom, atom)
-
-    def excerpt(self, atom: Atom) -> str:
-        """The text of a variable or line."""
-        line = self.line_of.get(atom)
-        return str(atom) if line is None else self.program.excerpt(line)
-
-
-MOST_ELEMENTS = 5_000
+MOST_ELEMENTS = 20_000
 """Elements that a number is made of: each takes a ball at each precision."""
 
 PRECISIONS = (256, 1_024, 4_096)
@@ -150,6 +54,97 @@ NEGLIGIBLE = -2_200
 
 Place = tuple[Atom, int]
 """A variable or a line, and the flat position of one of its elements."""
+
+
+@dataclass(frozen=True)
+class DiagnosisContext:
+    """A function at a point, for every finding about it.
+
+    Attributes:
+        program: As typed.
+        shapes: Of its symbols.
+        inputs: The value of every variable, of the dtype.
+        wrt: The variables of the derivatives.
+        dtype: `float64` or `float32`.
+        record: Records torch's own passes.
+    """
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    inputs: Mapping[str, Array]
+    wrt: tuple[str, ...]
+    dtype: str
+    record: RecordPasses
+
+    @property
+    def values(self) -> int:
+        """How many numbers there are on the way to y."""
+        return sum(math.prod(self.shapes[line.symbol]) for line in self.program.lines)
+
+    @property
+    def info(self) -> np.finfo[Any]:
+        """The range and the precision of the dtype."""
+        return np.finfo(self.dtype)
+
+    @cached_property
+    def passes(self) -> TorchPasses:
+        """Torch's passes.
+
+        Raises:
+            OverBudgetError: The function is too large, or they cannot be recorded.
+        """
+        if len(self.program.lines) > MOST_LINES or self.values > MOST_VALUES:
+            raise OverBudgetError
+        found = self.record("back", self.program, self.inputs, self.wrt, self.dtype)
+        if found is None:
+            raise OverBudgetError
+        return found
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The reference reading of the passes."""
+        passes = self.passes
+        shapes = {symbol: passes.inputs[str(symbol)].shape for symbol in passes.program.variables}
+        return Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+
+    @cached_property
+    def line_of(self) -> Mapping[Atom, Line]:
+        """The lines of the passes by their symbols."""
+        return {line.symbol: line for line in self.reference.program.lines}
+
+    def held(self, atom: Atom) -> Atom:
+        """What holds the value of a line as it was recorded."""
+        return self.reference.renamed.get(atom, atom)
+
+    @cached_property
+    def forward(self) -> tuple[Line, ...]:
+        """The lines of the pass forward."""
+        return tuple(needed(self.reference.program.lines, self.held(self.passes.value)))
+
+    @cached_property
+    def whole(self) -> Mapping[Span, Line]:
+        """The lines that hold the values of operations of the text, by their places; others are inside of these."""
+        return {line.span: line for line in self.forward}
+
+    @cached_property
+    def flowing(self) -> frozenset[Atom]:
+        """What flows back: the gradient vector, and all that is made of it."""
+        found: set[Atom] = {sympy.Symbol(name, real=True) for name in self.passes.seeds.values()}
+        for line in self.reference.program.lines:
+            if not found.isdisjoint(line.call.operands):
+                found.add(line.symbol)
+        return frozenset(found)
+
+    def is_whole(self, atom: Atom) -> bool:
+        """Whether a line holds the value of an operation of the text."""
+        line = self.line_of.get(atom)
+        return line is not None and self.whole.get(line.span) is line
+
+    def excerpt(self, atom: Atom) -> str:
+        """The text of a variable, or of the operation that a line is part of."""
+        is_seed = atom in self.flowing and atom not in self.line_of
+        line = self.line_of.get(self.held(self.passes.value) if is_seed else atom)
+        return str(atom) if line is None else self.program.excerpt(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,162 +171,152 @@ class Error:
         return cls(number, truth, distance, float(distance / size) if size > 0 else math.inf)
 
 
+class _Truth(Run):
+    """The values at some elements without rounding, constants as they are in the text."""
+
+    def __init__(self, reference: Reference, elements: Mapping[Atom, Flat], constants: Mapping[float, Atom]) -> None:
+        super().__init__(Plan(reference, (), needed=dict(elements)))
+        self._constants = constants
+        self.evaluate()
+
+    def _rounded(self, exact: Ball, nearest: float) -> Ball:
+        return compile_ball(self._constants[nearest])({}) if nearest in self._constants else exact
+
+    def with_other(self, line: Line, element: int, source: Place, value: Outcome) -> Outcome:
+        """The value of an element of a line, had an element of an operand another value."""
+        operand, kept = self.values[source[0]], self.values[source[0]][source[1]]
+        operand[source[1]] = value
+        try:
+            return self._line_values(line, np.array([element]))[element]
+        finally:
+            operand[source[1]] = kept
+
+
 class ErrorTrace:
     """One number of torch, everything that it is made of, and the truth of all that."""
 
-    def __init__(self, context: DiagnosisContext, entry: Entry, v: Array | None, *, everywhere: bool = False) -> None:
-        """Run the function in torch and on balls.
+    def __init__(self, context: DiagnosisContext, entry: Entry, v: Array | None) -> None:
+        """Run the passes in torch and on balls.
 
         Args:
             context: The function at the point.
             entry: The number.
             v: The gradient vector, for an entry of vᵀJ.
-            everywhere: Whether to follow back from all rows to all values, if that is not too much: NaN comes also
-                from rows without a weight, and the truth of what flows back is then that of all of them.
 
         Raises:
-            OverBudgetError: it is made of too much.
+            OverBudgetError: It is made of too much, or cannot be looked into.
         """
-        from gradcli.autodiff.run import trace
+        from gradcli.autodiff.run import evaluate, leaves_of
 
-        if len(context.program.lines) > MOST_LINES or context.values > MOST_VALUES:
-            raise OverBudgetError
-        self.context, self.entry = context, entry
+        self.context, self.entry, self.passes = context, entry, context.passes
         self.tolerance = TOLERANCE[context.dtype].rtol
         weights = np.zeros(context.shapes.get(context.program.output, ()))
         if entry.row is not None:
             weights[entry.row] = 1
         elif v is not None:
             weights = v.astype(np.float64).reshape(weights.shape)
-        self.torch: Trace = trace(context.program, context.inputs, context.wrt, context.dtype, weights)
-        rows = np.flatnonzero(weights.ravel())
-        self._seeds = {int(row): float(weights.flat[row]) for row in rows}
-        try:
-            self.needed = self._made_of(np.arange(weights.size) if everywhere else rows)
-            if everywhere:
-                self._seeds = dict.fromkeys(range(weights.size), 1.0) | self._seeds
-        except OverBudgetError:
-            self.needed = self._made_of(rows)
-        start: Place | None = None
-        if entry.variable is not None:
-            symbol = sympy.Symbol(entry.variable, real=True)
-            start = symbol, flat(entry.column or (), context.shapes[symbol])
-        self.cone: Mapping[Atom, Flat] = self.needed
-        if start is not None and not everywhere:
-            self.cone = context.reference.moved_by(start, self.needed)
-        self.start: Place = start or (context.program.output, flat(entry.row or (), weights.shape))
-        self._contributions: dict[Atom, dict[Atom, Array]] = {}
+        reference, inputs = copy(context.reference), dict(self.passes.inputs)
+        if OF_Y in self.passes.seeds:
+            inputs[self.passes.seeds[OF_Y]] = weights
+            seed = sympy.Symbol(self.passes.seeds[OF_Y], real=True)
+            reference.inputs = {**reference.inputs, seed: weights.ravel()}
+        self.start = self._start(weights.shape)
+        self.needed = reference.made_of({self.start[0]: np.array([self.start[1]])})
+        if sum(map(len, self.needed.values())) > MOST_ELEMENTS:
+            raise OverBudgetError
+        self.torch = evaluate(reference.program, leaves_of(reference.program, inputs, (), context.dtype), context.dtype)
+        constants = {number(a): a for line in context.program.lines for a in line.call.operands if not a.is_Symbol}
+        constants[math.pi] = sympy.pi  # as torch's kernels have it
         # The least precision at which nothing is undecided: most functions need only the first.
         for bits in PRECISIONS:
             self.bits = bits
             with precision(bits):
-                self.truth, self.sweep = self._taken()
-            if self._is_known():
+                self.truth = _Truth(reference, self.needed, constants)
+            if all(_is_decided(one) for values in self.truth.values.values() for one in values.values()):
                 break
 
-    def _made_of(self, rows: Flat) -> Mapping[Atom, Flat]:
-        needed = self.context.reference.made_of({self.context.meaning.program.output: rows})
-        if sum(map(len, needed.values())) > MOST_ELEMENTS:
+    def _start(self, shape: Shape) -> Place:
+        if self.entry.variable is None:
+            return self.context.held(self.passes.value), flat(self.entry.row or (), shape)
+        found = self.passes.results.get(self.entry.variable)
+        if found is None or not found.is_Symbol:
             raise OverBudgetError
-        return needed
-
-    def _taken(self) -> tuple[Backward, Sweep]:
-        program = self.context.meaning.program
-        truth = Backward(self.context.reference, self.needed)
-        seeds = {row: Flow(arb(weight), abs(arb(weight))) for row, weight in self._seeds.items()}
-        return truth, truth.sweep({program.output: seeds}, program.lines, self.cone)
-
-    def _is_known(self) -> bool:
-        outcomes = [o for values in self.truth.values.values() for o in values.values()]
-        outcomes += [flow.total for flows in self.sweep.adjoints.values() for flow in flows.values()]
-        return all(_is_decided(outcome) for outcome in outcomes)
-
-    # -- values
+        shape = self.context.shapes[sympy.Symbol(self.entry.variable, real=True)]
+        return self.context.held(found), flat(self.entry.column or (), shape)
 
     def value(self, place: Place) -> Error:
         """The error of one element of a line."""
-        atom, e = place
-        truth = self.truth.values.get(self.context.held(atom), {}).get(e)
-        number = float(self.torch.values[atom].ravel()[e])
-        if truth is None:
-            truth = arb(number) if math.isfinite(number) else Undefined("domain", "it is not known", False)
-        return Error.of(number, truth)
+        return Error.of(self.number(place), self.truth.values[place[0]][place[1]])
 
-    def slopes(self, place: Place) -> dict[Place, Flow]:
-        """The true slopes of one element of a line by the elements of its operands."""
-        line, e = self.context.line_of[place[0]], place[1]
-        return self._back(line, {e: Flow(arb(1), arb(1))})
-
-    def back_through(self, line: Line) -> dict[Place, Flow]:
-        """What a line passes on of its true adjoint; the largest way is that inside of the line alone."""
-        adjoints = self.sweep.adjoints.get(self.context.held(line.symbol), {})
-        seeds = {e: Flow(flow.total, magnitude(flow.total)) for e, flow in adjoints.items()}
-        return self._back(line, seeds)
-
-    def _back(self, line: Line, seeds: Elements) -> dict[Place, Flow]:
-        parts = self.context.parts.get(line.symbol, ())
-        found = self.truth.sweep({self.context.held(line.symbol): seeds}, parts, self.needed).adjoints
-        operands = {a for a in line.call.operands if isinstance(a, sympy.Symbol)}
-        return {(a, e): flow for a in operands for e, flow in found.get(self.context.held(a), {}).items()}
+    def number(self, place: Place) -> float:
+        """Torch's number for it."""
+        return float(self.torch[place[0]].flatten()[place[1]])
 
     def sources(self, place: Place) -> list[Place]:
         """The elements of its operands that one element of a line is made of."""
-        line = self.context.line_of[place[0]]
-        waiting: dict[Atom, set[int]] = {self.context.held(line.symbol): {place[1]}}
-        for part in reversed(self.context.parts.get(line.symbol, ())):
-            elements = np.array(sorted(waiting.get(part.symbol, ())), dtype=np.int64)
-            for k, _, made_of in self.context.reference.footprint.parts(part, elements) if len(elements) else ():
-                if isinstance(operand := part.call.operands[k], sympy.Symbol):
-                    waiting.setdefault(operand, set()).update(made_of.tolist())
-        operands = dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol))
-        return [(a, e) for a in operands for e in sorted(waiting.get(self.context.held(a), ()))]
+        line, found = self.context.line_of.get(place[0]), dict[Place, None]()
+        if line is None:
+            return []
+        for k, _, elements in self.context.reference.footprint.parts(line, np.array([place[1]])):
+            if isinstance(operand := line.call.operands[k], sympy.Symbol):
+                found.update(((operand, e), None) for e in elements.tolist())
+        return list(found)
 
-    def results(self, line: Line, place: Place) -> list[Place]:
-        """The elements of a line that one element of an operand enters."""
-        waiting: dict[Atom, set[int]] = {self.context.held(place[0]): {place[1]}}
-        for part in self.context.parts.get(line.symbol, ()):
-            for k in self.context.reference.footprint.operands(part):
-                elements = np.array(sorted(waiting.get(part.call.operands[k], ())), dtype=np.int64)
-                if len(elements):
-                    out = self.context.reference.footprint.up(part, k, elements)[1]
-                    kept = out[np.isin(out, self.needed.get(part.symbol, ()))]
-                    waiting.setdefault(part.symbol, set()).update(kept.tolist())
-        return [(line.symbol, e) for e in sorted(waiting.get(self.context.held(line.symbol), ()))]
+    def moved(self, place: Place, source: Place, to: Outcome) -> Ball:
+        """How far the true value of an element is from the one that it had with another value of a source."""
+        line, truth, before = self.context.line_of[place[0]], *(self.truth.values[a][e] for a, e in (place, source))
+        if line.call.op.kind is Kind.ELEMENTWISE or is_aggregate(line.call.op):
+            before, to = truth, self.truth.with_other(line, place[1], source, to)
+        if isinstance(before, Undefined) or isinstance(to, Undefined):
+            return arb.pos_inf()
+        return abs(to - before).upper()
 
-    # -- what flows back
+    def slope(self, place: Place) -> tuple[float, bool] | None:
+        """By what a line multiplies what flows back, in torch, and whether that is 0; None of the way forward."""
+        from gradcli.autodiff.run import Tensor, apply, calls_in
 
-    def adjoint(self, place: Place) -> Error:
-        """The error of what flows back to one element."""
-        found = self.torch.adjoints.get(place[0])
-        flow = self.sweep.adjoints.get(self.context.held(place[0]), {}).get(place[1])
-        number = 0.0 if found is None else float(found.ravel()[place[1]])
-        return Error.of(number, arb(0) if flow is None else flow.total)
+        line, flowing = self.context.line_of[place[0]], self.context.flowing
+        if line.call.op.kind is not Kind.ELEMENTWISE or line in self.context.forward:
+            return None
+        if flowing.isdisjoint(line.call.operands):
+            return self.number(place), False
+        calls, values, are_zero = calls_in(self.context.dtype), dict[Atom, Tensor](), list[bool]()
+        for atom, e in self.sources(place):
+            one = self.torch[atom].flatten()[e]
+            are_zero += [bool(one == 0)] if atom in flowing else []
+            values[atom] = one * 0 + 1 if atom in flowing else one
+        return float(apply(line.call, values, calls)), all(are_zero)
 
-    def flows(self, place: Place) -> list[tuple[Line, Error]]:
-        """What each line that uses an element adds to what flows back to it."""
-        found = []
-        for line in self.context.users.get(place[0], ()):
-            flow = None
-            for part in self.context.parts.get(line.symbol, ()):
-                entering = self.sweep.entering.get((part.symbol, self.context.held(place[0])), {}).get(place[1])
-                if entering is not None:
-                    flow = entering if flow is None else flow.joined(entering)
-            number = self.contribution(line, place)
-            if flow is not None or number is not None:
-                found.append((line, Error.of(number or 0.0, arb(0) if flow is None else flow.total)))
+    @cached_property
+    def refusals(self) -> Mapping[Atom, Mapping[int, tuple[Line, int] | None]]:
+        """For each element on the way to y, the choice that does not take it, and of which operand; None if taken."""
+        output = self.context.held(self.passes.value)
+        found: dict[Atom, dict[int, tuple[Line, int] | None]] = {}
+        found[output] = dict.fromkeys(range(self.torch[output].numel()))
+        for line in reversed(self.context.forward):
+            elements = np.array(sorted(found.get(line.symbol, ())), dtype=np.int64)
+            for k, position, source in self.context.reference.footprint.parts(line, elements):
+                operand, refuses = line.call.operands[k], self._refuses(line, k)
+                if isinstance(operand, sympy.Symbol) and not (line.call.op.is_branch and k == 0):
+                    inside = found.setdefault(operand, {})
+                    for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
+                        why = found[line.symbol][e] or ((line, k) if refuses(e, s) else None)
+                        inside[s] = why and inside.get(s, why)
         return found
 
-    def contribution(self, line: Line, place: Place, adjoint: Array | None = None) -> float | None:
-        """What a line adds in torch to what flows back to an element, or what it would of another adjoint."""
-        known = self._contributions if adjoint is None else {}
-        if line.symbol not in known:
-            known[line.symbol] = self.torch.contributions(line, adjoint)
-        found = known[line.symbol]
-        return float(found[place[0]].ravel()[place[1]]) if place[0] in found else None
+    def _refuses(self, line: Line, k: int) -> Callable[[int, int], bool]:
+        """Tell which elements of an operand a choice does not take, for elements of the choice."""
+        if line.call.op.is_branch:
+            condition = self._numbers(line.call.operands[0], line)
+            return lambda e, s: bool(condition[e]) == (k == 2)
+        if line.call.op.is_extreme:
+            own, operand = self._numbers(line.symbol), self._numbers(line.call.operands[k])
+            return lambda e, s: bool(operand[s] != own[e])
+        return lambda e, s: False
 
-    def is_taken(self, place: Place) -> bool:
-        """Whether anything flows back to an element, in truth."""
-        return place[1] in self.sweep.adjoints.get(self.context.held(place[0]), {})
+    def _numbers(self, atom: Atom, line: Line | None = None) -> Array:
+        array = np.asarray(self.torch[atom] if atom.is_Symbol else number(atom))
+        return array.ravel() if line is None else np.broadcast_to(array, self.torch[line.symbol].shape).ravel()
 
 
 def magnitude(outcome: Outcome) -> Ball:

@@ -19,7 +19,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
-from gradcli.questions.question import Cotangent, Question
+from gradcli.questions.question import Cotangent, Question, record_passes
 from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
@@ -224,8 +224,8 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
     from gradcli.diagnose.advice import diagnosed
     from gradcli.diagnose.error_trace import DiagnosisContext
 
-    context = DiagnosisContext.of(question.program, question.shapes, question.arrays, question.wrt, question.dtype)
-    return diagnosed(judgement, context, v)
+    point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
+    return diagnosed(judgement, DiagnosisContext(*point, record_passes), v)
 
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:

@@ -61,7 +61,10 @@ class AtenLowering:
 
     Attributes:
         lowering: What appends lines.
+        span: The place of the next lines, where there is a text already.
     """
+
+    span = Span(0, 0)
 
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
@@ -162,11 +165,6 @@ class AtenLowering:
         variables = tuple(one for one in self.lowering.scope.variables.values() if one in used)
         output = atoms[-1] if atoms else sympy.Integer(0)
         return Program("", variables, tuple(lines), output, self.lowering.source.name)
-
-    @property
-    def span(self) -> Span:
-        """Give what stands for the place of a line until the text is written."""
-        return Span(0, 0)
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""

@@ -7,18 +7,30 @@ is decomposed, as its kernels compute so; the rest is the row that has its name.
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import bisect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Array, Tensor, differentiated_by, evaluate, leaves_of, output_of, prepared
-from gradcli.errors import GradcliError
+from gradcli.autodiff.run import (
+    Array,
+    Operation,
+    Tensor,
+    apply,
+    differentiated_by,
+    evaluate,
+    leaves_of,
+    output_of,
+    prepared,
+)
+from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, expansion
-from gradcli.language.program.library_calls import plain
+from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.recording.aten_lowering import row_of
@@ -82,6 +94,30 @@ class PassRecorder(Recorder):
     def __init__(self, names: Names, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
         self.is_sound, self.faults = is_sound, dict[str, None]()
+        self._ends, self._spans = list[int](), list[Span]()
+
+    def by(self, spans: Mapping[Call, Span]) -> Operation:
+        """Give what runs an operation of a text, and notes its place for all lines that are recorded of it.
+
+        Args:
+            spans: The places of the operations.
+        """
+
+        def run(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+            self.lines.span = spans[call]
+            found = apply(call, values, calls)
+            self._spans.append(spans[call])
+            self._ends.append(torch._C._autograd._get_sequence_nr())
+            return found
+
+        return run
+
+    def __torch_dispatch__(self, function: Overload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run a call and record it; on the way back, as part of the operation that autograd goes back through."""
+        node = torch._C._current_autograd_node()
+        if node is not None and (place := bisect.bisect_right(self._ends, node._sequence_nr())) < len(self._ends):
+            self.lines.span = self._spans[place]
+        return super().__torch_dispatch__(function, types, args, kwargs)
 
     def operand(self, tensor: Tensor, place: Place) -> Atom:
         """The value that a tensor holds."""
@@ -181,12 +217,13 @@ def _recorded(
 
     with warnings.catch_warnings(), recorder, _Products():
         warnings.simplefilter("ignore")
-        y = output_of(ran, evaluate(ran, leaves, dtype), dtype)
+        by = recorder.by({line.call: line.span for line in ran.lines})
+        y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
         found = dict(zip(wrt, _PASSES[way](y, [leaves[name] for name in wrt], wrt, seed), strict=True))
     atoms = {name: None if tensor is None else _atom(recorder, tensor) for name, tensor in found.items()}
     atoms[OF_Y] = _atom(recorder, y)
     whole = expansion(
-        recorder.lines.program([atom for atom in atoms.values() if atom is not None]),
+        replace(recorder.lines.program([atom for atom in atoms.values() if atom is not None]), text=ran.text),
         keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE,
     )
     results = {name: None if atom is None else whole.renamed.get(atom, atom) for name, atom in atoms.items()}

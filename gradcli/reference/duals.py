@@ -1,17 +1,15 @@
-"""Dual numbers over balls, at the elements that are asked for; and adjoints back through the same values.
+"""Dual numbers over balls, at the elements that are asked for.
 
 A `Plan` follows directions e_j of the inputs forward through the Program as sparse lists of (direction, element), finds
 the values that the local derivatives need, and counts the work before any is done.  Running it at a number of bits
 gives, for each direction and row of y, a ball that contains ∂y[row]/∂x[j], or the reason why there is none.
 Elements outside the lists are exact zeros.
-
-The judge follows directions forward; `Backward` is for asking where on its way back torch went wrong.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,19 +18,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import sympy
-from flint import arb
 
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
-from gradcli.language.program.expansion import Expansion, rewritten
+from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
-from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction, Found, Run, Shift
 
 if TYPE_CHECKING:
@@ -53,18 +49,6 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
     """
     if not any(line.call.op.kind is Kind.CONTRACTION for line in program.lines):
         return program, {}
-    found = lowering(program, shapes)
-    return found.program, found.renamed
-
-
-def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = True) -> Expansion:
-    """The same function without `matmul`, and which line became what.
-
-    Args:
-        program: A Program of primitives.
-        shapes: Of its symbols.
-        shares: Whether lines that compute the same become one.
-    """
 
     def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
         call = line.call
@@ -72,7 +56,8 @@ def lowering(program: Program, shapes: Mapping[Atom, Shape], *, shares: bool = T
             return _product(builder, operands, tuple(len(shapes[a]) for a in call.operands), line.span)
         return builder.emit(call.op.name, operands, line.span, call.statics)
 
-    return rewritten(program, write, shares=shares)
+    found = rewritten(program, write, shares=True)
+    return found.program, found.renamed
 
 
 def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:
@@ -166,14 +151,6 @@ class Reference:
         """Whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
         symbol, element = direction
         return bool(np.isinf(self.inputs[symbol][element]))
-
-    def moved_by(self, direction: Direction, wanted: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """The elements among `wanted` that depend on an element of an input.
-
-        Raises:
-            OverBudgetError: too many.
-        """
-        return {atom: elements for atom, (_, elements) in self.wired((direction,), wanted).pairs.items()}
 
     def wired(self, directions: Sequence[Direction], wanted: Mapping[Atom, Flat]) -> Plan:
         """The plan of all ways from some directions as one, through `wanted` elements, whose values are taken too.
@@ -309,102 +286,3 @@ class Reference:
             OverBudgetError: too many.
         """
         return self.footprint.made_of(self.program.lines, start, self.budget)
-
-
-Elements = Mapping[int, "Flow"]
-"""By flat position; what is not in it is an exact zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """What flows back to an element: the sum over all ways, and the largest of them."""
-
-    total: Outcome
-    largest: Ball
-
-    def joined(self, other: Flow) -> Flow:
-        """The sum of two flows into the same element, and the larger of their largest ways."""
-        largest = self.largest.max(other.largest)
-        if isinstance(self.total, Undefined):
-            return Flow(self.total, largest)
-        return Flow(other.total if isinstance(other.total, Undefined) else self.total + other.total, largest)
-
-    def through(self, slope: Outcome) -> Flow:
-        """What an operation with this slope passes on."""
-        if isinstance(slope, Undefined):
-            return Flow(self.total if isinstance(self.total, Undefined) else slope, self.largest)
-        total = self.total if isinstance(self.total, Undefined) else self.total * slope
-        return Flow(total, self.largest * abs(slope).upper())
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """What flows back: to every value, and to an operand from one line, by the symbols of line and operand."""
-
-    adjoints: Mapping[Atom, Elements]
-    entering: Mapping[tuple[Atom, Atom], Elements]
-
-
-class Backward:
-    """The values at some elements, at the precision in force, and sweeps back through them."""
-
-    def __init__(self, reference: Reference, needed: Mapping[Atom, Flat]) -> None:
-        self.reference = reference
-        self._run = Run(Plan(reference, (), needed=dict(needed)))
-        self._run.evaluate()
-        self.values: Mapping[Atom, Mapping[int, Outcome]] = self._run.values
-
-    def sweep(
-        self, seeds: Mapping[Atom, Elements], lines: Sequence[Line], within: Mapping[Atom, Flat] | None = None
-    ) -> Sweep:
-        """Carry what is given at some elements back through some lines.
-
-        Args:
-            seeds: Where to start.
-            lines: In the order of the Program.
-            within: The elements to follow; all if None.
-        """
-        adjoints: dict[Atom, dict[int, Flow]] = {atom: dict(flows) for atom, flows in seeds.items()}
-        entering: dict[tuple[Atom, Atom], dict[int, Flow]] = {}
-        for line in reversed(lines):
-            flows = {e: flow for e, flow in adjoints.get(line.symbol, {}).items() if not _is_zero(flow.total)}
-            for k, operand in enumerate(line.call.operands):
-                if not flows or not isinstance(operand, sympy.Symbol):
-                    continue
-                followed = None if within is None else within.get(operand, np.empty(0, dtype=np.int64))
-                for out, source, slope in self._slopes(line, k, np.array(sorted(flows), dtype=np.int64), followed):
-                    if not _is_zero(slope):
-                        flow = flows[out].through(slope)
-                        _add(entering.setdefault((line.symbol, operand), {}), source, flow)
-                        _add(adjoints.setdefault(operand, {}), source, flow)
-        return Sweep(adjoints, entering)
-
-    def refused(self, line: Line, k: int, elements: Flat) -> Flat:
-        """The elements of operand k that a choice does not take: `where`, `maximum`, `minimum`, `amax`, `amin`."""
-        position, source = self.reference.footprint.down(line, k, elements)
-        taken = {(out, s) for out, s, slope in self._slopes(line, k, elements, None) if not _is_zero(slope)}
-        out = elements[position]
-        return np.array([s for o, s in zip(out.tolist(), source.tolist(), strict=True) if (o, s) not in taken], int)
-
-    def _slopes(self, line: Line, k: int, elements: Flat, within: Flat | None) -> Iterator[tuple[int, int, Outcome]]:
-        """Elements of the line and of operand k with the slope between them; a condition has none."""
-        position, source = self.reference.footprint.down(line, k, elements)
-        if within is not None:
-            kept = np.isin(source, within)
-            position, source = position[kept], source[kept]
-        if not len(source):
-            return
-        out = elements[position]
-        if line.call.op.is_branch and k == 0:
-            slopes: list[Outcome] = [arb(0)] * len(out)
-        else:
-            slopes = self._run.slopes(line, k, out, source)
-        yield from zip(out.tolist(), source.tolist(), slopes, strict=True)
-
-
-def _is_zero(outcome: Outcome) -> bool:
-    return not isinstance(outcome, Undefined) and bool(outcome == 0)
-
-
-def _add(flows: dict[int, Flow], element: int, flow: Flow) -> None:
-    flows[element] = flow if element not in flows else flows[element].joined(flow)

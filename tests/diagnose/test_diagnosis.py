@@ -14,6 +14,8 @@ from gradcli.crosscheck.point import unravel
 from gradcli.diagnose import diagnosis, error_trace
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.faults import said
+from gradcli.language.program.shapes import infer
+from gradcli.recording.pass_recorder import record
 from gradcli.results import Entry, Verdict
 from tests.parsing import parse
 
@@ -45,7 +47,11 @@ class Found:
 
 def _found(scene: DiagnosisContext, site: EntryIndex, verdict: Verdict, v: Any) -> Found:
     fault = diagnosis.diagnose(scene, site.entry(scene, verdict), v)
-    return Found() if fault is None else Found(fault.kind, scene.excerpt(fault.atom), fault.note)
+    return (
+        Found()
+        if fault is None
+        else Found(fault.kind, scene.program.text[fault.span.start : fault.span.stop], fault.note)
+    )
 
 
 def lost(scene: DiagnosisContext, site: EntryIndex, v: Any = None) -> Found:
@@ -65,8 +71,8 @@ def _scene(text: str, x: Any, dtype: str = "float64") -> DiagnosisContext:
     program = parse(text)
     at = x if isinstance(x, dict) else {"x": x}
     inputs = {name: np.array(value, dtype=dtype) for name, value in at.items()}
-    shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    return DiagnosisContext.of(program, shapes, inputs, program.names, dtype)
+    shapes = infer(program, {symbol: inputs[str(symbol)].shape for symbol in program.variables})
+    return DiagnosisContext(program, shapes, inputs, program.names, dtype, record)
 
 
 LOST = [
@@ -77,7 +83,7 @@ LOST = [
     ("exp(-x**2)", 27.2, DY, "underflow", "exp(-x**2)"),
     ("3*sigmoid(2*x)**2", 20, DY, "cancellation", "sigmoid(2*x)"),
     ("expm1(x)", -40, DY, "cancellation", "expm1(x)"),
-    ("acosh(x)", 1.00000001, DY, "ill-conditioned", "acosh(x)"),
+    ("acosh(x)", 1.00000001, DY, "cancellation", "acosh(x)"),
     ("x**3", 1e200, Y, "overflow", "x**3"),
     ("exp(exp(exp(x)))", 5, DY, "overflow", "exp(exp(exp(x)))"),
     ("sum(x)", [1e16, 1, -1e16], Y, "cancellation", "sum(x)"),
@@ -99,7 +105,7 @@ LOST = [
         "exp(t)-1",
     ),
     ("prod(x)", [1e-200, 1e-200, 1e200], Y, "underflow", "prod(x)"),
-    ("det(x)", [[1e8, 1e8 + 1], [1e8 - 1, 1e8]], Y, "cancellation", "det(x)"),
+    ("det(x)", [[1e7, 1e7 + 1], [1e7 - 1, 1e7]], Y, "cancellation", "det(x)"),
     ("x @ [1e9+3, -1e9-2]", [1e9 + 1, 1e9 + 2], Y, "cancellation", "x @ [1e9+3, -1e9-2]"),
     ("log(sum(exp(x)))", [-800, -801], Y, "underflow", "exp(x)"),
     ("softmax(x)", [40, 0], DY, "cancellation", "softmax(x)"),
@@ -167,8 +173,7 @@ LOST_NOTES = [
         "sqrt(x+1)-sqrt(x)",
         1e16,
         DY,
-        "in the derivative of sqrt(x+1)-sqrt(x), through sqrt(x) and x+1, terms as large as 5e-09 leave -2.5e-25, "
-        "and torch gives 0",
+        "in the derivative, through sqrt(x) and sqrt(x+1), terms as large as 5e-09 leave -2.5e-25, and torch gives 0",
     ),
     (
         "(1e300*(1e-200*x))**2",
@@ -176,22 +181,23 @@ LOST_NOTES = [
         Y,
         "1e-200*x is 1e-330 here, and float64 loses digits below 2.23e-308",
     ),
-    ("x**3", 1e200, DY, "the derivative through x**3 is 3e+400 here, and float64 ends at 1.8e+308"),
+    ("x**3", 1e200, DY, "a number in the derivative through x**3 is 1e+400 here, and float64 ends at 1.8e+308"),
     (
         "tanh(x)",
         200,
         DY,
-        "torch takes the slope of tanh(x) from its rounded value: torch gives 0, the truth is 7.66e-174",
+        "in the derivative through tanh(x), terms as large as 1 leave 7.66e-174, and torch gives 0",
     ),
     ("where(x*3<1, x**2, x)", 1 / 3, DY, "rounding decides x*3<1 the other way"),
     ("floor(x*3)", 1 / 3, Y, "rounding takes floor(x*3) over a jump: torch gives 1, the truth is 0"),
-    ("sinc(x)", 3, Y, "sinc(x) is 0 here, but for the rounding of x: torch gives 3.9e-17"),
+    ("sin(pi*x)", 3, Y, "sin(pi*x) is 0 here, but for the rounding of pi*x: torch gives 3.67e-16"),
+    ("sinc(x)", 3, Y, "torch loses digits inside of sinc(x): torch gives 3.67e-16, the truth is 0"),
     # An input is exact: what is lost is lost inside.
     (
         "sinc(x)",
         1e-9,
         DY,
-        "torch loses digits in the derivative through sinc(x): torch gives 0, the truth is -3.29e-09",
+        "in the derivative through sinc(x), terms as large as 3.14e-09 leave -1.03e-26, and torch gives 0",
     ),
     (
         "digamma(x)",
@@ -212,14 +218,13 @@ def test_the_note_says_how_the_digits_are_lost(text: str, x: Any, site: EntryInd
 @pytest.mark.parametrize("text", ["softmax(x)", "exp(x)/sum(exp(x))"])
 def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> None:
     """The softmax sums to 1 everywhere, so vᵀJ with v = 1 is 0."""
-    whole = _scene(text, np.linspace(0.3, 2.9, 12))
-    found = [lost(whole, EntryIndex("x", column, -1), np.ones(12)) for column in range(12)]
-    rounded = [d for d in found if d != Found()]  # in the others, torch's rounding errors cancel too
-    assert rounded
-    for d in rounded:
-        assert (d.kind, d.shown) == ("cancellation", text)
-        assert d.note.endswith("cancel to 0, and what torch gives is their rounding")
-        assert "terms as large as 0." in d.note
+    whole = _scene(text, np.linspace(0.3, 5.0, 7))
+    for column in range(7):
+        found = lost(whole, EntryIndex("x", column, -1), np.ones(7))
+        assert found.kind == "cancellation"
+        assert text in found.note
+        assert found.note.endswith("cancel to 0, and what torch gives is their rounding")
+        assert "terms as large as 0." in found.note
 
 
 def test_the_products_of_v_matter_and_not_the_rows_apart() -> None:
@@ -322,23 +327,6 @@ def test_a_walk_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_sum_of_a_million_elements_is_given_up_at_once() -> None:
     """No ball is made for any of them."""
     assert lost(_scene("sum(sin(x))-sum(x)", np.full(600_000, 1e-9)), Y) == Found()
-
-
-def test_torch_and_the_reference_agree_on_what_flows_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule of torch that is wrong is found where it is: the checker of the checker."""
-    import torch
-
-    from gradcli.autodiff import run
-
-    right = run.apply
-
-    def wrong(call: Any, values: Any, kind: Any) -> Any:
-        result = right(call, values, kind)
-        return result * 1.5 - (result * 0.5).detach() if call.op.name == "sin" else result
-
-    monkeypatch.setattr("gradcli.autodiff.run.apply", wrong)
-    assert torch.is_tensor(torch.ones(1))
-    assert lost(_scene("3*sin(x**2)**2 + x", 0.7), DY).shown == "sin(x**2)"
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,6 @@ class Expansion:
     renamed: Mapping[Atom, Atom]
     owners: Mapping[Atom, Atom]
 
-    def then(self, other: Expansion) -> Expansion:
-        """Both, `other` being of the result of this one."""
-        renamed = {before: other.renamed.get(after, after) for before, after in self.renamed.items()}
-        return Expansion(other.program, renamed, {part: self.owners[line] for part, line in other.owners.items()})
-
 
 def expansion(
     program: Program,
