@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli import completion
-from gradcli.cli.completion import ASKED, LINE, WORD, Shell, split
+from gradcli.cli.completion import ASKED, LINE, WORD, Shell
 from gradcli.language.lower.calls import SHADOWABLE
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.options import FORMATS
@@ -57,39 +57,26 @@ def offered(gradcli: Command) -> Offered:
         ("gradcli vjp --format ma", ["markdown"]),
         ("gradcli vjp --format=ma", ["--format=markdown"]),
         ("gradcli vjp x --dtype ", ["float64", "float32"]),
-        ("gradcli vjp x --dtype=", ["--dtype=float64", "--dtype=float32"]),
         ("gradcli vjp x --color a", ["auto", "always"]),
-        ("gradcli graph x --to m", ["mermaid"]),
         ("gradcli code x --to n", ["numpy"]),
         ("gradcli completion ", ["bash", "zsh", "fish"]),
-        ("gradcli guide t", ["tour"]),
         ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
-        ("gradcli functions exp softpl", ["softplus"]),
         ('gradcli vjp "x + softma', ["x + softmax("]),
-        ("gradcli vjp 'x + softma", ["x + softmax("]),
-        ("gradcli vjp x+softma", ["x+softmax("]),
         (r"gradcli vjp x\ +\ softma", ["x + softmax("]),
-        ("gradcli vjp -softma", ["-softmax("]),
         ('gradcli vjp "torch.softma', ["torch.softmax("]),
         ('gradcli vjp "y = x**2; y.logsum', ["y = x**2; y.logsumexp("]),
         ('gradcli vjp "random + softmax(rando', ["random + softmax(random"]),
         ("gradcli vjp a*b --at ", ["a=", "b="]),
         ("gradcli vjp fc.weight@x.sum() --at ", ["fc.weight=", "x="]),
         ("gradcli vjp a*b --at b=linsp", ["b=linspace("]),
-        ("gradcli vjp a*b --at=b=linsp", ["--at=b=linspace("]),
         ("gradcli vjp a*b --at b=1 --wrt a,", ["a,b"]),
-        ('gradcli vjp "x" --points-of ', ["x"]),
         ('gradcli vjp "y = x**2; z = y*x; exp(z)" --show y,', ["y,z"]),
         ("gradcli vjp x**2 --v o", ["ones", "one_hot(", "ones(", "ones_like(", "outer("]),
         ("gradcli vjp x**2 --v e", ["e0", "e1", "e0_0"]),
-        ("gradcli vjp x**2 --loss logsume", ["logsumexp("]),
         ("gradcli jvp x --u x=on", ["x=ones", "x=one_hot(", "x=ones(", "x=ones_like("]),
         ("gradcli check x --allow kink,un", ["kink,unchecked", "kink,undefined"]),
-        ("gradcli check x --claim softma", ["softmax("]),
         ("gradcli check x --expect ", ["x="]),
-        ("gradcli vjp x --nonsense --dtype float6", ["float64"]),
         ("gradcli vjp x --format json --format pl", ["plain"]),
-        ("gradcli jvp x --v 1 --dtype float6", ["float64"]),
         ("gradcli vjp --format", ["--format"]),
         ("gradcli nonsense --dt", []),
         ("gradcli vjp @fi", []),
@@ -172,11 +159,6 @@ def test_hostile_lines_are_answered_by_nothing(offered: Offered) -> None:
     ):
         assert all("\n" not in text for text in offered(line))
     assert "gradcli 0" not in "".join(offered("gradcli --version "))
-
-
-def test_words_are_split_as_the_shell_does() -> None:
-    """With open quotes at the end."""
-    assert split("""gradcli vjp 'a b' "c'd" e\\ f 'g h""") == (["gradcli", "vjp", "a b", "c'd", "e f"], "g h")
 
 
 def test_the_names_that_are_no_variables_are_those_of_the_language() -> None:

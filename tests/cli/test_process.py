@@ -67,16 +67,6 @@ def test_the_list_of_commands_is_whole_at_80_columns(forked: Command) -> None:
     assert order[:7] == ["vjp", "jacobian", "grad", "jvp", "hessian", "hvp", "eval"]
 
 
-def test_only_a_process_of_its_own_leaves_its_garbage() -> None:
-    """Where `main` is called from Python, the collector stays as it is."""
-    code = (
-        "import atexit, gc; from gradcli.cli import {0}\n"
-        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n{0}()"
-    )
-    for function, frozen in (("main", "False"), ("process", "True")):
-        assert process(sys.executable, "-c", code.format(function), "--version").out.split()[-1] == frozen
-
-
 def test_a_deleted_working_directory_is_said(tmp_path: Path) -> None:
     """One message in place of the mathematics library's own; what needs no torch is answered."""
     script = 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@"'
