@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
-import select
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests import warm
 from tests.conftest import Command, Run, process
+from tests.terminals import Terminal
 
 GRADCLI = warm.INSTALLED
 MAIN_JOB = ["vjp", "x**2", "--at", "1,2", "--v", "1,1"]
@@ -86,24 +86,13 @@ def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
 
 def run_on_a_terminal(columns: int, *arguments: str, **environment: str) -> Run:
     """The same with its exit code."""
-    program = warm.gradcli()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(environment, COLUMNS=str(columns), TERM=environment.get("TERM", "xterm"))
-        os.execv(program, [program, *arguments])
-    chunks = []
-    while select.select([terminal], [], [], 60)[0]:
-        try:
-            chunk = os.read(terminal, 65_536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(terminal)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    shown = b"".join(chunks).decode().replace("\r\n", "\n")
-    return Run(code, shown.rpartition("\r\x1b[2K")[2], "")
+    terminal = Terminal()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.there)
+    own = os.environ | {"TERM": "xterm", **environment, "COLUMNS": str(columns)}
+    with subprocess.Popen([warm.gradcli(), *arguments], **streams, env=own, start_new_session=True) as process:
+        os.close(terminal.there)
+    shown = terminal.whole().replace("\r\n", "\n")
+    return Run(process.returncode, shown.rpartition("\r\x1b[2K")[2], "")
 
 
 BUG = """
