@@ -92,14 +92,6 @@ def test_what_is_offered(line: str, wanted: list[str], offered: Offered) -> None
     assert found == wanted
 
 
-def test_every_command_is_offered(offered: Offered, gradcli: Command) -> None:
-    """And every option, where nothing else can be meant."""
-    assert {"vjp", "batch", "functions", "completion"} <= set(offered("gradcli "))
-    options = offered("gradcli check x ")
-    assert {"--at", "--claim", "--rtol", "--help"} <= set(options)
-    assert "--no-check" not in options
-
-
 def test_what_is_offered_is_explained(gradcli: Command) -> None:
     """Where the shell shows it; shortly, on one line."""
     for shell in Shell:
@@ -187,14 +179,6 @@ def test_the_script_is_printed_and_its_shell_accepts_it(shell: Shell, gradcli: C
     assert f"{ASKED}={shell} {LINE}=" in run.out
     if program := shutil.which(shell):
         assert process(program, "-n", given=run.out) == Run(0, "", "")
-
-
-def test_zsh_does_not_look_for_files_by_an_expression(gradcli: Command) -> None:
-    """By an alias, which the file that zsh loads at the first tab has not: there it would come too late."""
-    loaded, _, evaluated = gradcli("completion", "zsh").out.partition("loadautofunc ]]")[2].partition("\nelse\n")
-    assert "alias" not in loaded
-    assert "    alias gradcli='noglob gradcli'\n" in evaluated
-    assert "alias" not in gradcli("completion", "bash").out + gradcli("completion", "fish").out
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh here")

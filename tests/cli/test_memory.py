@@ -35,8 +35,6 @@ print(many - few, file=sys.stderr)
     ("words", "rows"),
     [
         (["--json"], TEXT),
-        (["--format", "csv"], TEXT),
-        (["-o", "{}/j.npy"], BYTES),
         (["-o", "{}/j.npz"], BYTES),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),

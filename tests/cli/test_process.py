@@ -26,11 +26,8 @@ def test_the_command_as_it_is_installed(program: list[str]) -> None:
 
 NO_UNICODE: list[tuple[list[str], str, str]] = [
     (["functions", "huber_loss", "cumsum", "det"], "", "ascii"),
-    (["vjp", "--help"], "", "ascii"),
     (["guide", "verdicts"], "<= atol + rtol*|truth|", "ascii"),
     (["code", "x**3", "--at", "1,2", "--v", "1,1", "--to", "numpy"], "3*x[i]**2*KroneckerDelta(i, j)", "ascii"),
-    (["graph", "sum(x)*x", "--at", "1,2", "--v", "x"], "", "ascii"),
-    ([*MAIN_JOB, "--color", "always"], "2*x[i]*KroneckerDelta(i, j)", "ascii"),
     (MAIN_JOB, "| 2*x[i]*KroneckerDelta(i, j) | + agree (proven) | 4 of 4  |", "latin-1"),
     (["explain", "sin(x)", "--at", "1,2", "--v", "1,1"], "", "latin-1"),
 ]
@@ -87,10 +84,11 @@ def on_a_terminal(columns: int, *arguments: str, **environment: str) -> str:
 def run_on_a_terminal(columns: int, *arguments: str, **environment: str) -> Run:
     """The same with its exit code."""
     terminal = Terminal()
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.there)
+    end = terminal.there
     own = os.environ | {"TERM": "xterm", **environment, "COLUMNS": str(columns)}
-    with subprocess.Popen([warm.gradcli(), *arguments], **streams, env=own, start_new_session=True) as process:
-        os.close(terminal.there)
+    words = [warm.gradcli(), *arguments]
+    with subprocess.Popen(words, stdin=end, stdout=end, stderr=end, env=own, start_new_session=True) as process:
+        os.close(end)
     shown = terminal.whole().replace("\r\n", "\n")
     return Run(process.returncode, shown.rpartition("\r\x1b[2K")[2], "")
 
@@ -113,7 +111,7 @@ def test_a_bug_of_ours_is_reported_as_such() -> None:
     assert "Traceback" in process(sys.executable, "-c", BUG, GRADCLI_DEBUG="1").err
 
 
-@pytest.mark.parametrize("arguments", ["--help", "--version", "vjp --help", "", "eval x --at 1"])
+@pytest.mark.parametrize("arguments", ["--help", "", "eval x --at 1"])
 @pytest.mark.parametrize(("redirection", "code"), [(">/dev/full", 74), (">&-", 74), ("| true", 141)])
 def test_whatever_is_written_fails_in_the_same_way(arguments: str, redirection: str, code: int) -> None:
     """Help and version too; at exit Python has nothing left to complain about."""
