@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pty
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from gradcli.signals import undone
+from tests.terminals import LONGEST, Terminal
 
 BEGIN = """
 import os, resource, signal, sys, time
@@ -125,56 +124,33 @@ def test_signals_are_as_they_were_after_the_block() -> None:
         signal.signal(signal.SIGHUP, listening)
 
 
-LONGEST = 120
-"""Seconds until a process that says nothing is taken for one that hangs."""
+CHECK = ["check", "sin(x)*exp(x)", "--random", "10000", "--in", "x=0..1"]
+MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 
-class _Screen(threading.Thread):
-    """Reads a terminal all the time, as a process that fills it would wait for ever for somebody who waits for it."""
-
-    def __init__(self, terminal: int) -> None:
-        super().__init__(daemon=True)
-        self.has_rows = threading.Event()
-        self._terminal = terminal
-        self._shown = b""
-        self.start()
-
-    def run(self) -> None:
-        with contextlib.suppress(OSError):  # the terminal is closed
-            while data := os.read(self._terminal, 65_536):
-                self._shown += data
-                if b" rows, " in self._shown:
-                    self.has_rows.set()
-
-    def whole(self) -> bytes:
-        """What was shown, once the process has ended."""
-        self.join(LONGEST)
-        assert not self.is_alive()
-        return self._shown
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
-def test_the_terminal_has_its_cursor_again(number: int, code: int, tmp_path: Path) -> None:
-    """The bar of `map` hides it, and is gone as well."""
-    here, there = pty.openpty()
-    words = ["map", "sin(x)", "--points", "-", "-o", str(tmp_path / "y.csv")]
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), *((n, -n) for n in (signal.SIGTERM, signal.SIGHUP))]
+)
+@pytest.mark.parametrize(("words", "sign", "last"), [(CHECK, "point ", ""), (MAP, " rows, ", "\x1b[?25h")])
+def test_a_signal_leaves_a_terminal_as_it_was(
+    words: list[str], sign: str, last: str, number: int, code: int, folder: Path
+) -> None:
+    """The line that says what is done, and the bar of `map`, which hides the cursor, are gone; so is half a file."""
+    terminal = Terminal()
+    command = [sys.executable, "-m", "gradcli", *words]
+    environment = {**os.environ, "TERM": "xterm"}
     with subprocess.Popen(
-        [sys.executable, "-m", "gradcli", *words],
-        stdin=subprocess.PIPE,
-        stderr=there,
-        start_new_session=True,
-        env={**os.environ, "TERM": "xterm"},
+        command, stdin=subprocess.PIPE, stderr=terminal.there, start_new_session=True, env=environment
     ) as process:
-        os.close(there)
+        os.close(terminal.there)
         assert process.stdin is not None
-        screen = _Screen(here)
-        process.stdin.write(b"x\n" + b"1\n" * 100_000)
-        process.stdin.flush()
-        assert screen.has_rows.wait(LONGEST)
+        if words is MAP:
+            process.stdin.write(b"x\n" + b"1\n" * 100_000)
+            process.stdin.flush()
+        terminal.wait_for(sign.encode())
         process.send_signal(number)
         assert process.wait(LONGEST) == code
-        shown = screen.whole()
-    os.close(here)
-    assert b"\x1b[?25l" in shown
-    assert shown.endswith(b"\r\x1b[2K\x1b[?25h")
-    assert os.listdir(tmp_path) == []
+    shown = terminal.whole()
+    assert shown.endswith(f"\r\x1b[2K{last}")
+    assert not last or "\x1b[?25l" in shown
+    assert os.listdir(folder) == []

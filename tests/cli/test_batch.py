@@ -18,7 +18,6 @@ from typing import IO, Any
 import pytest
 
 import gradcli.function
-from gradcli.options import OPTIONS
 from tests import warm
 from tests.conftest import Command, Run, process
 
@@ -153,18 +152,6 @@ def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: A
     assert (wrong["id"], wrong["error"]["line"]) == (2, 2)
     assert (right["id"], right["grad"]) == (3, {"x": 6.0})
     assert not Path("hacked").exists()
-
-
-@pytest.mark.parametrize(
-    "text", [option.flag for option in OPTIONS if option.is_presentation and option.of[0] == "vjp"]
-)
-def test_every_way_to_show_an_answer_is_refused_with_a_reason(text: str, ask: Ask) -> None:
-    """A new one needs its words."""
-    value = [] if text in ("--json", "--full", "--quiet", "--no-pager", "--strict", "--require-all") else ["3"]
-    value = {"--format": ["csv"], "--color": ["never"]}.get(text, value)
-    error = json.loads(ask(shlex.join(["vjp", "x", "--at", "3", text, *value])).out)["error"]
-    assert error["message"].startswith(text)
-    assert error["hint"]
 
 
 def test_an_expression_alone_is_differentiated_in_a_request_too(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,17 +99,6 @@ def test_no_counterexample_is_no_proof(gradcli: Command) -> None:
     assert (agrees.code, agrees.out.splitlines()[-1]) == (0, "agrees x 6")
 
 
-def test_a_large_jacobian_is_checked_but_not_repeated(gradcli: Command) -> None:
-    """The opinions say what there is to say."""
-    answer = json.loads(gradcli("check", "x**2", "--at", "linspace(0,1,200)", "--json").out)
-    assert "jacobian" not in answer
-    assert "40,000 entries" in answer["jacobian_omitted"]
-    assert answer["check"]["entries"] == 40_000
-    assert len(answer["opinions"]) > 100
-    rows = json.loads(gradcli("check", "x**2", "--at", "linspace(0,1,200)", "--v", "ones", "--json").out)
-    assert not {"jacobian", "jacobian_omitted"} & set(rows)
-
-
 @pytest.mark.parametrize("words", [words for words in ANSWERED if words[0] == "vjp"], ids=" ".join)
 def test_what_vjp_answers_check_answers_too(words: list[str], gradcli: Command) -> None:
     """Edges that once crashed, hung, or lost an answer."""

@@ -8,10 +8,8 @@ import gzip
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -203,22 +201,6 @@ def test_arrow_comes_through_pipes_and_parquet_does_not(folder: Path) -> None:
         assert (table.read() if form == "parquet" else table.read_all())["dy_dx"].to_pylist() == [2 * x for x in X]
     done = subprocess.run([*words, "parquet"], input=b"PAR1", capture_output=True, check=False, timeout=60)
     assert (done.returncode, b"a Parquet file is not read from one" in done.stderr) == (2, True)
-
-
-@pytest.mark.parametrize("form", ["parquet", "arrow", "csv.gz", "csv.zst"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_end_at_any_moment_leaves_no_half_file(form: str, number: int, folder: Path) -> None:
-    """The name is there with all rows, or not at all."""
-    with subprocess.Popen([*MAP, "sin(x)", "--points", "-", "-o", f"out.{form}"], stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"x\n" + b"1.5\n" * 1_500_000)
-        process.stdin.flush()
-        until = time.monotonic() + 60
-        while not any(path.stat().st_size for path in folder.glob(".out.*.part")) and time.monotonic() < until:
-            time.sleep(0.02)
-        process.send_signal(number)
-        assert process.wait(60) != 0
-    assert [name for name in os.listdir() if not name.startswith(".")] == []
 
 
 @pytest.mark.parametrize("suffix", ["gz", "zst"])

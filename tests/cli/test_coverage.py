@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -30,13 +29,6 @@ def test_a_verdict_says_what_it_is_of(words: list[str], said: str, gradcli: Comm
     out = gradcli(*words).out
     assert said in out
     assert SAMPLE[0] not in words or "proven" not in out
-
-
-def test_json_has_a_key_for_it(gradcli: Command) -> None:
-    """Beside `proven`, which is false of a sample."""
-    for words, proven in ((WHOLE, True), (SAMPLE, False)):
-        check = json.loads(gradcli("jacobian", *words, "--json").out)["check"]
-        assert (check["proven"], check["sampled"]) == (proven, not proven)
 
 
 def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gradcli import guide
-from tests.conftest import Command, Run
+from tests.conftest import Command
 
 ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
     ({"FORMAT": "plain", "DTYPE": "float32"}, ["eval", "x", "--at", "0.1"], 0, "0.1\n"),
@@ -31,20 +31,6 @@ def test_a_variable_is_the_default_of_its_option(
     """It breaks no command, and an empty one is none."""
     run = gradcli(*words, **{f"GRADCLI_{name}": value for name, value in variables.items()})
     assert (run.code, said in (run.err if code else run.out)) == (code, True)
-
-
-@pytest.mark.parametrize("format_", ["plain", "latex", "json", "table"])
-def test_a_format_of_the_environment_yields_to_what_is_typed(format_: str, gradcli: Command) -> None:
-    """It excludes nothing, and an option that does still does."""
-
-    def run(*words: str) -> Run:
-        return gradcli(*words, GRADCLI_FORMAT=format_)
-
-    assert run("eval", "x", "--at", "1", "--json").out.startswith('{"schema"')
-    assert run("functions", "ln", "--json").out.startswith('{"schema"')
-    assert run("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
-    assert run("eval", "x", "--at", "1", "--format", "plain").out == "1\n"
-    assert run("eval", "x", "--at", "1", "--json", "--format", "plain").code == 2
 
 
 @pytest.mark.parametrize("name", ["FORMAT", "DTYPE", "COLOR"])

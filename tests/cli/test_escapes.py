@@ -41,13 +41,10 @@ def _require_clean(run: Run) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]).split("=")[0])
-@pytest.mark.parametrize("from_file", [False, True], ids=["typed", "file"])
-def test_comments(words: tuple[str, ...], form: str, from_file: bool, gradcli: Command, tmp_path: Path) -> None:
-    """Of the expression, of a claim and of a loss, typed and from a file."""
-    path = tmp_path / "f.txt"
+def test_comments(words: tuple[str, ...], form: str, gradcli: Command) -> None:
+    """Of the expression, of a claim and of a loss."""
     text = SCALAR if words[0] in ("hessian", "hvp") else TEXT
-    path.write_text(text, encoding="utf-8")
-    _require_clean(gradcli(words[0], f"@{path}" if from_file else text, "--at", "0,-2", *words[1:], "--format", form))
+    _require_clean(gradcli(words[0], text, "--at", "0,-2", *words[1:], "--format", form))
 
 
 @pytest.mark.parametrize(

@@ -55,20 +55,6 @@ def test_the_shape_of_a_column_is_that_of_its_first_value(gradcli: Command, fold
     assert run.err.startswith("4 rows read, 3 left out, 1 written\n")
 
 
-@pytest.mark.parametrize("into", ["npy", "npz"])
-def test_a_row_at_fault_does_not_keep_a_table_from_being_arrays(into: str, gradcli: Command, folder: Path) -> None:
-    """It is nan all through, as was asked for; a text in another row is still refused."""
-    words = ["map", "x**2", "--points", "in.csv", "--keep", "--on-error", "nan", "-o", f"out.{into}"]
-    (folder / "in.csv").write_text("x,k\n1,2\nabc,3\n")
-    assert gradcli(*words).code == 0
-    found = _arrays(folder / f"out.{into}")
-    np.testing.assert_array_equal([found["x"], found["k"], found["y"]], [[1, np.nan], [2, 3], [1, np.nan]])
-    for cell in ("abc", "1_0", "1e400"):
-        (folder / "in.csv").write_text(f"x,k\n1,{cell}\n")
-        run = gradcli(*words)
-        assert (run.code, f"'{cell}' in it is not a number" in run.err) == (2, True)
-
-
 def test_numbers_that_json_has_not_are_its_strings(gradcli: Command, folder: Path) -> None:
     """So that the kept column can be a variable again; bytes that are no text are marks of it."""
     (folder / "in.csv").write_bytes(b"x,\xff\nnan,\xfe\n-inf,a\n")
@@ -112,12 +98,3 @@ def test_texts_and_dates_in_arrays_are_kept(form: str, gradcli: Command, folder:
         run = gradcli("map", f"2*{name}", "--points", source, "-o", "none.csv")
         assert (run.code, f"holds {what}" in run.err, (folder / "none.csv").exists()) == (2, True, False)
         assert name in run.err
-
-
-def test_no_rows_keep_their_shapes(gradcli: Command, folder: Path) -> None:
-    """The names of the elements, and arrays of length 0."""
-    np.save("in.npy", np.zeros((0, 3)))
-    assert gradcli("map", "sum(x)", "--points", "in.npy", "--keep").out == "x[0],x[1],x[2],y,dy_dx0,dy_dx1,dy_dx2\n"
-    gradcli("map", "sum(x)", "--points", "in.npy", "--keep", "-o", "out.npz")
-    with np.load("out.npz") as found:
-        assert (found["x"].shape, found["y"].shape, found["dy_dx"].shape) == ((0, 3), (0,), (0, 3))

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -367,7 +366,7 @@ def test_a_row_at_fault(name: str, text: str, message: str, gradcli: Command, fo
     assert nan.err.startswith("3 rows read, 1 written as nan, 3 written\n")
 
 
-@pytest.mark.parametrize("blanks", [1, 2, 5, 150_000])
+@pytest.mark.parametrize("blanks", [2, 150_000])
 def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tmp_path: Path) -> None:
     """So that rows of the output line up with those of the input; blank rows at the end are none."""
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -520,29 +519,26 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ROW_FORMATS)])
+@pytest.mark.parametrize(
+    "words", [[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))]
+)
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [warm.gradcli(), "map", "x", "--points", "-", *words],
-            input=b"x\n1\n",
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=60,
-            check=False,
-        )
+        words = [warm.gradcli(), "map", "x", "--points", "-", *words]
+        done = subprocess.run(words, input=b"x\n1\n", stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert done.returncode == 74
     assert done.stderr.startswith(b"error: the output could not be written")
     assert done.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), *((n, -n) for n in (signal.SIGTERM, signal.SIGKILL))]
+    ("form", "number", "code"),
+    [("csv", signal.SIGINT, 130), ("csv.gz", signal.SIGTERM, -signal.SIGTERM), ("parquet", signal.SIGKILL, -9)],
 )
-def test_what_is_interrupted_leaves_nothing_half_written(number: int, code: int, tmp_path: Path) -> None:
+def test_what_is_interrupted_leaves_nothing_half_written(form: str, number: int, code: int, tmp_path: Path) -> None:
     """The file that was there stays; the temporary one goes, unless the process cannot know of its end."""
-    out = tmp_path / "out.csv"
+    out = tmp_path / f"out.{form}"
     out.write_text("before")
     with subprocess.Popen(
         [*MAP, "sin(x)", "--points", "-", "-o", str(out)],
@@ -552,10 +548,10 @@ def test_what_is_interrupted_leaves_nothing_half_written(number: int, code: int,
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write(b"x\n" + b"1\n" * 100_000)
+        process.stdin.write(b"x\n" + b"1\n" * (100_000 if form == "csv" else 1_500_000))
         process.stdin.flush()
         until = time.monotonic() + 60
-        while not any(path.stat().st_size > 1_000 for path in tmp_path.glob(".out.csv.*.part")):
+        while not any(path.stat().st_size for path in tmp_path.glob(".out.*.part")):
             assert time.monotonic() < until
             time.sleep(0.05)
         process.send_signal(number)
@@ -563,7 +559,7 @@ def test_what_is_interrupted_leaves_nothing_half_written(number: int, code: int,
         assert process.stderr.read() == b""
         assert out.read_text() == "before"
         if number != signal.SIGKILL:
-            assert os.listdir(tmp_path) == ["out.csv"]
+            assert os.listdir(tmp_path) == [out.name]
 
 
 WIDE = [
@@ -594,24 +590,3 @@ def test_four_times_the_rows_need_no_more_memory(
         process.stdin.close()
         assert process.wait(60) == 0
     assert peaks[-1] < peaks[0] + 12, peaks
-
-
-def test_a_run_stays_below_a_limit(tmp_path: Path) -> None:
-    """A file of 160 MB, in 1.5 GB of address space of which torch takes most."""
-    path = tmp_path / "x.npy"
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(20_000_000,))
-    array.flush()
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))
-
-    done = subprocess.run(
-        [*MAP, "x*exp(x)", "--points", str(path), "-o", str(tmp_path / "out.npy")],
-        preexec_fn=limit,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    found = np.load(tmp_path / "out.npy", mmap_mode="r")
-    assert (len(found), found["dy_dx"][-1]) == (20_000_000, 1.0)

@@ -35,8 +35,6 @@ print(many - few, file=sys.stderr)
     ("words", "rows"),
     [
         (["--json"], TEXT),
-        (["--format", "csv"], TEXT),
-        (["-o", "{}/j.npy"], BYTES),
         (["-o", "{}/j.npz"], BYTES),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
@@ -66,15 +64,3 @@ print(peak() - before)
 """
     assert path.stat().st_size < ARCHIVE / 100
     assert int(process(sys.executable, "-c", script).out) < 1.6 * ARCHIVE
-
-
-def test_constants_of_many_questions_are_not_kept() -> None:
-    """A process that answers requests holds a few small ones."""
-    from gradcli.language.parsing import parse
-    from gradcli.language.program import numeric
-
-    for size in range(2, 12):
-        call = parse(f"ones({size} * {numeric.LARGEST_CACHED})").lines[0].call
-        assert numeric.array_of(call) is not numeric.array_of(call)
-    small = parse("ones(5)").lines[0].call
-    assert numeric.array_of(small) is numeric.array_of(small)

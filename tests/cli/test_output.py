@@ -239,15 +239,6 @@ def test_what_should_have_two_minuses_is_no_expression(word: str, hint: str, gra
     assert hint in run.err
 
 
-def test_a_check_that_fails_is_written_and_says_so(gradcli: Command, tmp_path: Path) -> None:
-    """Exit 1, as on stdout; remarks go to stderr."""
-    path = tmp_path / "a.json"
-    run = gradcli("check", "u = x; x**2", "--at", "x=1", "--claim", "x", "-o", str(path))
-    assert (run.code, run.out) == (1, "")
-    assert "never used" in run.err
-    assert json.loads(path.read_text(encoding="utf-8"))["passed"] is False
-
-
 def _scalars() -> list[tuple[str, list[str]]]:
     found = []
     for name, command in GROUP.commands.items():

@@ -5,23 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from gradcli import Function
 from gradcli.questions.question import Dtype
 from tests.conftest import Command
 from tests.examples import examples
-
-
-@pytest.mark.parametrize(
-    ("text", "at", "vs"),
-    [("[-x**3, 5*x]", "1", ["1,0", "0,1"]), ("[x.sum(1), (x**2).sum(1)]", "arange(12).view(3,4)", ["e0", "e1"])],
-)
-def test_a_line_of_json_for_each_v(text: str, at: str, vs: list[str], gradcli: Command) -> None:
-    """In order, and each to the byte what that v alone gives."""
-    run = gradcli("vjp", text, "--at", at, *(word for v in vs for word in ("--v", v)), "--json")
-    assert run.out == "".join(gradcli("vjp", text, "--at", at, "--v", v, "--json").out for v in vs)
 
 
 def test_what_passes_add_up_to_is_judged(gradcli: Command) -> None:
@@ -55,35 +44,6 @@ def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
     for answer in found.answers:
         assert answer.check is not None
         assert answer.check.verdict in ("agree", "inaccurate"), answer.check.findings
-
-
-def test_the_sum_over_a_loss_is_the_same_both_ways(gradcli: Command) -> None:
-    """D14."""
-    for command in ("vjp", "explain"):
-        answer = json.loads(gradcli(command, "x**2", "--at", "1,2", "--loss", "sum(y**2)", "--json").out)
-        assert answer["v"] == [2, 8]
-        loss = answer["loss"]
-        assert (loss.pop("check")["verdict"], loss.pop("agrees", True)) == ("agree", True)
-        assert loss == {
-            "expression": "sum(y**2)",
-            "value": 17.0,
-            "symbolic": "2*y[j]",
-            "gradient": {"x": [4.0, 32.0]},
-        }
-        assert answer["vjp"] == loss["gradient"]
-        unchecked = json.loads(
-            gradcli(command, "x**2", "--at", "1,2", "--loss", "sum(y**2)", "--json", "--no-check").out
-        )
-        assert "check" not in {**unchecked, **unchecked["loss"]}
-
-
-@pytest.mark.parametrize("command", ["vjp", "explain"])
-def test_a_loss_that_has_a_kink_is_in_the_verdict(command: str, gradcli: Command) -> None:
-    """Of whatever uses its derivative."""
-    run = gradcli(command, "x**2 - 1", "--at", "1,2", "--loss", "sum(abs(y))", "--strict", "--json")
-    check = json.loads(run.out)["check"]
-    assert (run.code, check["verdict"]) == (1, "kink")
-    assert check["findings"][0]["note"].startswith("of ∂loss/∂y: ")
 
 
 def test_the_verdict_of_several_is_that_of_the_worst(gradcli: Command) -> None:

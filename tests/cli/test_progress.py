@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import pty
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli import main
+from tests.terminals import Terminal
 
 ROWS = 200_000
 ERASED = "\r\x1b[1A\x1b[2K"
@@ -20,34 +19,21 @@ ERASED = "\r\x1b[1A\x1b[2K"
 
 
 @contextmanager
-def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[list[bytes]]:
-    """A pseudo-terminal in place of these streams of this process; what came to it is there at the end."""
-    here, there = pty.openpty()
-    came: list[bytes] = []
-
-    def read() -> None:
-        try:
-            while data := os.read(here, 65_536):
-                came.append(data)
-        except OSError:  # the other end is closed
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with os.fdopen(there, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[Terminal]:
+    """A pseudo-terminal in place of these streams of this process."""
+    found = Terminal()
+    with os.fdopen(found.there, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
         for name in names:
             patch.setattr(sys, name, stream)
-        yield came
-    reader.join()
-    os.close(here)
+        yield found
 
 
 def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setenv("COLUMNS", "80")
-    with terminal(monkeypatch, *names) as came:
+    with terminal(monkeypatch, *names) as found:
         assert main(["map", "sin(x)", *words]) == 0
-    return b"".join(came).decode()
+    return found.whole()
 
 
 @pytest.fixture

@@ -263,16 +263,6 @@ def test_a_pass_goes_through_what_earlier_passes_left(
         assert "warnings" not in answer or all(re.search("branch|item", said) for said in answer["warnings"])
 
 
-def test_a_branch_of_before_a_pass_is_a_kink_of_a_later_one(folder: Path, gradcli: Command) -> None:
-    """That of a value which the later pass goes through."""
-    (folder / "own.py").write_text(
-        "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\nb = x**2 if x[0] >= 1 else x\n"
-        "x.exp().sum().backward()\nb.sum().backward()\n"
-    )
-    answers = [json.loads(line) for line in gradcli("run", "own.py", "--json").out.splitlines()]
-    assert answers[1]["check"]["verdict"] == "kink"
-
-
 WHERE_NAN_BEGINS = [
     (
         "class Block(torch.nn.Module):\n    def forward(self, x):\n        h = 2*x\n        return torch.log(h - 7)\n"

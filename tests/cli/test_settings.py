@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli.settings import settable
-from gradcli.options import OPTIONS
 from tests.cli.test_process import on_a_terminal
 from tests.conftest import Command
 
@@ -226,17 +224,6 @@ def test_config_shows_what_is_in_force(settings: Write, gradcli: Command, monkey
     assert "digits = 3" not in found
     monkeypatch.setenv("GRADCLI_DIGITS", "many")
     assert "GRADCLI_DIGITS=many is not" in gradcli("config").err
-
-
-def test_settings_are_about_how_answers_are_shown_and_judged() -> None:
-    """And never values of a function, or where it is read from and written to."""
-    assert {option.key for option in settable()} == {
-        *("format", "color", "digits", "quiet", "pager", "dtype"),
-        *("check", "strict", "require_all", "on_error", "budget", "warm"),
-    }
-    for option in OPTIONS:
-        assert not (option.is_setting and option.is_required)
-        assert len({other.is_setting for other in OPTIONS if other.key == option.key and "config" not in other.of}) == 1
 
 
 def test_batch_and_python_read_no_settings(

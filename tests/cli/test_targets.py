@@ -102,7 +102,7 @@ def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path,
 
 def test_a_function_that_is_given_no_point_says_so(gradcli: Command) -> None:
     """There is no formula of what was not recorded."""
-    run = gradcli("grad", f"{MODEL}::polynomial")
+    run = gradcli("grad", f"{MODEL}::branched")
     assert run.code == 2
     assert "is recorded at a point, and none is given\nhint: give --at x=VALUE" in run.err
 

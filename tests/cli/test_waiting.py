@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
-import pty
-import select
-import signal
-import subprocess
 import sys
 import time
 from typing import Any
@@ -39,9 +34,9 @@ def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 
     monkeypatch.setattr(gradcli.function.Function, "grad", slow)
     monkeypatch.setattr(waiting, "PATIENCE", 0.1 if seconds else 60.0)
     monkeypatch.setenv("TERM", term)
-    with terminal(monkeypatch, "stderr") as came:
+    with terminal(monkeypatch, "stderr") as found:
         main(words)
-    return b"".join(came).decode()
+    return found.whole()
 
 
 def _screen(text: str) -> list[str]:
@@ -102,9 +97,9 @@ def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(gradcli.function.Function, "grad", failing)
     monkeypatch.setattr(waiting, "PATIENCE", 0.05)
     monkeypatch.setenv("TERM", "xterm")
-    with terminal(monkeypatch, "stderr") as came:
+    with terminal(monkeypatch, "stderr") as found:
         assert main([*GRAD, "--color", "never"]) == 2
-    shown = b"".join(came).decode()
+    shown = found.whole()
     assert CLEARED in shown
     assert _screen(shown) == ["error: no such luck", ""]
 
@@ -126,34 +121,3 @@ def test_the_line_is_no_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COLUMNS", "20")
     shown = _run(GRAD, monkeypatch)
     assert max(map(len, shown.split(CLEARED))) == 19
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there are no such terminals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_clears_the_line_too(number: signal.Signals) -> None:
-    """Nothing is left but where the cursor was, and the process dies as without the line."""
-    here, there = pty.openpty()
-    words = ["-m", "gradcli", "check", "sin(x)*exp(x)", "--random", "10000", "--in", "x=0..1"]
-    environment = os.environ | {"TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=there, env=environment
-    ) as process:
-        os.close(there)
-        came, deadline = b"", time.monotonic() + 60
-        while b"point " not in came and time.monotonic() < deadline:
-            if select.select([here], [], [], 1)[0]:
-                came += os.read(here, 4096)
-        process.send_signal(number)
-        try:
-            process.wait(timeout=30)
-        finally:
-            process.kill()  # or one that goes on would be waited for
-    try:
-        while data := os.read(here, 4096):
-            came += data
-    except OSError:  # the other end is closed
-        pass
-    os.close(here)
-    assert b"point " in came
-    assert process.returncode == (130 if number == signal.SIGINT else -number)
-    assert _screen(came.decode()) == [""]

@@ -146,13 +146,3 @@ def test_an_error_is_never_proved(dtype: Any, size: float, monkeypatch: pytest.M
         expected = "disagree" if np.isfinite(size) else "nan-trap"
         assert check.verdict in (expected, "inaccurate" if dtype == "float32" else expected)
         assert [(f.variable, f.column) for f in check.findings if f.verdict == check.verdict] == planted
-
-
-def test_what_would_take_too_much_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Jacobian of which a byte an entry is too much."""
-
-    def never(*arguments: object) -> None:
-        raise AssertionError("it was begun")
-
-    monkeypatch.setattr("gradcli.crosscheck.bounded.Values", never)
-    assert asked("jacobian", "x**2", {"x": np.linspace(1, 2, 5_000)}, check=True).sampled

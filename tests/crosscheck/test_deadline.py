@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.crosscheck import singular
-from gradcli.crosscheck.compare import Singular
-from gradcli.language.program.wengert import Line
-from gradcli.progress import budget
-from gradcli.reference import deadline, duals
-from gradcli.reference.deadline import OverTimeError, looks_limit, require_time, time_limit
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference import deadline
 from gradcli.report.data.json import reply
 from gradcli.requests import ask
-from gradcli.results import Entry
 from tests.crosscheck.asking import asked
 
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -46,13 +38,6 @@ def test_a_check_without_time_is_unchecked(command: str, text: str, monkeypatch:
     assert json.loads("".join(reply(found, {})))["command"] == command
 
 
-def test_random_points_have_a_limit_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As each is a check of its own."""
-    monkeypatch.setattr(deadline, "SECONDS", 0.0)
-    found = asked("check", "sin(x)", {}, random=3, box={"x": "0..1"})
-    assert found.verdict == "unchecked"
-
-
 def test_the_time_runs_out_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of a Hessian that were looked at before are kept, and counted."""
     spent, passed = iter(range(10**9)), iter(range(0, 10**12, 10**6))
@@ -74,21 +59,6 @@ def test_looks_around_the_point_have_a_limit_of_their_own(monkeypatch: pytest.Mo
     assert "over the time limit of 0 seconds" in str(found.findings)
 
 
-def test_what_was_seen_before_the_time_ran_out_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kink is a kink, whatever is not known of the others."""
-    seen = singular.Looks.verdict
-
-    def late(looks: singular.Looks, one: Singular) -> Entry | None:
-        if one.entry.variable == "y":
-            raise OverTimeError(2.0)
-        return seen(looks, one)
-
-    monkeypatch.setattr(singular.Looks, "verdict", late)
-    found = asked("grad", "abs(x) + abs(y)**0.5", {"x": 0.0, "y": 0.0})
-    assert {finding.verdict for finding in found.findings} == {"kink", "unchecked"}
-    assert (found.checked, found.entries) == (1, 2)
-
-
 def test_the_search_for_counterexamples_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was compared before counts, and a claim that only fails elsewhere is left open."""
     monkeypatch.setattr(deadline, "SECONDS", 0.0)
@@ -104,41 +74,6 @@ def test_the_confirmation_of_formulas_has_a_limit(monkeypatch: pytest.MonkeyPatc
     found = Function("sum(sin(x))").grad({"x": [1.0, 2.0]}, check=False)
     assert not found.symbolic
     assert "could not confirm" in str(found.symbolic_omitted)
-
-
-def test_a_limit_inside_of_another_shares_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else many small checks would take many limits."""
-    spent, passed = iter([0.0, 4.0, 11.0, 100.0]), iter([0.0, 99.0, 199.0])
-    monkeypatch.setattr(time, "thread_time", lambda: next(spent))
-    monkeypatch.setattr(time, "monotonic", lambda: next(passed))
-    with time_limit():
-        with time_limit():
-            require_time()
-        with time_limit(), pytest.raises(OverTimeError):
-            require_time()
-    require_time()  # without a limit, nothing is asked of the clock
-    assert next(spent) == 100.0
-
-
-def test_the_work_of_long_texts_that_is_over_the_budget_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is what a text of twice the length has behind that."""
-    counts = []
-    entered = Reference._entered
-    calls: list[int] = []
-
-    def counted(self: Reference, line: Line, k: int, *rest: Any) -> tuple[Flat, Flat]:
-        calls.append(k)
-        return entered(self, line, k, *rest)
-
-    monkeypatch.setattr(Reference, "_entered", counted)
-    monkeypatch.setattr(duals, "BUDGET", 100)
-    for n in (500, 1000):
-        calls.clear()
-        found = asked("grad", f"matrix_exp([[{'+'.join(['x'] * n)}]])", {"x": 1.0})
-        assert found.verdict == "unchecked"
-        assert "budget" in str(found.notes)
-        counts.append(len(calls))
-    assert counts[0] == counts[1] < 500
 
 
 class _Clock:
@@ -158,21 +93,6 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
     clock = _Clock(0.0)
     monkeypatch.setattr(time, "monotonic", clock)
     return clock
-
-
-def test_seconds_are_for_all_checks_and_searches_of_a_question(wall: _Clock) -> None:
-    """One after the other, and the next question has its own."""
-    with budget(1.0):
-        for at in (0.0, 0.9):
-            wall.now = at
-            with time_limit():
-                require_time()
-        wall.now = 1.1
-        for part in (time_limit, looks_limit):
-            with time_limit(), part(), pytest.raises(OverTimeError, match="of 1 seconds"):
-                require_time()
-    with budget(1.0), time_limit():
-        require_time()
 
 
 @pytest.mark.parametrize("step", [0.002, 0.02, 1.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradcli import Function, GradcliError
+from gradcli import Function
 from gradcli.errors import InputError
 from gradcli.language.foreign import numbers
 
@@ -98,9 +98,3 @@ def test_a_value_alone_is_refused_where_there_is_not_one_variable(expression: st
     """And the hint says how to name it."""
     with pytest.raises(InputError, match=f"a value alone names no variable, and the expression has {message}"):
         Function(expression).eval([1, 2])
-
-
-def test_words_written_together_take_no_value_alone() -> None:
-    """As in the shell: `sinx` is no variable that anybody means."""
-    with pytest.raises(GradcliError, match="sinx"):
-        Function("sinx").eval(3)

@@ -23,14 +23,6 @@ from tests.report.test_every_format import ANSWERS
 NAMES = sorted(set(ANSWERS) - {"Functions"})
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_print_shows_the_compact_screen(name: str) -> None:
-    """That of a terminal of 100 columns, without colours."""
-    answer = ANSWERS[name]()
-    shown = rendered(answer, "table", Screen(100, encoding="utf-8"), 6)
-    assert f"{answer}\n" == shown.replace("--show y", 'show=["y"]')
-
-
 def test_print_is_what_the_shell_prints(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal of that width."""
     monkeypatch.setenv("COLUMNS", "100")

@@ -46,25 +46,25 @@ def test_it_is_refused_in_time(name: str) -> None:
     [
         # definitions
         "f0(x) = x + x; " + "".join(f"f{n + 1}(x) = f{n}(f{n}(x)); " for n in range(30)) + "f30(t)",
-        "f(x) = x; " * 20_000 + "f(f(t))",
-        "f(x) = " * 20_000,
-        "lambda x: " * 20_000 + "x",
-        "f(" * 100_000,
-        "d = {'a': " * 20_000,
-        "def f(x): " * 10_000,
+        "f(x) = x; " * 5_000 + "f(f(t))",
+        "f(x) = " * 5_000,
+        "lambda x: " * 5_000 + "x",
+        "f(" * 25_000,
+        "d = {'a': " * 5_000,
+        "def f(x): " * 2_500,
         # formulas
-        "Σ[k=0..2] " * 20_000,
-        "|" * 100_000,
-        "{1 if x > 0; otherwise" * 5_000,
-        "|x|+" * 20_000 + "1",
-        "+".join(["Σ[k=0..2] x[k]"] * 5_000),
-        "x[" * 50_000,
-        "Σ[k=0..2] x[" + "k+" * 50_000 + "1]",
-        "Σ[" + ",".join(f"k{n}=0..1" for n in range(5_000)) + "] 1",
+        "Σ[k=0..2] " * 5_000,
+        "|" * 25_000,
+        "{1 if x > 0; otherwise" * 1_250,
+        "|x|+" * 5_000 + "1",
+        "+".join(["Σ[k=0..2] x[k]"] * 1_250),
+        "x[" * 12_500,
+        "Σ[k=0..2] x[" + "k+" * 12_500 + "1]",
+        "Σ[" + ",".join(f"k{n}=0..1" for n in range(1_250)) + "] 1",
         # runs of one sign, which are not read again from each of their places
-        "\t" * 30_000 + "x",
-        "x\n" + " " * 30_000 + "y",
-        "1." * 10_000 + "x",
+        "\t" * 7_500 + "x",
+        "x\n" + " " * 7_500 + "y",
+        "1." * 2_500 + "x",
     ],
 )
 def test_what_is_long_takes_linear_time(text: str) -> None:
@@ -72,7 +72,7 @@ def test_what_is_long_takes_linear_time(text: str) -> None:
     began = time.process_time()
     with suppress(GradcliError):
         read(text)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 2.5
 
 
 @pytest.mark.parametrize(

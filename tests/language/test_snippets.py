@@ -260,15 +260,6 @@ def test_the_rest_is_refused_at_its_place(text: str, words: str, start: int | No
         assert caught.value.place.span.start == start
 
 
-def test_the_message_names_the_line() -> None:
-    """Of a text that has several."""
-    with pytest.raises(GradcliError) as caught:
-        Function("import torch\nx = torch.ones(2)\nyield x")
-    assert caught.value.render().startswith(
-        "error: a 'yield' statement is code, and code is run only where you say so (line 3)\n  yield x\n  ^^^^^"
-    )
-
-
 # -- types
 
 
@@ -356,33 +347,6 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
             }
         assert found.check is not None
         assert found.check.verdict == "agree"
-
-
-def test_a_gradient_that_is_no_pass_adds_nothing() -> None:
-    """`torch.autograd.grad` leaves .grad alone: each has its row, and no sum of them is the answer."""
-    text = (
-        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n"
-        "g = torch.autograd.grad(y, x, torch.tensor([1., 0.]), retain_graph=True)\n"
-        "y.backward(torch.tensor([1., 1.]), retain_graph=True)\n"
-        "h = torch.autograd.grad(y, x, torch.tensor([0., 1.]))"
-    )
-    space = run_by_torch(text)
-    found = Function(text).vjps()
-    assert [answer.vjp["x"].tolist() for answer in found.answers] == [[2, 0], [2, 4], [0, 4]]
-    held = [answer.accumulated["x"].tolist() for answer in found.answers if answer.accumulated is not None]
-    assert held == [[0, 0], [2, 4], [2, 4]]
-    np.testing.assert_array_equal(found.answers[0].vjp["x"], space["g"][0])
-    np.testing.assert_array_equal(found.answers[2].vjp["x"], space["h"][0])
-    np.testing.assert_array_equal(Function(text).vjp().vjp["x"], space["h"][0])
-
-
-def test_the_last_pass_is_said_to_be_one_of_several() -> None:
-    """By every command that is about one."""
-    f = Function(ANEW)
-    for answer in (f.vjp(), f.explain(check=False), f.graph(), f.code()):
-        assert any("several passes" in warning for warning in answer.warnings)
-    assert not any("several passes" in warning for warning in f.vjp(v="ones").warnings)
-    assert not any("several passes" in warning for warning in f.vjps().warnings)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import Outputs, read_cotangent, read_value
-from gradcli.language.program.wengert import Program
 
 VALUES = [
     ("1", 1.0),
@@ -128,9 +127,3 @@ def test_a_wrong_expression_is_refused_before_torch_runs(text: str, words: str) 
     """Names and shapes are known without values."""
     with pytest.raises(GradcliError, match=words):
         read_cotangent(text, Outputs("y", (2,), {"x": (2,)}))
-
-
-def test_an_expression_stays_a_program_until_y_is_known() -> None:
-    """Only one without names is a value."""
-    assert isinstance(read_cotangent("2*y", Outputs("y", (2,), {})), Program)
-    assert isinstance(read_cotangent("2,3", Outputs("y", (2,), {})), np.ndarray)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -213,10 +211,3 @@ def test_a_shape_of_a_request_is_checked() -> None:
     """A size is no number with a fraction."""
     with pytest.raises(GradcliError, match="must be a shape"):
         answer(read(b'{"command": "jacobian", "expression": "x**2", "shape": {"x": [1.5]}}'))
-
-
-def test_formulas_need_no_torch() -> None:
-    """They come at once."""
-    code = "import sys; from gradcli.cli import main; main(['grad', 'sum(x**2)']); print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "False"

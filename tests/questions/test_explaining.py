@@ -32,12 +32,10 @@ def _adjoint(answer: Explanation, name: str) -> Adjoint:
         ("t1 = x + 1; t1*x", 2, ["t1 = x + 1", "y = t1*x"]),
         ("exp(x)*sin(exp(x))", 0, ["t1 = exp(x)", "t2 = sin(t1)", "y = t1*t2"]),  # a shared one is one line
         ("u = sec(x); u**2", 0.5, ["t1 = cos(x)", "u = 1/t1", "y = u**2"]),  # as torch runs it
-        ("a = exp(x); x**2", 2, ["y = x**2"]),
         # a name that repeats another, also where torch has one tensor for two of them
         ("b = x; z = b**2", 3, ["b = x", "z = x**2"]),
         ("b = x**2; c = b; c*b", 3, ["b = x**2", "c = b", "y = b*b"]),
         ("b = x**2; c = b; d = c; d", 3, ["b = x**2", "c = b", "d = b"]),
-        ("z = x", 3, ["z = x"]),
         ("x", 3, ["y = x"]),
     ],
 )
@@ -69,7 +67,6 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         "y",
         [{"source": "z", "formula": "3*y**2", "local": [3, 48], "value": [3, 48], "equation": "adj(z)*3*y**2"}],
     ),
-    ("y = x**2; z = y**3", "1,1", {"x": "1,2"}, "x", [{"source": "y", "formula": "2*x", "local": [2, 4]}]),
     # 2*b*b = t2*b: from t2 = 2*b comes v*b*2, from the product v*t2 = v*2*b
     (
         "3*a + 2*b*b + log(c)",
@@ -81,7 +78,6 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
             {"source": "t3", "formula": "t2", "value": [0.6, 8, 0.001]},
         ],
     ),
-    ("3*a + 2*b*b + log(c)", "0.1,1,0.0001", ABC, "c", [{"formula": "1/c"}]),
     # a vector is its own flatten(): z = c*b with c = b = x has dz/dc = b, and dz/db = c beside it
     (
         "b = -x; c = b.flatten(); c*b",
@@ -121,7 +117,6 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
         ],
     ),
     ("where(x > 0, x**2, -x)", "ones", {"x": "3,-1"}, "t2", [{"formula": "1 where t1, else 0", "value": [1, 0]}]),
-    ("where(x > 0, x**2, -x)", "ones", {"x": "3,-1"}, "t3", [{"value": [0, 1]}]),
     (
         "relu(x)",
         "ones",
@@ -136,10 +131,8 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
     ),
     ("tanh(x)", None, {"x": "20"}, "x", [{"words": "torch takes 0, where the formula gives 1.7e-17"}]),
     ("x*b", "1,10,100", {"x": "1,2,3", "b": "2"}, "b", [{"summed": True, "value": 321, "words": STRETCHED}]),
-    ("x*w", "ones", {"x": "[[1,2],[3,4]]", "w": "5,6"}, "w", [{"summed": True, "value": [4, 6]}]),
     ("[x, 2*z, x]", "1,10,100", {"x": 1, "z": 2}, "x", [{"formula": "adj(y)[0] + adj(y)[2]", "value": 101}]),
     ("amax(x)", None, {"x": "2,2,1"}, "x", [{"words": "the elements that tie share the adjoint, 0 elsewhere"}]),
-    ("x", "1,2", {"x": "3,4"}, "x", [{"value": [1, 2]}]),
     ("zeros_like(x)", "ones", {"x": "1,2"}, "x", []),
 ]
 
@@ -164,15 +157,11 @@ def test_an_adjoint_is_the_sum_of_its_terms(
     ("text", "plain", "pretty"),
     [
         ("x**-12", "x**(-12)", "x⁻¹²"),
-        ("x**0.5", "x**0.5", "x^0.5"),
         ("x**(1/3)", "x**(1/3)", "x^(1/3)"),
-        ("x**z", "x**z", "x^z"),
         ("(-2)**x", "(-2)**x", "(-2)^x"),
-        ("x/(1/3)", "x/(1/3)", "x/(1/3)"),
         ("x.T", "x.T", "xᵀ"),
         ("x[0, 1:, None, ...]", "x[0, 1:, None, ...]", "x[0, 1:, None, ...]"),
         ("sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)"),
-        ("stack([x, z], dim=1)", "stack([x, z], dim=1)", "stack([x, z], dim=1)"),
         ("x.view(1, -1)", "reshape(x, (1, -1))", "reshape(x, (1, -1))"),
         ("einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)"),
         ("x*pi", "x*pi", "x·π"),
@@ -258,7 +247,6 @@ def test_a_gradient_that_differs_from_that_of_the_loss_is_said(monkeypatch: pyte
         ("x**2", None, "3", ["y has one element, so v = 1 is understood"]),
         ("x**2", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
         ("A@A", "ones", "[[1,2],[3,4]]", ["ones add the rows of J up"]),
-        ("x/x.numel()", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
         ("x*detach(sum(x))", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
         ("where(sum(x) > 0, x, -x)", "ones", "1,2", ["ones add the rows of J up", "∂y/∂x is diagonal"]),
         ("x**2", "e1", "1,2", ["v picks one row of J, the one of y[1]"]),
@@ -274,7 +262,6 @@ def test_a_gradient_that_differs_from_that_of_the_loss_is_said(monkeypatch: pyte
             "1,2",
             ["y has one element", "sum() passes 1 to each element of t1: the same as v = ones at t1"],
         ),
-        ("x**2", "2,3", "1,2", []),
     ],
 )
 def test_what_is_to_know_of_v(text: str, v: Any, at: str, words: list[str]) -> None:
@@ -283,17 +270,6 @@ def test_what_is_to_know_of_v(text: str, v: Any, at: str, words: list[str]) -> N
     assert len(answer.remarks) == len(words)
     for said, expected in zip(answer.remarks, words, strict=True):
         assert said.startswith(expected)
-
-
-def test_several_backward_passes_are_one_with_the_sum_of_their_v() -> None:
-    """1,1 and 1,10 make 2,11."""
-    text = (
-        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n"
-        "y.backward(torch.tensor([1., 1.]), retain_graph=True)\ny.backward(torch.tensor([1., 10.]))"
-    )
-    answer = Function(text).explain(check=False)
-    assert (answer.v.tolist(), answer.vjp["x"].tolist()) == ([2, 11], [4, 44])
-    assert any("v is their sum" in warning for warning in answer.warnings)
 
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from gradcli.questions import functions
 from gradcli.report import rendered
 from gradcli.report.document import Screen
 from gradcli.results import FunctionPage, Functions, Listing
-from tests import recorded
+from tests import latex, recorded
 from tests.conftest import Command
 from tests.parsing import parse
 
@@ -42,7 +41,7 @@ def _names(*words: str) -> list[str]:
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> None:
-    """A derivative for each operand or why there is none, a meaning or why not, and an example that agrees."""
+    """A derivative for each operand or why there is none, a meaning or why not, an example that agrees; all shows."""
     run = gradcli("functions", op.name, "--json")
     assert (run.code, run.err) == (0, "")
     page = json.loads(run.out)
@@ -61,20 +60,24 @@ def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> N
     )  # of which no element has a formula
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("inaccurate" if op.name in SEVEN_DIGITS else "agree")
-    typed = gradcli(*shlex.split(example["command"])[1:], "--json")
-    assert json.loads(typed.out) == example["answer"]
+    _require_shown(op)
 
 
-@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
-def test_pages_fit_the_screen_and_lose_nothing(op: ops.Op) -> None:
-    """Every word of the row, however it is broken; plain characters where there are no others."""
+def _require_shown(op: ops.Op) -> None:
+    """Every word of the row, however it is broken; plain characters where there are no others; LaTeX that compiles."""
     page = recorded.page(op.name)
-    for width in (40, 80, None):
+    for width in (40, None):
         shown = rendered(Functions((page,)), "full", Screen(width, ascii=True))
         assert shown.isascii()
         assert width is None or max(map(len, shown.splitlines())) <= width
     for words in (op.doc, op.domain, op.notes.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
         assert words in shown
+    latex.check(rendered(Functions((page,)), "latex", Screen()))
+    cells = [cell for part in (page.derivative, page.example) for one in part.symbolic.values() for cell in one.cells]
+    for cell in cells:
+        latex.check(cell.latex, is_math=True)
+        latex.check(cell.label.latex, is_math=True)
+        assert not re.search(r"\*|\(\([^()]*\)\)", cell.pretty)
 
 
 def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives() -> None:

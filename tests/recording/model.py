@@ -17,20 +17,12 @@ torch.manual_seed(0)
 # -- arithmetic and functions
 
 
-def polynomial(x):
-    return 3 * x**3 - x / 2 + 1
-
-
 def new_constants(x):
     scale = torch.tensor([1.0, 2.0, 3.0])
     return x * scale + torch.ones(3) - torch.eye(3)[0]
 
 
 # -- reductions and matrices
-
-
-def sums(x):
-    return x.sum() + x.mean() + x.prod() + torch.logsumexp(x, 0)
 
 
 def solved(x):
@@ -48,12 +40,6 @@ def joined(x):
 # -- Python
 
 
-def looped(x, steps: int = 3):
-    for _ in range(steps):
-        x = torch.sin(x) * x
-    return x
-
-
 def branched(x):
     if x.sum() > 0:
         return 2 * x
@@ -64,17 +50,6 @@ def searched(x):
     while x.norm() < 10:
         x = x * 2
     return x
-
-
-def gathered(x):
-    parts = []
-    for i, v in enumerate(x):
-        parts.append(v * (i + 1))
-    return torch.stack(parts)
-
-
-def keyword_only(x, *, scale=2.0):
-    return x * scale
 
 
 def in_classes(x):
@@ -88,21 +63,8 @@ def in_classes(x):
     return Doubler()(x)
 
 
-def closed(x):
-    offset = torch.tensor([1.0, 1.0, 1.0])
-
-    def inner(t):
-        return t * offset
-
-    return inner(x) + inner(2 * x)
-
-
 def several(x):
     return x.sum(), x.prod()
-
-
-def several_shapes(x):
-    return x * 2, x.sum()
 
 
 # -- in place
@@ -114,13 +76,6 @@ def augmented(x):
     y *= x
     y.mul_(2).add_(1)
     return y
-
-
-def assigned(x):
-    out = torch.zeros(3)
-    for i in range(3):
-        out[i] = x[i] ** 2
-    return out
 
 
 def assigned_slices(x):
@@ -159,10 +114,6 @@ def through_numpy(x):
 
 def noisy(x):
     return ((x + torch.randn(3)) ** 2).sum()
-
-
-def noise_alike(x):
-    return x * torch.rand_like(x)
 
 
 def dropped(x):

@@ -8,7 +8,6 @@ from math import exp, pi, sqrt as root
 from typing import Any
 
 import numpy as np
-import numpy.linalg as la
 from numpy import cos
 
 W = np.array([[0.5, -1.0], [2.0, 0.25], [-0.5, 1.5]])
@@ -34,24 +33,9 @@ V = [0.7, -1.3, 2.1]
 M = [[0.7, -1.3], [2.1, 0.4]]
 
 
-@function("np.dot", V, [1.0, 2.0, -0.5])
-def dot(x, w):
-    return np.dot(x, w)
-
-
-@function("np.tanh", V)
-def layer(x):
-    return np.tanh(x @ W + b)
-
-
 @function("np.where", V)
 def leaky(x):
     return np.where(x > 0, x, 0.1 * x)
-
-
-@function("np.linalg.norm", M)
-def lengths(m):
-    return la.norm(m, axis=1)
 
 
 @function("np.log", M)
@@ -66,56 +50,14 @@ def sigmoid_loss(w):
     return np.mean((p - (Y > 0)) ** 2)
 
 
-@function("np.mean", M)
-def centered(m):
-    d = m - np.mean(m, axis=1, keepdims=True)
-    return np.sqrt(np.mean(d**2, axis=-1))
-
-
 @function("np.std", V)
 def standardized(x):
     return (x - np.mean(x)) / np.std(x)
 
 
-@function("np.concatenate", V)
-def padded_differences(x):
-    return np.diff(np.concatenate(([0.0], x, [1.0])))
-
-
 @function("np.clip", V)
 def clipped(x):
     return np.clip(x, -1, 1) + x.clip(-2, 2)
-
-
-@function("np.array", V)
-def cartesian(p):
-    r, theta, z = p
-    return np.array([r * np.cos(theta), r * np.sin(theta), z])
-
-
-@function("np.einsum", M, M)
-def einsum(a, c):
-    return np.einsum("ij,jk->ik", a, c)
-
-
-@function("np.power", [0.5, 2.0])
-def powers(x):
-    return np.power(x, 1.5) + np.square(x) + 2.0**x + np.float_power(2.0, x) * 0
-
-
-@function("np.exp", [1.0, -2.0, 0.5])
-def polynomial(c):
-    return sum(c[k] * t**k for k in range(3)) + np.polyval([1.0, 2.0], t) * np.exp(c[0])
-
-
-@function("np.prod", V)
-def product(x):
-    return np.prod(x) + np.abs(x).min() + np.sign(x).sum()
-
-
-@function("np.linalg.det", M)
-def matrix(m):
-    return np.linalg.det(m) + np.trace(np.linalg.inv(m)) + np.linalg.solve(m, b).sum()
 
 
 @function("np.zeros_like", V)
@@ -134,11 +76,6 @@ def ordered(x):
 @function("np.multiply", V)
 def arrays_before_operators(x):
     return np.arange(3) * x + np.ones(3) / x - np.pi
-
-
-@function("np.reshape", V)
-def shaped(x):
-    return np.reshape(np.tile(x, 2), (2, 3)).T.ravel()[::2] + np.roll(x, 1)
 
 
 @function("np.cos", [0.3, 1.2])
@@ -163,11 +100,6 @@ def distances(x, y):
     return math.hypot(x, y) + math.hypot(x, 1, y) + math.atan2(y, x) + math.hypot(x)
 
 
-@function("math.pow", 0.7)
-def of_powers(x):
-    return math.pow(x, 3) + math.pow(2, x) + math.log(x, 2) + math.log2(x) + math.fabs(x) + math.log10(x)
-
-
 @function("math.tanh", V)
 def elements_in_a_loop(x):
     total = 0.0
@@ -176,27 +108,12 @@ def elements_in_a_loop(x):
     return total
 
 
-@function("math.lgamma", 2.7)
-def stirling(n):
-    return math.lgamma(n) + math.degrees(math.radians(n)) + math.fmod(n, 2)
-
-
 @function("np.exp", M)
 def methods_of_arrays(m):
     d = m.copy()
     d[0] = 2 * d[1]
     z = d - d.max(axis=1, keepdims=True)
     return np.exp(z).sum(axis=1) / m.size + m.dot(m).trace() * m.astype(float).std()
-
-
-@function("np.sin", V)
-def lists_of_elements(x):
-    return np.mean([np.sin(xi) for xi in x]) + np.sum([x[0] * x[1], x[2]])
-
-
-@function("np.sum", V)
-def spread(x):
-    return np.sum(x) / x.std()
 
 
 def newton_step(x, power):

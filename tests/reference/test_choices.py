@@ -30,8 +30,6 @@ MEETINGS = [
     ("amin(stack([x, x + 0]), dim=0)", X, "agree"),
     ("amax(0*x + x[0])", X, "agree"),
     ("maximum(x**2, 2*x - 1)", 1.0, "agree"),
-    ("maximum(x, x**2)", 1.0, "kink"),
-    ("amax(x)", [1.0, 1.0], "kink"),
     ("amax(x)", [1.0, 1.0, 2.0], "agree"),
     ("amax(x)**2", [0.0, 0.0], "agree"),
     ("minimum(0, -abs(x))", 0.0, "kink"),
@@ -40,10 +38,7 @@ MEETINGS = [
     ("minimum(exp(x)*w, clamp(exp(x), 0.1, 9)*w)", X, "agree"),
     ("minimum(exp(x), detach(exp(x)))", X, "kink"),
     ("minimum(exp(x), clamp(exp(x), 0.1, exp(w)))", X, "kink"),
-    # A branch that has no value here may have a limit
-    ("where(x == 0, 1, sin(x)/x)", 0.0, "nan-trap"),
     ("where(x != 0, sin(x)/x, 1)", 1.0, "agree"),
-    ("where(x > 0, sqrt(x), 0)", 0.0, "undefined"),
     ("where(x > 0, sqrt(x), 0)", -1.0, "nan-trap"),
 ]
 

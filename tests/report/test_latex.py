@@ -17,7 +17,6 @@ from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
 from gradcli.report import Screen, rendered
 from gradcli.report.render.latex import matrix
-from gradcli.results import Functions
 from gradcli.symbolic.operations import written
 from tests import latex, recorded
 from tests.conftest import Command
@@ -48,12 +47,6 @@ def test_every_recorded_answer_compiles(command: str, gradcli: Command) -> None:
     assert run.out.startswith("% needs \\usepackage{amsmath}\n")
     assert run.out.isascii()
     latex.check(run.out)
-
-
-@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
-def test_every_page_of_the_catalog_compiles(op: ops.Op) -> None:
-    """With its definition, derivative and example."""
-    latex.check(_shown(Functions((recorded.page(op.name),))))
 
 
 def test_the_list_of_functions_compiles() -> None:

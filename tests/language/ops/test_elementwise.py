@@ -120,7 +120,7 @@ TWO: dict[str, tuple[Callable[[Any, Any], Any], list[tuple[float, float]]]] = {
 MORE: dict[str, dict[str, tuple[Callable[[Any], Any], list[float]]]] = {
     "polygamma": {
         "polygamma(1, x)": (lambda x: mp.polygamma(1, x), [0.4, 2.5]),
-        "polygamma(3, x)": (lambda x: mp.polygamma(3, x), [0.4, 2.5]),
+        "polygamma(3, x)": (lambda x: mp.polygamma(3, x), [0.4, 2.5, -3.25]),
     },
     "zeta": {
         "zeta(2.5, x)": (lambda x: mp.zeta(2.5, x), [0.4, 3.0, 1e6]),

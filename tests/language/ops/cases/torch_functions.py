@@ -71,20 +71,14 @@ CASES: Cases = {
     "channel_shuffle": ["channel_shuffle(y.T[None], 2)"],
     "interpolate": [
         "interpolate(z, scale_factor=2)",
-        "F.interpolate(z, 3)",
         "interpolate(z, 6, mode='nearest-exact')",
-        "interpolate(u[None, None], 6, mode='linear')",
-        "F.interpolate(u[None, None], size=5, mode='linear', align_corners=True)",
         "interpolate(x[None, None], (3, 2), mode='bilinear')",
-        "interpolate(x[None, None], (2, 4), mode='bicubic')",
         "interpolate(z, 2, mode='area')",
     ],
     "cross_entropy": [
         "cross_entropy(x, p, u)",
-        "cross_entropy(x, torch.tensor([2, 0]))",
         "cross_entropy(x, torch.tensor([2, 0]), reduction='none')",
         "F.cross_entropy(u, torch.tensor(1))*a",
-        "cross_entropy(x, torch.tensor([-100, 1]))",
         "cross_entropy(x, torch.tensor([2, 0]), label_smoothing=0.25, reduction='sum')",
     ],
     "nll_loss": [
@@ -94,9 +88,7 @@ CASES: Cases = {
     "kl_div": ["F.kl_div(x, k, reduction='none', log_target=True)", "kl_div(x, p, reduction='batchmean')"],
     "poisson_nll_loss": ["poisson_nll_loss(x, p)", "poisson_nll_loss(p, k, log_input=False, reduction='sum')"],
     "gaussian_nll_loss": ["gaussian_nll_loss(x, k, p)", "F.gaussian_nll_loss(C, M[:2, :2], p[0, :2], full=True)"],
-    "soft_margin_loss": [
-        "soft_margin_loss(x, torch.tensor([[1, -1, 1], [-1, 1, -1]]))",
-    ],
+    "soft_margin_loss": ["soft_margin_loss(x, torch.tensor([[1, -1, 1], [-1, 1, -1]]))"],
     "hinge_embedding_loss": [
         "hinge_embedding_loss(p, torch.tensor([[1, -1, 1], [-1, 1, -1]]), 0.4)",
         "hinge_embedding_loss(u, torch.tensor([-1, 1, 1]), reduction='none')",
