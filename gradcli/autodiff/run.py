@@ -119,7 +119,7 @@ def evaluate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of losses between shapes that broadcast
         for line in program.lines:
-            if line.call.op.places is not None:
+            if line.call.op.name in numeric.PLACES:
                 tensors = [calls.tensor(values[a] if a in values else plain(a)) for a in line.call.operands]
                 _require_positions(program, line, tensors)
             try:
@@ -220,9 +220,8 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
             evaluate(meaning, tensors, str(calls.dtype).removeprefix("torch.")),
             str(calls.dtype).removeprefix("torch."),
         )
-    match call.op.kind:
-        case Kind.SOURCE:
-            return tensor_of(numeric.array_of(call), calls.dtype)
+    if call.op.kind is Kind.SOURCE:
+        return tensor_of(numeric.array_of(call), calls.dtype)
     return calls.apply(call, operands)
 
 

@@ -40,6 +40,9 @@ V = "v"
 
 VECTOR = sympy.Symbol(V, real=True)
 
+_ROUNDED = ("linspace", "randn", "rand", "drawn")
+"""Constant tensors of other numbers than the user means."""
+
 LARGEST = 1e30
 """Decimals up to this, and down to its inverse, are read as fractions, whose length is bounded so."""
 
@@ -253,7 +256,7 @@ def has_rounded_tensor(program: Program) -> bool:
     """Whether the Program has a constant tensor of rounded numbers, such as linspace."""
     return any(
         line.call.op.kind is Kind.SOURCE
-        and (not line.call.op.is_exact or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))
+        and (line.call.op.name in _ROUNDED or any(is_rounded(a) for a in line.call.statics if isinstance(a, float)))
         for line in program.lines
     )
 

@@ -18,6 +18,7 @@ from sympy import Expr
 from gradcli.codegen.script import Names
 from gradcli.codegen.self_writing import Expression, Written, constant
 from gradcli.language import ops
+from gradcli.language.program.library_calls import of_numbers
 from gradcli.language.program.meaning import (
     Aggregate,
     Chosen,
@@ -218,10 +219,8 @@ class _Printer:
             case "besseli":
                 return SPECIAL.iv(*arguments)
         row = ops.find(name)
-        function: Expression = getattr(NUMPY, row.numpy if row is not None and row.numpy else name)
-        if row is not None and not row.numpy:
-            function = getattr(SPECIAL, row.scipy) if row.scipy else getattr(MATH, row.math)
-        return function(*arguments)
+        function = getattr(NUMPY, name) if row is None else of_numbers(row.name, NUMPY, SPECIAL, MATH)
+        return function(*arguments)  # type: ignore[no-any-return]
 
     # -- cases
 

@@ -8,7 +8,7 @@ function only if everything between the operation and the branch works element b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy
 
@@ -22,6 +22,19 @@ MOST_SITES = 50
 MOST_ROUNDS = 8
 """How often branches are guarded: those in one another take one each."""
 
+_OVERFLOW = frozenset("exp exp2 expm1 square sinh cosh i0 i1 hypot erfcx".split())
+"""Operations that exist everywhere, and yet give infinities, or NaN for a slope."""
+
+_HARMLESS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh", "erfcx"), ("0", "1")),
+    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), ("0",)),
+    **dict.fromkeys(("logit", "ndtri", "norm_ppf"), ("0.5",)),
+    **dict.fromkeys(("lgamma", "digamma", "polygamma", "hypot", "gammaincc"), ("1",)),
+    "acosh": ("2",),
+    "zeta": ("2", "1"),
+    "mvlgamma": ("600",),
+}
+"""Operands at which value and slope are finite, the first ones to be tried first; of others they are 1 and 0."""
 
 _Site = tuple[Atom, Atom, bool]
 """A choice, an operation to guard in a branch of it, and whether that is the first."""
@@ -95,11 +108,10 @@ def _sites(form: Form, culprit: Atom | None = None) -> Iterator[_Site]:
 
 def _sides(form: Form, node: Call) -> Iterator[tuple[bool, Atom]]:
     """What holds if the condition of a choice does, and what holds else, if it is an operation."""
-    if node.op.branches is not None:
-        for is_first, name in ((True, node.op.branches.first), (False, node.op.branches.second)):
-            atom = node.operands[node.op.operands.index(name)]
-            if atom in form.nodes:
-                yield is_first, atom
+    for is_first, name in zip((True, False), node.op.branches[1:], strict=False):
+        atom = node.operands[node.op.operands.index(name)]
+        if atom in form.nodes:
+            yield is_first, atom
 
 
 def _condition(node: Call) -> Atom:
@@ -115,7 +127,7 @@ def _elementwise(form: Form, atom: Atom) -> set[Atom]:
         node = form.nodes.get(candidate := waiting.pop())
         if node is not None and node.op.kind is Kind.ELEMENTWISE and candidate not in found:
             found.add(candidate)
-            waiting += [a for a in node.operands if node.op.branches is None or a != _condition(node)]
+            waiting += [a for a in node.operands if not node.op.branches or a != _condition(node)]
     return found
 
 
@@ -133,7 +145,7 @@ def _conditions_of(form: Form, atom: Atom) -> set[Atom]:
 
 def _is_risky(node: Call) -> bool:
     """Whether an operation may have an infinite value or slope for some operand."""
-    return bool(node.op.domain) or node.op.overflows
+    return bool(node.op.domain) or node.op.name in _OVERFLOW
 
 
 def _guarded_operand(node: Call) -> int | None:
@@ -143,7 +155,7 @@ def _guarded_operand(node: Call) -> int | None:
 
 
 def _harmless(node: Call) -> tuple[str, ...]:
-    return ("0", "1") if _is_exponential(node) else node.op.harmless or ("1", "0")
+    return ("0", "1") if _is_exponential(node) else _HARMLESS.get(node.op.name, ("1", "0"))
 
 
 def _is_exponential(node: Call) -> bool:

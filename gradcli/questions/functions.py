@@ -147,8 +147,12 @@ def _spellings(op: Op) -> Iterator[str]:
         for name in (op.name, *op.qualified):
             given = () if name == "t" else _arguments(op, rest)
             yield f"{op.operands[0]}.{name}({', '.join(given)})"
-    is_own = ops.find(op.torch.rpartition(".")[2], after_dot=True) in (op, None)  # torch.sort is of both its parts
-    if op.torch and is_own and not op.torch.startswith("Tensor."):
+    same = ops.find(op.torch.rpartition(".")[2], after_dot=True)  # torch.sort is of both its parts
+    if (
+        op.torch
+        and (same in (op, None) or op.name == op.torch.replace(".", "_"))
+        and not op.torch.startswith("Tensor.")
+    ):
         yield f"torch.{op.torch}({', '.join(_arguments(op, op.signature))})"
 
 

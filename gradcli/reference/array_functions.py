@@ -14,8 +14,8 @@ import sympy
 from sympy import Expr
 from sympy.core.relational import Relational
 
-from gradcli.language.ops import TABLE
 from gradcli.language.program import meaning
+from gradcli.language.program.library_calls import NUMPY
 from gradcli.reference.balls import HEADS
 from gradcli.reference.bounds import (
     LOSS,
@@ -49,7 +49,7 @@ from gradcli.reference.special_functions import ball_by_ball, bessel, erfc, sinc
 _MONOTONE = "exp log asin acos atan sinh tanh asinh acosh atanh".split()
 
 _FUNCTIONS: Mapping[Any, Callable[..., Bounds]] = {
-    **{getattr(sympy, name): monotone(getattr(np, TABLE[name].numpy)) for name in _MONOTONE},
+    **{getattr(sympy, name): monotone(getattr(np, NUMPY[name])) for name in _MONOTONE},
     **{getattr(meaning, name): steps(getattr(np, name)) for name in ("sign", "floor", "ceil", "trunc", "round")},
     sympy.sin: of_angle(np.sin),
     sympy.cos: of_angle(np.cos),

@@ -116,13 +116,12 @@ class Numbering:
     def _of_line(self, line: Line) -> dict[int, Form]:
         """The forms of the elements of a line that are needed, from the lines before."""
         elements, call = self.run.plan.needed[line.symbol], line.call
-        match call.op.kind:
-            case Kind.COUNT:
-                size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
-                return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
-            case Kind.SOURCE:
-                data = numeric.array_of(call).ravel()
-                return {e: self._of_float(float(data[e])) for e in elements.tolist()}
+        if call.op.kind is Kind.COUNT:
+            size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
+            return dict.fromkeys(elements.tolist(), self._rational(Fraction(size)))
+        if call.op.kind is Kind.SOURCE:
+            data = numeric.array_of(call).ravel()
+            return {e: self._of_float(float(data[e])) for e in elements.tolist()}
         members: dict[int, list[tuple[Atom, int]]] = {e: [] for e in elements.tolist()}
         for k, position, source in self.reference.footprint.parts(line, elements):
             for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):

@@ -21,7 +21,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
-from gradcli.language.ops import Branches, Kind
+from gradcli.language.ops import Kind
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import Slice, axis_of
@@ -218,8 +218,8 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     >>> slope(program.lines[0].call, {program.variables[0]: "t1"}, program.variables[0]).factor.pretty
     '2·t1'
     """
-    if call.op.branches is not None:
-        return _branch(call, call.op.branches, names, operand)
+    if call.op.branches:
+        return _branch(call, names, operand)
     symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
     stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
     plain = call.renamed(stand_ins)
@@ -265,11 +265,11 @@ def _derivative(call: Call, by: sympy.Symbol) -> Expr | None:
     return None if found is None else found.cases[0][1]
 
 
-def _branch(call: Call, branches: Branches, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
+def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """Of a choice: 1 where the operand is chosen."""
     of = dict(zip(call.op.operands, call.operands, strict=True))
-    condition = names.get(of[branches.condition], "")
-    inverse = operand == of[branches.second]
+    decides, _, other_one = (of[name] for name in call.op.branches)
+    condition, inverse = names.get(decides, ""), operand == other_one
     if not condition or call.operands.count(operand) > 1:
         return None
     chosen, other = int(not inverse), int(inverse)

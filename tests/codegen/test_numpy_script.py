@@ -33,7 +33,7 @@ def scipy() -> Iterator[None]:
     """What the scripts ask of SciPy, by mpmath or as rows say it, so that the tests need none."""
     special = types.ModuleType("scipy.special")
     functions = {
-        **{op.scipy: getattr(SPECIAL, op.scipy) for op in ops.TABLE.values() if op.arb},
+        **{op.name: getattr(SPECIAL, op.name) for op in ops.TABLE.values() if op.arb},
         "digamma": mpmath.digamma,
         "polygamma": lambda n, x: mpmath.polygamma(int(n), x),
         "erfinv": mpmath.erfinv,

@@ -18,7 +18,7 @@ from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.libraries import Libraries
+from gradcli.language.lower.libraries import ELSEWHERE, Libraries
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
@@ -31,6 +31,9 @@ IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_f
 
 _OVER_DIMENSIONS = frozenset([Kind.REDUCTION, Kind.SCAN, Kind.DEFINED])
 """Operations whose `dim` says what they are taken over."""
+
+_SPANS_ALL = frozenset("sum mean amax amin norm nansum nanmean".split())
+"""Reductions of which an empty `dim` is all dimensions, as torch has it; others refuse it, or give no gradient."""
 
 EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
 """Functions of one tensor that are also functions of two, and what they are called then."""
@@ -250,7 +253,7 @@ class Binder:
         if isinstance(statics.get("normalized_shape"), int):
             statics["normalized_shape"] = (statics["normalized_shape"],)
         if op.kind in _OVER_DIMENSIONS and statics.get("dim") == ():
-            if not op.spans_all or bound.library == "numpy":
+            if op.name not in _SPANS_ALL or bound.library == "numpy":
                 hint = "leave dim out for all elements" if "keepdim" in op.statics else None
                 raise self.source.error(f"{op.name} takes no empty dim", name.span, hint=hint)
             statics["dim"] = None
@@ -472,7 +475,7 @@ def defaults_in(op: Op, library: str) -> dict[str, Any]:
     >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
     (0, 1)
     """
-    others = op.elsewhere.get(library, {})
+    others = ELSEWHERE.get(library, {}).get(op.name, {})
     return {**op.statics, **op.defaults, **({} if isinstance(others, str) else others)}
 
 

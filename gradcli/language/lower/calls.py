@@ -19,7 +19,7 @@ from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TEN
 from gradcli.language.lower.dotted_names import PREFIXES
 from gradcli.language.lower.einsum_letters import spelled_out
 from gradcli.language.lower.float_limits import limit
-from gradcli.language.lower.libraries import IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
+from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
 from gradcli.language.lower.python_folds import Folds
 from gradcli.language.lower.readers import Readers
 from gradcli.language.lower.scope import Operand
@@ -150,7 +150,12 @@ class Calls:
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
         library = library_of(path[:-1])
-        if not library and "linalg" in words and (op := ops.find(name.text)) is not None and "linalg" in op.elsewhere:
+        if (
+            not library
+            and "linalg" in words
+            and (op := ops.find(name.text)) is not None
+            and op.name in ELSEWHERE["linalg"]
+        ):
             library = "linalg"
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
@@ -362,7 +367,7 @@ class Calls:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.INLINED:
             return self.readers.inlining.call(bound, whole)
-        meaning = bound.op.elsewhere.get(library)
+        meaning = ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
             program = self.readers.inlining.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
@@ -406,7 +411,7 @@ class Calls:
             for atom in atoms[1:]:
                 result = self.lines.emit(name, [result, atom], span)[0]
             return result, span
-        is_scan = op.kind is Kind.SCAN and bool(op.torch_part)
+        is_scan = op.kind is Kind.SCAN and op.is_extreme
         self.is_pair = is_scan or (op.name in EXTREMES and statics[0] is not None)
         if op.has_equation and "..." in str(statics[0]):
             shapes_of = self._shapes(atoms)

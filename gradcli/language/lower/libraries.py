@@ -14,6 +14,7 @@ from functools import cached_property
 import sympy
 
 from gradcli.language.lower.scope import Lines, Operand
+from gradcli.language.ops import Default
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.tokens import Token
 
@@ -36,6 +37,26 @@ OTHER_ROWS: Mapping[tuple[str, str], str] = {
     ("split", "numpy"): "tensor_split",
 }
 """What another library means by the name of a row: another one."""
+
+ELSEWHERE: Mapping[str, Mapping[str, Mapping[str, Default] | str]] = {
+    "sympy": {"sinc": "sinc(x/pi)", "frac": "x - floor(x)"},
+    "math": {"remainder": "a - b*round(a/b)"},
+    "numpy": {
+        **{key: {"correction": 0} for key in ("var", "std")},
+        **{name: f"{name}(flatten(x), 0)" for name in ("cumsum", "cumprod")},
+        "linspace": {"steps": 50},
+        "meshgrid": {"indexing": "xy"},
+    },
+    "jax": {"gelu": {"approximate": "tanh"}, **{key: {"dim": -1} for key in ("softmax", "log_softmax")}},
+    "tensorflow": {
+        "leaky_relu": {"negative_slope": 0.2},
+        **{key: {"dim": -1} for key in ("softmax", "log_softmax")},
+        **{key: {"dim": 0} for key in ("cumsum", "cumprod")},
+    },
+    "linalg": {"vander": {"increasing": True}},
+}
+"""What a name means after the prefix of another library: other values of parameters that are left out, or a definition
+in the language, for a call without constant arguments."""
 
 _NORMAL = ("pdf", "logpdf", "cdf", "logcdf", "sf", "ppf")
 

@@ -1,6 +1,6 @@
 """The op table: one row an operation, in one file a kind.
 
-row          what a row holds, how it is written, and which facts it needs
+row          what a row holds, how it is written, and what follows from it
 elementwise  arithmetic and functions, pieces, and branches by conditions
 arithmetic   of several operands, and functions that others make up
 networks     activations of neural networks, and layers of sequences
@@ -36,7 +36,7 @@ from gradcli.language.ops import (
     statistics,
     structure,
 )
-from gradcli.language.ops.row import REQUIRED, Branches, Default, Kind, Monoid, Op
+from gradcli.language.ops.row import REQUIRED, Default, Kind, Monoid, Op
 
 __all__ = [
     "GROUPS",
@@ -44,7 +44,6 @@ __all__ = [
     "ROWS",
     "SIGNS",
     "TABLE",
-    "Branches",
     "Default",
     "Kind",
     "Monoid",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Constants, Shapes, known, row
+from gradcli.language.ops.row import Constants, known, row
 
 LARGEST = 1.7976931348623157e308
 """Of float64, which torch puts in the place of an infinity."""
 
 
-def _rounded(constants: Constants, _: Shapes) -> str:
+def _rounded(constants: Constants) -> str:
     """Rounded to whole multiples of a power of 10, which is exact where it is one of whole numbers."""
     places = constants["decimals"]
     if places < 0:
@@ -35,14 +35,13 @@ COMBINED = (
         "rounded_div(a, b, rounding_mode=None)",
         "a / b rounded down or towards 0, as rounding_mode says: div with it",
         "floor(a/b)",
-        written=lambda constants, _: f"{constants['rounding_mode'] or ''}(a/b)",
+        written=lambda constants: f"{constants['rounding_mode'] or ''}(a/b)",
         example="rounded_div(a, b, 'floor') at a=7.5 b=2",
     ),
     row(
-        "round_to(x, decimals=0)",
+        "round_to|around(x, decimals=0)",
         "rounded to so many decimals: round with them",
         "round(x*10**decimals)/10**decimals",
-        aliases=("around",),
         written=_rounded,
         example="round_to(x, 2) at x=1.237",
     ),
@@ -56,7 +55,6 @@ COMBINED = (
         "cbrt(x)",
         "the cube root, negative where x is",
         "sign(x)*abs(x)**(1/3)",
-        numpy="cbrt",
         domain="x != 0",
         example="cbrt(x) at x=-8,27",
     ),

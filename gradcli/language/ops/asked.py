@@ -1,18 +1,14 @@
 """Functions of torch without a meaning of their own here: torch is asked what they are made of, for shapes it is given.
 
-A row is three lines: the signature, what it computes, and values for an example.  In the signature `?` stands behind a
-tensor that may be left out, `!` behind one of whole numbers, `&` behind a mask and `#` behind what must be constant;
-`->` before the names of several results, `...` for a list.  Sources: the torch reference of each function.
+A row is three lines: the heading, what it computes, and values for an example.  Sources: the torch reference of each
+function.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
-from gradcli.language.ops.row import Kind, Op, row
-
-MEANING = "what torch makes of it"
+from gradcli.language.ops.row import ASKED, Kind, Op, row
 
 _WINDOWED = """
 conv1d(input, weight, bias?, stride=1, padding=0, dilation=1, groups=1)
@@ -84,13 +80,13 @@ prelu(x, weight)
 glu(x, dim=-1)
     the first half along dim times the sigmoid of the second
     glu(x) at x=1,2,3,4
-group_norm(input, num_groups=, weight?, bias?, eps=0.00001)
+group_norm(input, num_groups=, weight?:1, bias?, eps=1e-5)
     mean 0 and variance 1 over each group of channels of each sample, times weight, plus bias, by channel
     group_norm(x, 1) at x=[[1,2,4,8]]
-batch_norm(input, running_mean?~%, running_var?~%, weight?, bias?, training=False, momentum=0.1, eps=0.00001)
+batch_norm(input, running_mean?~%, running_var?~%:1, weight?:1, bias?, training=False, momentum=0.1, eps=1e-5)
     mean 0 and variance 1 over each channel of all samples, by running averages, or in training by its own
     batch_norm(x, m, v) at x=[[1,2],[3,5]] m=1,2 v=0.5,2
-instance_norm(input, running_mean?~%, running_var?~%, weight?, bias?, use_input_stats=True, momentum=0.1, eps=0.00001)
+instance_norm(input, running_mean?~%, running_var?~%:1, weight?:1, bias?, use_input_stats=True, momentum=0.1, eps=1e-5)
     mean 0 and variance 1 over each channel of each sample, times weight, plus bias
     instance_norm(x) at x=[[[1,2,5],[3,6,1]]]
 local_response_norm(input, size=, alpha=0.0001, beta=0.75, k=1.0)
@@ -138,7 +134,7 @@ triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=0.000001, s
 triplet_margin_with_distance_loss(anchor, positive, negative, margin=1.0, swap=False, reduction=mean)
     the same of the distance that pairwise_distance gives
     triplet_margin_with_distance_loss(a, p, n) at a=[[1,2]] p=[[1,1]] n=[[2,3]]
-multilabel_soft_margin_loss(input, target, weight?, reduction=mean)
+multilabel_soft_margin_loss(input, target, weight?:1, reduction=mean)
     the cross entropy of sigmoid(input) with targets 0 and 1, the mean over the classes
     multilabel_soft_margin_loss(x, t) at x=[[1,-2]] t=[[1,0]]
 """
@@ -153,15 +149,6 @@ _TORCH: Mapping[str, str] = {
     "im2col": "nn.functional.unfold",
 }
 """Paths below torch that are not a name in the room of its section."""
-
-_MORE: Mapping[str, Mapping[str, object]] = {
-    "meshgrid": {"elsewhere": {"numpy": {"indexing": "xy"}}},
-    "vander": {"elsewhere": {"linalg": {"increasing": True}}},
-    "rot90": {"statics": {"k": 1, "dims": (0, 1)}},
-    "slopes_of": {"qualified": ("gradient",)},
-    "linalg_svd": {"notation": ("torch.linalg.svd(A, full_matrices=True)",)},
-}
-"""What else there is to know of a row."""
 
 
 def rows_of(text: str, room: str, kind: Kind) -> tuple[Op, ...]:
@@ -180,21 +167,9 @@ def _threes(text: str) -> Iterator[tuple[str, str, str]]:
     return zip(words, words, words, strict=True)
 
 
-def _row(signature: str, doc: str, example: str, room: str, kind: Kind) -> Op:
-    signature, _, parts = signature.partition(" -> ")
-    name = signature.partition("(")[0].partition("|")[0]
-    optional = () if kind is Kind.INLINED else re.findall(r"(\w+)\?", signature)
-    facts = {
-        "torch": _TORCH.get(name, f"{room}{name}"),
-        "kind": kind,
-        "of_shapes": kind is Kind.DEFINED,
-        # of what is left out: a weight or a variance is 1, all else 0
-        "defaults": {one: int("weight" in one or "var" in one) for one in optional},
-        "parts": tuple(parts.split(", ")) if parts else (),
-        "example": example.strip(),
-        **_MORE.get(name, {}),
-    }
-    return row(signature, doc.strip(), MEANING, **facts)
+def _row(heading: str, doc: str, example: str, room: str, kind: Kind) -> Op:
+    named = [torch for name, torch in _TORCH.items() if heading.startswith((f"{name}(", f"{name}|"))]
+    return row(heading, doc.strip(), ASKED, "".join(named) or room, kind=kind, example=example.strip())
 
 
-WINDOWED, LAYERS, LOSSES = (rows_of(text, "nn.functional.", Kind.DEFINED) for text in (_WINDOWED, _LAYERS, _LOSSES))
+WINDOWED, LAYERS, LOSSES = (rows_of(text, "nn.functional.*", Kind.DEFINED) for text in (_WINDOWED, _LAYERS, _LOSSES))

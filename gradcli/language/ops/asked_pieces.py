@@ -105,7 +105,7 @@ fliplr(x)
 flipud(x)
     the rows in reverse
     flipud(x) at x=[[1,2],[3,4]]
-rot90(x, k=1, dims=)
+rot90(x, k=1, dims=(0,1))
     turned by 90 degrees k times, from the first of two dimensions to the second
     rot90(x) at x=[[1,2],[3,4]]
 diag_embed(x, offset=0, dim1=-2, dim2=-1)
@@ -228,7 +228,7 @@ trapezoid|trapz(y, x?, dx=1.0, dim=-1)
 cumulative_trapezoid(y, x?, dx=1.0, dim=-1)
     the running integral of samples by trapezoids
     cumulative_trapezoid(y) at y=1,3,2
-slopes_of(x, spacing=1, dim=None) -> ...
+slopes_of|.gradient(x, spacing=1, dim=None) -> ...
     torch.gradient: the slope along each dimension of samples, by the neighbours on both sides; at the ends by one
     slopes_of(x)[0] at x=1,3,2,5
 """
@@ -297,5 +297,5 @@ gru_cell(input, hx, w_ih, w_hh, b_ih?, b_hh?)
 """
 
 PIECES, JOINED, MOVED, MATRICES, ORDER, PLACED, CELLS = (
-    rows_of(text, "", Kind.INLINED) for text in (_PIECES, _JOINED, _MOVED, _MATRICES, _ORDER, _PLACED, _CELLS)
+    rows_of(text, "*", Kind.INLINED) for text in (_PIECES, _JOINED, _MOVED, _MATRICES, _ORDER, _PLACED, _CELLS)
 )

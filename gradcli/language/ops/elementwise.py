@@ -7,36 +7,21 @@ Functions, chapters 4, 5, 7 and 10.
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Branches, Monoid, Op, known, row
+from gradcli.language.ops.row import Monoid, Op, known, row
 
 _POLES = ("sin(pi*minimum(x, 1/2))",)
 """Vanishes at 0 and at negative whole numbers."""
 
 
-def _arithmetic(signature: str, doc: str, **facts: object) -> Op:
-    """What Python, torch and NumPy have by the same name, unless another is given."""
-    name = signature.partition("(")[0].partition("|")[0]
-    return known(signature, doc, "", **{"operator": name, "numpy": name, **facts})
-
-
 ARITHMETIC = (
-    _arithmetic("neg|negative(x)", "-x", numpy="negative", coefficients=(-1,), is_exact=True, notation=("-x",)),
-    _arithmetic("add(a, b)", "a + b", monoid=Monoid.SUM, coefficients=(1, 1), adds_terms=True),
-    _arithmetic("sub|subtract(a, b)", "a - b", numpy="subtract", coefficients=(1, -1), adds_terms=True),
-    _arithmetic("mul|multiply(a, b)", "a * b", numpy="multiply", monoid=Monoid.PRODUCT),
-    _arithmetic(
-        "div|divide|true_divide(a, b)",
-        "a / b",
-        operator="truediv",
-        numpy="divide",
-        domain="b != 0",
-        guarded="b",
-        rule_name="quotient rule",
-    ),
-    _arithmetic(
+    known("neg|negative(x)", "-x", coefficients=(-1,), notation=("-x",)),
+    known("add(a, b)", "a + b", monoid=Monoid.SUM, coefficients=(1, 1), adds_terms=True),
+    known("sub|subtract(a, b)", "a - b", coefficients=(1, -1), adds_terms=True),
+    known("mul|multiply(a, b)", "a * b", monoid=Monoid.PRODUCT),
+    known("div|divide|true_divide(a, b)", "a / b", domain="b != 0", rule_name="quotient rule"),
+    known(
         "pow|Pow|power(a, b)",
         "a ** b",
-        numpy="power",
         domain="a > 0, or b >= 0 at a = 0, or an integer b at a < 0",
         edges=("where(b == round(b), 1, a)",),
         rule_name="power rule",
@@ -44,164 +29,87 @@ ARITHMETIC = (
 )
 
 EXPONENTIAL = (
-    known("exp(x)", "the exponential", numpy="exp", overflows=True, harmless=("0", "1")),
-    known(
-        "log|ln(x)",
-        "the natural logarithm",
-        numpy="log",
-        domain="x > 0",
-        notation=("log(x, base)",),
-    ),
-    known(
-        "sqrt(x)",
-        "the square root",
-        numpy="sqrt",
-        domain="x >= 0",
-        edges=("x",),
-        rule_name="power rule",
-    ),
-    known("exp2(x)", "2 to the power x", "2**x", numpy="exp2", overflows=True, harmless=("0", "1")),
-    known(
-        "expm1(x)",
-        "exp(x) - 1 without cancellation",
-        "exp(x) - 1",
-        numpy="expm1",
-        overflows=True,
-        harmless=("0", "1"),
-    ),
-    known("log1p(x)", "log(1 + x) without cancellation", "log(1 + x)", numpy="log1p", domain="x > -1"),
-    known("log2(x)", "the logarithm to base 2", "log(x)/log(2)", numpy="log2", domain="x > 0"),
-    known("log10(x)", "the logarithm to base 10", "log(x)/log(10)", numpy="log10", domain="x > 0"),
-    known("square(x)", "x squared", "x**2", numpy="square", overflows=True, rule_name="power rule"),
+    known("exp(x)", "the exponential"),
+    known("log|ln(x)", "the natural logarithm", domain="x > 0", notation=("log(x, base)",)),
+    known("sqrt(x)", "the square root", domain="x >= 0", edges=("x",), rule_name="power rule"),
+    known("exp2(x)", "2 to the power x", "2**x"),
+    known("expm1(x)", "exp(x) - 1 without cancellation", "exp(x) - 1"),
+    known("log1p(x)", "log(1 + x) without cancellation", "log(1 + x)", domain="x > -1"),
+    known("log2(x)", "the logarithm to base 2", "log(x)/log(2)", domain="x > 0"),
+    known("log10(x)", "the logarithm to base 10", "log(x)/log(10)", domain="x > 0"),
+    known("square(x)", "x squared", "x**2", rule_name="power rule"),
     known("rsqrt(x)", "one over the square root", "1/sqrt(x)", domain="x > 0"),
-    known("reciprocal(x)", "one over x", "1/x", numpy="reciprocal", domain="x != 0", rule_name="power rule"),
+    known("reciprocal(x)", "one over x", "1/x", domain="x != 0", rule_name="power rule"),
 )
 
 TRIGONOMETRIC = (
-    known("sin(x)", "the sine", numpy="sin"),
-    known("cos(x)", "the cosine", numpy="cos"),
-    known("tan(x)", "the tangent", numpy="tan", domain="cos(x) != 0"),
-    known(
-        "asin|arcsin(x)",
-        "the inverse sine",
-        numpy="arcsin",
-        domain="-1 <= x <= 1",
-        edges=("1 - x**2",),
-        harmless=("0",),
-    ),
-    known(
-        "acos|arccos(x)",
-        "the inverse cosine",
-        numpy="arccos",
-        domain="-1 <= x <= 1",
-        edges=("1 - x**2",),
-        harmless=("0",),
-    ),
-    known("atan|arctan(x)", "the inverse tangent", numpy="arctan"),
+    known("sin(x)", "the sine"),
+    known("cos(x)", "the cosine"),
+    known("tan(x)", "the tangent", domain="cos(x) != 0"),
+    known("asin|arcsin(x)", "the inverse sine", domain="-1 <= x <= 1", edges=("1 - x**2",)),
+    known("acos|arccos(x)", "the inverse cosine", domain="-1 <= x <= 1", edges=("1 - x**2",)),
+    known("atan|arctan(x)", "the inverse tangent"),
     known(
         "atan2|arctan2(y, x)",
         "the angle of (x, y)",
-        numpy="arctan2",
         domain="(x, y) != 0",
         kinks=("abs(y) + maximum(x, 0)",),  # the branch cut, where the angle jumps from pi to -pi
-        is_step=True,
-        guarded="x",
     ),
-    known(
-        "sinc(x)",
-        "sin(pi*x)/(pi*x), and 1 at 0",
-        numpy="sinc",
-        elsewhere={"sympy": "sinc(x/pi)"},
-    ),
+    known("sinc(x)", "sin(pi*x)/(pi*x), and 1 at 0"),
     row("sec(x)", "the secant", "1/cos(x)", domain="cos(x) != 0"),
     row("csc(x)", "the cosecant", "1/sin(x)", domain="sin(x) != 0"),
     row("cot(x)", "the cotangent", "1/tan(x)", domain="sin(x) != 0"),
-    known("deg2rad|radians(x)", "degrees to radians", "x*pi/180", numpy="deg2rad"),
-    known("rad2deg|degrees(x)", "radians to degrees", "x*180/pi", numpy="rad2deg"),
+    known("deg2rad|radians(x)", "degrees to radians", "x*pi/180"),
+    known("rad2deg|degrees(x)", "radians to degrees", "x*180/pi"),
 )
 
 HYPERBOLIC = (
-    known("sinh(x)", "the hyperbolic sine", numpy="sinh", overflows=True, harmless=("0", "1")),
-    known("cosh(x)", "the hyperbolic cosine", numpy="cosh", overflows=True, harmless=("0", "1")),
-    known("tanh(x)", "the hyperbolic tangent", numpy="tanh"),
-    known("asinh|arcsinh(x)", "the inverse hyperbolic sine", numpy="arcsinh"),
+    known("sinh(x)", "the hyperbolic sine"),
+    known("cosh(x)", "the hyperbolic cosine"),
+    known("tanh(x)", "the hyperbolic tangent"),
+    known("asinh|arcsinh(x)", "the inverse hyperbolic sine"),
     known(
         "acosh|arccosh(x)",
         "the inverse hyperbolic cosine",
-        numpy="arccosh",
         domain="x >= 1",
         edges=("x - 1",),
-        harmless=("2",),
         example="acosh(x) at x=2",
     ),
-    known(
-        "atanh|arctanh(x)",
-        "the inverse hyperbolic tangent",
-        numpy="arctanh",
-        domain="-1 < x < 1",
-        harmless=("0",),
-    ),
+    known("atanh|arctanh(x)", "the inverse hyperbolic tangent", domain="-1 < x < 1"),
 )
 
 SPECIAL = (
-    known("erf(x)", "the error function", math="erf"),
-    known("erfc(x)", "1 - erf(x) without cancellation", math="erfc"),
-    known(
-        "erfinv(x)",
-        "the inverse error function",
-        scipy="erfinv",
-        domain="-1 < x < 1",
-        harmless=("0",),
-        edges=("1 - abs(x)",),
-    ),
+    known("erf(x)", "the error function"),
+    known("erfc(x)", "1 - erf(x) without cancellation"),
+    known("erfinv(x)", "the inverse error function", domain="-1 < x < 1", edges=("1 - abs(x)",)),
     known(
         "lgamma|loggamma|gammaln(x)",
         "the logarithm of |gamma(x)|",
-        math="lgamma",
-        scipy="gammaln",
         kernel=(1, 0.0),
         domain="x is not 0, -1, -2, ...",
-        harmless=("1",),
         edges=_POLES,
     ),
     known(
-        "digamma|psi(x)",
-        "the derivative of lgamma",
-        scipy="digamma",
-        kernel=(1, 0.0),
-        domain="x is not 0, -1, -2, ...",
-        harmless=("1",),
-        edges=_POLES,
+        "digamma|psi(x)", "the derivative of lgamma", kernel=(1, 0.0), domain="x is not 0, -1, -2, ...", edges=_POLES
     ),
     known(
         "polygamma(n=, x)",
         "the n-th derivative of digamma; n is a whole number",
-        scipy="polygamma",
         kernel=(1, 0.0),
         domain="x is not 0, -1, -2, ...",
-        harmless=("1",),
         edges=_POLES,
         example="polygamma(1, x) at x=2.5",
     ),
-    known("i0(x)", "the modified Bessel function of order 0", torch="special.i0", numpy="i0", overflows=True),
-    known(
-        "i1(x)",
-        "the modified Bessel function of order 1",
-        torch="special.i1",
-        scipy="i1",
-        arb="bessel_i(x, 1)",
-        overflows=True,
-    ),
+    known("i0(x)", "the modified Bessel function of order 0", torch="special.i0"),
+    known("i1(x)", "the modified Bessel function of order 1", torch="special.i1", arb="bessel_i(x, 1)"),
     known(
         "zeta(x~%, q)",
         "the Hurwitz zeta function: the sum of (q + n)**-x over n = 0, 1, 2, ...",
         torch="special.zeta",
-        scipy="zeta",
         arb="zeta(x, q)",
         slopes={"q": "-x*zeta(x + 1, q)"},
         kernel=(4, 0.0),
         domain="x > 1, q > 0",
-        harmless=("2", "1"),
         edges=("x - 1", "q"),
         example="zeta(2.5, q) at q=1.5",
     ),
@@ -209,12 +117,10 @@ SPECIAL = (
         "gammaincc|igammac(a~%, x)",
         "the regularized upper incomplete gamma function",
         torch="special.gammaincc",
-        scipy="gammaincc",
         arb="gamma_upper(x, a, 1)",
         slopes={"x": "-exp((a - 1)*log(x) - x - lgamma(a))"},
         kernel=(8, 2.0**-28),
         domain="a > 0, x >= 0",
-        harmless=("1", "1"),
         edges=("a", "x"),
         example="gammaincc(2.5, x) at x=1.5",
     ),
@@ -223,17 +129,9 @@ SPECIAL = (
         "hypot(a, b)",
         "the length of (a, b)",
         "sqrt(a**2 + b**2)",
-        numpy="hypot",
-        overflows=True,
-        harmless=("1",),
         caveat="a kink where both are 0; torch's derivative is nan there",
     ),
-    known(
-        "logaddexp(a, b)",
-        "log(exp(a) + exp(b)) without overflow",
-        "log(exp(a) + exp(b))",
-        numpy="logaddexp",
-    ),
+    known("logaddexp(a, b)", "log(exp(a) + exp(b)) without overflow", "log(exp(a) + exp(b))"),
     known(
         "xlogy(a, b)",
         "a*log(b); torch gives 0 at a = 0",
@@ -241,116 +139,48 @@ SPECIAL = (
         total="where((a == 0) & (b <= 0), 0, a*log(b))",
         torch="special.xlogy",
         domain="b > 0",
-        guarded="b",
     ),
-    known(
-        "logit(x)",
-        "the inverse of sigmoid",
-        "log(x/(1 - x))",
-        domain="0 < x < 1",
-        harmless=("0.5",),
-    ),
+    known("logit(x)", "the inverse of sigmoid", "log(x/(1 - x))", domain="0 < x < 1"),
 )
 
 
 def _comparison(names: str, sign: str, doc: str, *sense: int) -> Op:
-    name, numpy, *_ = names.split("|")
-    return known(
-        f"{names}(a, b)",
-        f"whether {doc}; a {sign} b",
-        operator=name,
-        numpy=numpy,
-        is_condition=True,
-        sense=sense,
-        is_exact=True,
-        kinks=("a - b",),
-        is_step=True,
-        example=f"where(x {sign} 2, x, x**2) at x=1,3",
-    )
+    example = f"where(x {sign} 2, x, x**2) at x=1,3"
+    return known(f"{names}(a, b)", f"whether {doc}; a {sign} b", sense=sense, kinks=("a - b",), example=example)
 
 
-def _connective(names: str, operator: str, doc: str, meaning: str, example: str) -> Op:
-    return known(
-        f"{names}(a&, b&*)",
-        doc,
-        meaning,
-        operator=operator,
-        numpy=names.partition("|")[0],
-        is_condition=True,
-        example=f"where({example}, x**2, 0) at x=-1,1,3",
-    )
+def _connective(names: str, doc: str, meaning: str, example: str) -> Op:
+    return known(f"{names}(a&, b&*)", doc, meaning, example=f"where({example}, x**2, 0) at x=-1,1,3")
 
 
 def _state(name: str, doc: str, meaning: str) -> Op:
-    return known(
-        f"{name}(x)",
-        f"whether x {doc}",
-        meaning,
-        numpy=name,
-        is_condition=True,
-        example=f"where({name}(x), x + 1, x**2) at x=3",
-    )
+    return known(f"{name}(x)", f"whether x {doc}", meaning, example=f"where({name}(x), x + 1, x**2) at x=3")
 
 
 PIECES = (
-    known("abs|Abs|absolute|fabs(x)", "the absolute value", numpy="abs", is_exact=True, kinks=("x",)),
-    known("sign|sgn(x)", "the sign: -1, 0 or 1", numpy="sign", is_exact=True, kinks=("x",), is_step=True),
-    known(
-        "floor(x)",
-        "the greatest integer not above x",
-        numpy="floor",
-        is_exact=True,
-        kinks=("x - floor(x)",),
-        is_step=True,
-    ),
-    known(
-        "ceil|ceiling(x)",
-        "the least integer not below x",
-        numpy="ceil",
-        is_exact=True,
-        kinks=("x - floor(x)",),
-        is_step=True,
-    ),
+    known("abs|Abs|absolute|fabs(x)", "the absolute value", kinks=("x",)),
+    known("sign|sgn(x)", "the sign: -1, 0 or 1", kinks=("x",)),
+    known("floor(x)", "the greatest integer not above x", kinks=("x - floor(x)",)),
+    known("ceil|ceiling(x)", "the least integer not below x", kinks=("x - floor(x)",)),
     known(
         "trunc|fix(x)",
         "x without its fraction",
-        numpy="trunc",
-        is_exact=True,
         kinks=("abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)",),  # whole numbers but 0
-        is_step=True,
     ),
     known(
         "round(x)",
         "the nearest integer, halves to even",
-        numpy="round",
-        is_exact=True,
         kinks=("x + 1/2 - floor(x + 1/2)",),
-        is_step=True,
         example="round(x) at x=1.7",
     ),
-    known(
-        "maximum|Max(a, b*)",
-        "the larger",
-        numpy="maximum",
-        monoid=Monoid.LARGEST,
-        is_exact=True,
-        kinks=("a - b",),
-    ),
-    known(
-        "minimum|Min(a, b*)",
-        "the smaller",
-        numpy="minimum",
-        monoid=Monoid.SMALLEST,
-        is_exact=True,
-        kinks=("a - b",),
-    ),
-    known("frac(x)", "the fraction, with the sign of x", "x - trunc(x)", elsewhere={"sympy": "x - floor(x)"}),
+    known("maximum|Max(a, b*)", "the larger", monoid=Monoid.LARGEST, kinks=("a - b",)),
+    known("minimum|Min(a, b*)", "the smaller", monoid=Monoid.SMALLEST, kinks=("a - b",)),
+    known("frac(x)", "the fraction, with the sign of x", "x - trunc(x)"),
     row(
         "floor_divide(a, b)",
         "the whole part of a/b, rounded down; a // b",
         "floor(a/b)",
         domain="b != 0",
-        guarded="b",
         caveat="torch has no derivative for it; floor(a/b) is run, whose derivative is 0",
         example="floor_divide(a, b) at a=7.5 b=2",
     ),
@@ -358,26 +188,20 @@ PIECES = (
         "fmod(a, b)",
         "the remainder with the sign of a",
         "a - b*trunc(a/b)",
-        numpy="fmod",
         domain="b != 0",
-        guarded="b",
         example="fmod(a, b) at a=-7.5 b=2",
     ),
     known(
         "remainder|Mod|mod(a, b)",
         "a modulo b, with the sign of b; a % b",
         "a - b*floor(a/b)",
-        numpy="remainder",
         domain="b != 0",
-        guarded="b",
-        elsewhere={"math": "a - b*round(a/b)"},
         example="remainder(a, b) at a=7.5 b=2",
     ),
     known(
         "clamp|clip(x, min, max)",
         "x between two bounds; one of them may be left out, as in x.clamp(min=0)",
         "minimum(maximum(x, min), max)",
-        numpy="clip",
         example="clamp(x, 0, 1) at x=-2,0.5,3",
     ),
     known("clamp_min(x, min)", "x, or min where it is smaller", "maximum(x, min)", example="clamp_min(x, 0) at x=-2,3"),
@@ -388,9 +212,6 @@ BRANCHES = (
     known(
         "where(condition&, input, other)",
         "input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))",
-        numpy="where",
-        branches=Branches("condition", "input", "other"),
-        is_exact=True,
         caveat="torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN",
         notation=("input if condition else other", "Piecewise((input, condition), (other, True))"),
         example="where(x > 0, x**2, -x) at x=-1,2",
@@ -401,19 +222,12 @@ BRANCHES = (
     _comparison("le|less_equal", "<=", "a is b or less", -1, 0),
     _comparison("eq|equal|Eq", "==", "a equals b", 0),
     _comparison("ne|not_equal|Ne", "!=", "a does not equal b", -1, 1),
-    _connective(
-        "logical_and|And", "and_", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"
-    ),
-    _connective(
-        "logical_or|Or", "or_", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"
-    ),
+    _connective("logical_and|And", "whether both conditions hold; a & b", "where(a, b, 0)", "(x > 0) & (x < 2)"),
+    _connective("logical_or|Or", "whether one of two conditions holds; a | b", "where(a, 1, b)", "(x < 0) | (x > 2)"),
     known(
         "logical_not|Not(a&)",
         "whether a condition does not hold; ~a",
         "where(a, 0, 1)",
-        operator="invert",
-        numpy="logical_not",
-        is_condition=True,
         notation=("~a",),
         example="where(~(x > 0), x**2, 0) at x=-1,1,3",
     ),
@@ -424,7 +238,6 @@ BRANCHES = (
         "masked_fill(x, mask&, value#)",
         "value where the mask holds, else x",
         "where(mask, value, x)",
-        branches=Branches("mask", "value", "x"),
         example="masked_fill(x, x < 0, 0) at x=-1,2",
     ),
     known(
@@ -433,14 +246,7 @@ BRANCHES = (
         "input + weight*(end - input)",
         example="lerp(a, b, w) at a=1 b=3 w=0.25",
     ),
-    known("zeros_like(x)", "zeros of the same shape", numpy="zeros_like", is_detached=True, is_exact=True),
-    known("ones_like(x)", "ones of the same shape", numpy="ones_like", is_detached=True, is_exact=True),
-    known(
-        "detach(x)",
-        "x as a constant: its derivative is 0",
-        torch="Tensor.detach",
-        is_detached=True,
-        is_exact=True,
-        example="x*detach(x) at x=3",
-    ),
+    known("zeros_like(x)", "zeros of the same shape"),
+    known("ones_like(x)", "ones of the same shape"),
+    known("detach(x)", "x as a constant: its derivative is 0", torch="Tensor.detach", example="x*detach(x) at x=3"),
 )

@@ -7,6 +7,7 @@ Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gradcli.errors import ShapeError, TooLargeError
@@ -16,14 +17,11 @@ MOST_VECTORS = 1_024
 """Rows of a matrix whose eigenvectors are written out."""
 
 
-def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+_defined = partial(known, kind=Kind.DEFINED, adds_terms=True)
 
 
 def _dot(_: Constants, shapes: Shapes) -> str:
     """NumPy's product, which is over the last dimension of a and the last but one of b."""
-    if not shapes:
-        return ""
     if not all(shapes):
         return "a*b"
     if len(shapes[1]) <= 2:
@@ -38,7 +36,6 @@ def _added(name: str, first: str, second: str, product: str, doc: str, example: 
         f"{name}(input, {first}, {second}, beta#:1, alpha#:1)",
         doc,
         f"beta*input + alpha*{product}",
-        adds_terms=True,
         example=f"{name}(c, {first}, {second}) at {example}",
         **facts,
     )
@@ -55,10 +52,8 @@ _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
 """A matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
-def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _cholesky(constants: Constants, shapes: Shapes) -> str:
     """Column by column: the first of what is left, divided by the square root of its first element."""
-    if not shapes:
-        return ""
     count = _square(shapes, "cholesky")
     text = ["s = (A + transpose(A))/2"]
     for k in range(count):
@@ -69,10 +64,8 @@ def _cholesky(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return "; ".join([*text, f"stack([{columns}], {0 if constants.get('upper') else 1})"])
 
 
-def _wide(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _wide(constants: Constants, shapes: Shapes) -> str:
     """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
-    if not shapes:
-        return ""
     if len(shapes[0]) < 2:
         raise ShapeError(f"pinv needs a matrix, and the shape is {shapes[0]}")
     rows, columns = shapes[0][-2:]
@@ -80,10 +73,8 @@ def _wide(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
 
 
-def _singular_values(_: Mapping[str, Any], shapes: Shapes) -> str:
+def _singular_values(_: Constants, shapes: Shapes) -> str:
     """The upper eigenvalues of [[0, A], [A.T, 0]], whose digits are those of A; of A.T @ A they are lost."""
-    if not shapes:
-        return ""
     if len(shapes[0]) < 2:
         raise ShapeError(f"svdvals needs a matrix, and the shape is {shapes[0]}")
     rows, columns = shapes[0][-2:]
@@ -111,9 +102,7 @@ def _vectors(shape: Sequence[int], weights: str) -> list[str]:
     return [*text, "v = transpose(r/sqrt(sum(r*w, -1, keepdim=True)), -2, -1)"]
 
 
-def _eigenvectors(_: Mapping[str, Any], shapes: Shapes) -> str:
-    if not shapes:
-        return ""
+def _eigenvectors(_: Constants, shapes: Shapes) -> str:
     *batch, rows, columns = _matrix_of(shapes, "eigenvectors")
     if rows != columns:
         raise ShapeError(f"eigenvectors needs a square matrix, and the shape is {shapes[0]}")
@@ -124,9 +113,7 @@ def _eigenvectors(_: Mapping[str, Any], shapes: Shapes) -> str:
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
     """Of the smaller product of A and its transpose; those of the other side are A @ v/σ."""
 
-    def written(_: Mapping[str, Any], shapes: Shapes) -> str:
-        if not shapes:
-            return ""
+    def written(_: Constants, shapes: Shapes) -> str:
         *batch, rows, columns = _matrix_of(shapes, f"{side}_singular_vectors")
         is_tall, turned, weights = rows >= columns, "transpose(A, -2, -1)", f"exp(-arange({columns}))"
         product = f"s = {turned} @ A" if is_tall else f"s = A @ {turned}"
@@ -141,7 +128,7 @@ def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
     return written
 
 
-def _triangle(constants: Mapping[str, Any], _: Shapes) -> str:
+def _triangle(constants: Constants) -> str:
     part = "triu" if constants["upper"] else "tril"
     matrix = f"{part}(A)"
     if constants["unitriangular"]:
@@ -161,15 +148,7 @@ ADDED = (
     _added(
         "addr", "a", "b", "unsqueeze(a, 1)*unsqueeze(b, 0)", "an outer product added", "c=[[1,2],[3,4]] a=1,2 b=4,5"
     ),
-    _added(
-        "baddbmm",
-        "a",
-        "b",
-        "(a @ b)",
-        "matrix products of a batch added",
-        "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]",
-        ranks={"a": 3, "b": 3},
-    ),
+    _added("baddbmm", "a", "b", "(a @ b)", "matrix products of a batch added", "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]"),
     _added(
         "addbmm",
         "a",
@@ -177,7 +156,6 @@ ADDED = (
         "sum(a @ b, 0)",
         "the sum of the matrix products of a batch added",
         "c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]",
-        ranks={"a": 3, "b": 3},
     ),
 )
 
@@ -187,7 +165,6 @@ VECTORS = (
         "the inner products of vectors along a dimension",
         "sum(a*b, dim=dim)",
         torch="linalg.vecdot",
-        adds_terms=True,
         example="vecdot(a, b) at a=1,2 b=3,4",
     ),
     _defined(
@@ -195,7 +172,6 @@ VECTORS = (
         "the cross product of vectors of three numbers along a dimension",
         "roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)",
         torch="linalg.cross",
-        adds_terms=True,
         example="cross(a, b) at a=1,2,3 b=4,5,7",
     ),
     _defined(
@@ -203,9 +179,7 @@ VECTORS = (
         "NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it",
         "a @ b",
         written=_dot,
-        of_shapes=True,
         torch="",
-        adds_terms=True,
         caveat="np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone",
         example="array_dot(A, x) at A=[[1,2],[3,4]] x=5,6",
     ),
@@ -218,9 +192,7 @@ FACTORS = (
         "column by column what is left of A, over the square root of its diagonal element",
         torch="linalg.cholesky",
         written=_cholesky,
-        of_shapes=True,
         domain="A is positive definite",
-        adds_terms=True,
         caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
         example="cholesky(A) at A=[[2,1],[1,3]]",
     ),
@@ -230,9 +202,7 @@ FACTORS = (
         "inv(A.T @ A) @ A.T",
         torch="linalg.pinv",
         written=_wide,
-        of_shapes=True,
         domain="A has full rank",
-        adds_terms=True,
         example="pinv(A) at A=[[1,2],[0,3],[1,1]]",
     ),
     _defined(
@@ -241,8 +211,6 @@ FACTORS = (
         "the upper eigenvalues of [[0, A], [A.T, 0]]",
         torch="linalg.svdvals",
         written=_singular_values,
-        of_shapes=True,
-        adds_terms=True,
         caveat="one that occurs twice, or is 0, has no derivative",
         example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
     ),
@@ -251,11 +219,8 @@ FACTORS = (
         "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
         "the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
         torch="linalg.eigh",
-        numpy="linalg.eigh",
         written=_eigenvectors,
-        of_shapes=True,
         domain="A is symmetric, and no eigenvalue occurs twice",
-        adds_terms=True,
         caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
         example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",
     ),
@@ -264,11 +229,8 @@ FACTORS = (
         "the left singular vectors of a matrix as columns, in the order of svdvals",
         "the eigenvectors of A @ A.T",
         torch="linalg.svd",
-        numpy="linalg.svd",
         written=_singular_vectors("left"),
-        of_shapes=True,
         domain="no singular value is 0, or occurs twice",
-        adds_terms=True,
         caveat="with the signs that belong to right_singular_vectors",
         example="left_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
     ),
@@ -277,11 +239,8 @@ FACTORS = (
         "the right singular vectors of a matrix as columns, in the order of svdvals",
         "the eigenvectors of A.T @ A",
         torch="linalg.svd",
-        numpy="linalg.svd",
         written=_singular_vectors("right"),
-        of_shapes=True,
         domain="no singular value is 0, or occurs twice",
-        adds_terms=True,
         caveat=_SIGN,
         example="right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
     ),
@@ -292,7 +251,6 @@ FACTORS = (
         torch="",
         written=_triangle,
         domain="no element of the diagonal is 0",
-        adds_terms=True,
         example="solve_triangular(A, B) at A=[[2,1],[5,3]] B=[[1],[2]]",
     ),
     _defined(
@@ -300,9 +258,8 @@ FACTORS = (
         "the solution X of A @ X = B by one triangle of A",
         "inv(triu(A)) @ B",
         torch="",
-        written=lambda constants, shapes: _triangle({**constants, "left": True, "unitriangular": False}, shapes),
+        written=lambda constants: _triangle({**constants, "left": True, "unitriangular": False}),
         domain="no element of the diagonal is 0",
-        adds_terms=True,
         example="triangular_solve(B, A) at A=[[2,1],[5,3]] B=[[1],[2]]",
     ),
     _defined(
@@ -312,7 +269,6 @@ FACTORS = (
         total=f"{_LOWER}; inv(M @ transpose(M, -2, -1)) @ B",
         torch="cholesky_solve",
         domain="L is lower triangular, and no element of its diagonal is 0",
-        adds_terms=True,
         example="cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]",
     ),
     _defined(
@@ -322,7 +278,6 @@ FACTORS = (
         total=f"{_LOWER}; inv(M @ transpose(M, -2, -1))",
         torch="cholesky_inverse",
         domain="L is lower triangular, and no element of its diagonal is 0",
-        adds_terms=True,
         example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
     ),
 )

@@ -6,11 +6,10 @@ the loss of rows of the identity matrix.  Sources: the torch reference of each f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from gradcli.errors import InputError, ShapeError
-from gradcli.language.ops.row import Kind, Op, Shapes, row
+from gradcli.language.ops.row import Constants, Kind, Op, Shapes, row
 
 
 def _loss(name: str, doc: str, meaning: str, example: str, *more: str, **fields: object) -> Op:
@@ -26,10 +25,7 @@ def _loss(name: str, doc: str, meaning: str, example: str, *more: str, **fields:
     )
 
 
-def _of(signature: str, doc: str, meaning: str, example: str, **fields: object) -> Op:
-    """The same with a signature of its own."""
-    name = signature.partition("(")[0]
-    return row(signature, doc, meaning, torch=f"nn.functional.{name}", kind=Kind.DEFINED, example=example, **fields)
+_defined = partial(row, torch="nn.functional.*", kind=Kind.DEFINED)
 
 
 def _reduced(text: str, reduction: str) -> str:
@@ -75,7 +71,7 @@ def _chosen(axis: int, classes: int, rank: int) -> str:
     return f"where(target{_at(axis)} == arange({classes}){_along(axis, rank)}, 1, 0)"
 
 
-def _of_classes(scores: str, constants: Mapping[str, Any], shapes: Shapes, name: str) -> str:
+def _of_classes(scores: str, constants: Constants, shapes: Shapes, name: str) -> str:
     """The loss of logarithms of probabilities at the classes of the target, smoothed if it is to be.
 
     Without weights and smoothing, the cross entropy is logsumexp(input) - input[target], whose slope is in every
@@ -103,7 +99,7 @@ def _of_classes(scores: str, constants: Mapping[str, Any], shapes: Shapes, name:
     return f"sum({loss})/sum({counted})"
 
 
-def _cross_entropy(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _cross_entropy(constants: Constants, shapes: Shapes) -> str:
     if not 0 <= constants["label_smoothing"] <= 1:
         raise InputError("cross_entropy takes a label_smoothing from 0 to 1")
     if not shapes:
@@ -122,21 +118,21 @@ def _cross_entropy(constants: Mapping[str, Any], shapes: Shapes) -> str:
     return _reduced(loss, constants["reduction"])
 
 
-def _nll_loss(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _nll_loss(constants: Constants, shapes: Shapes) -> str:
     return _of_classes("input", constants, shapes, "nll_loss") if shapes else ""
 
 
 # -- distributions
 
 
-def _kl_div(constants: Mapping[str, Any], _: Shapes) -> str:
+def _kl_div(constants: Constants) -> str:
     text = "exp(target)*(target - input)" if constants["log_target"] else "xlogy(target, target) - target*input"
     if constants["reduction"] == "batchmean":
         return f"sum({text})/count(input, 0)"
     return _reduced(text, constants["reduction"])
 
 
-def _gaussian(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _gaussian(constants: Constants, shapes: Shapes) -> str:
     is_of_rows = bool(shapes) and shapes[2] != () and shapes[2] == shapes[0][:-1]
     var = f"maximum(var{'[..., None]' * is_of_rows}, eps)"
     text = f"(log({var}) + (input - target)**2/{var})/2{' + log(2*pi)/2' * constants['full']}"
@@ -175,7 +171,6 @@ LOSSES = (
         total=f"-(target*{_bounded('input')} + (1 - target)*{_bounded('1 - input')})",
         domain="0 < input < 1",
         caveat="torch takes the logarithms no lower than -100",
-        equal_shapes=("needs a target of input's shape", ""),
     ),
     _loss(
         "binary_cross_entropy_with_logits",
@@ -183,14 +178,12 @@ LOSSES = (
         "log(1 + exp(input)) - input*target",
         "x=-1,2 t=0,1",
         in_floats="softplus(input) - input*target",
-        equal_shapes=("needs a target of input's shape", ""),
     ),
     row(
         "weighted_binary_cross_entropy_with_logits(input, target, pos_weight, reduction=mean)",
         "the same with pos_weight times the part of the positive targets",
         "(1 - target)*input + (1 + (pos_weight - 1)*target)*softplus(-input)",
         kind=Kind.DEFINED,
-        equal_shapes=("needs a target of input's shape", ""),
         caveat="binary_cross_entropy_with_logits and nn.BCEWithLogitsLoss with pos_weight",
         example="weighted_binary_cross_entropy_with_logits(x, t, 2) at x=-1,2 t=0,1",
     ),
@@ -199,39 +192,33 @@ LOSSES = (
         "the cross entropy of softmax(input) with class indices or class probabilities, the classes along dimension 1",
         "-log_softmax(input, 1) at the class of the target, or -sum(target*log_softmax(input, 1), 1)",
         written=_cross_entropy,
-        of_shapes=True,
         torch="nn.functional.cross_entropy",
         kind=Kind.DEFINED,
         caveat="a target of input's shape holds probabilities, one without dimension 1 holds indices, whole numbers",
         example="cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]",
-        places=_count_of_classes,
     ),
-    _of(
+    _defined(
         "nll_loss(input, target!, weight?~:1, ignore_index=-100, reduction=mean)",
         "minus the logarithm of the probability of the target's class, input being logarithms of probabilities",
         "-input at the class of the target",
-        "nll_loss(log_softmax(x, 1), t) at x=[[1,2,3],[3,2,1]] t=2,0",
+        example="nll_loss(log_softmax(x, 1), t) at x=[[1,2,3],[3,2,1]] t=2,0",
         written=_nll_loss,
-        of_shapes=True,
-        places=_count_of_classes,
     ),
-    _of(
+    _defined(
         "gaussian_nll_loss(input, target, var, full=False, eps#:1e-06, reduction=mean)",
         "minus the logarithm of a normal density of mean input and variance var",
         "(log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2",
-        "gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
+        example="gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2",
         written=_gaussian,
-        of_shapes=True,
         caveat="torch's derivative by var is the same below eps as above it",
     ),
-    _of(
+    _defined(
         "kl_div(input, target, reduction=mean, log_target=False)",
         "the Kullback-Leibler divergence of target from exp(input), which is given as logarithms",
         "target*log(target) - target*input",
-        "kl_div(log(p), t, reduction='sum') at p=0.2,0.8 t=0.5,0.5",
+        example="kl_div(log(p), t, reduction='sum') at p=0.2,0.8 t=0.5,0.5",
         written=_kl_div,
         domain="target > 0",
-        guarded="target",
         caveat="torch's mean is over all elements; 'batchmean' is the divergence itself, a mean over dimension 0",
     ),
     row(

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradcli.errors import InputError, ShapeError
-from gradcli.language.ops.row import Constants, Kind, Op, Shapes, row
+from gradcli.language.ops.row import Constants, Kind, Shapes, row
+
+_activation = partial(row, torch="nn.functional.*")
 
 
-def _activation(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    name = signature.partition("(")[0].partition("|")[0]
-    return row(signature, doc, meaning, **{"torch": f"nn.functional.{name}", **facts})
-
-
-def _after_training(constants: Constants, _: Shapes) -> str:
+def _after_training(constants: Constants) -> str:
     if constants["training"]:
         raise InputError("rrelu in training is random, and has no derivative to check", hint="leave training out")
     return "where(x >= 0, x, x*(lower + upper)/2)"
 
 
 ACTIVATIONS = (
-    _activation(
-        "sigmoid|expit(x)",
-        "the logistic function",
-        "1/(1 + exp(-x))",
-        torch="sigmoid",
-    ),
+    _activation("sigmoid|expit(x)", "the logistic function", "1/(1 + exp(-x))", torch="sigmoid"),
     _activation("relu(x)", "max(x, 0)", "maximum(x, 0)", torch="relu"),
     _activation("relu6(x)", "relu cut off at 6", "minimum(maximum(x, 0), 6)"),
     _activation(
@@ -34,21 +28,13 @@ ACTIVATIONS = (
         caveat="torch takes x itself above 20, where its second derivative is 0, which is reported",
     ),
     _activation(
-        "logsigmoid(x)",
-        "log(sigmoid(x))",
-        "-log(1 + exp(-x))",
-        in_floats="minimum(x, 0) - log1p(exp(-abs(x)))",
+        "logsigmoid(x)", "log(sigmoid(x))", "-log(1 + exp(-x))", in_floats="minimum(x, 0) - log1p(exp(-abs(x)))"
     ),
-    _activation(
-        "silu|swish(x)",
-        "x*sigmoid(x)",
-        "x/(1 + exp(-x))",
-    ),
+    _activation("silu|swish(x)", "x*sigmoid(x)", "x/(1 + exp(-x))"),
     _activation(
         "gelu(x, approximate=none)",
         "x times the normal distribution function",
         "x*(1 + erf(x/sqrt(2)))/2",
-        elsewhere={"jax": {"approximate": "tanh"}},
         caveat="jax.nn.gelu is approximate='tanh' by default, as in JAX",
         example="gelu(x) at x=-1,2",
     ),
@@ -56,7 +42,6 @@ ACTIVATIONS = (
         "leaky_relu(x, negative_slope#:0.01)",
         "x, and a fraction of it below 0",
         "where(x > 0, x, negative_slope*x)",
-        elsewhere={"tensorflow": {"negative_slope": 0.2}},
         example="leaky_relu(x, 0.1) at x=-2,3",
     ),
     _activation(
@@ -86,12 +71,7 @@ ACTIVATIONS = (
         caveat="torch's derivative holds 1/6 to seven digits only, which is reported",
     ),
     _activation("hardswish(x)", "x*hardsigmoid(x)", "x*minimum(maximum(x + 3, 0), 6)/6"),
-    _activation(
-        "mish(x)",
-        "x*tanh(softplus(x))",
-        "x*tanh(log(1 + exp(x)))",
-        in_floats="x*tanh(softplus(x))",
-    ),
+    _activation("mish(x)", "x*tanh(softplus(x))", "x*tanh(log(1 + exp(x)))", in_floats="x*tanh(softplus(x))"),
     _activation("tanhshrink(x)", "x - tanh(x)", "x - tanh(x)"),
     _activation("softsign(x)", "x/(1 + |x|)", "x/(1 + abs(x))"),
     _activation(
@@ -139,7 +119,7 @@ ACTIVATIONS = (
 # -- sequences
 
 
-def _attended(constants: Constants, _: Shapes) -> str:
+def _attended(constants: Constants) -> str:
     """The weights of a causal attention are exp of the scores with zeros above the diagonal, divided by their sum."""
     if constants["dropout_p"]:
         raise InputError("dropout is random, and has no derivative to check", hint="leave dropout_p out")
@@ -151,8 +131,6 @@ def _attended(constants: Constants, _: Shapes) -> str:
 
 
 def _embedded(constants: Constants, shapes: Shapes) -> str:
-    if not shapes:
-        return ""
     if len(shapes[1]) != 2:
         raise ShapeError(f"embedding takes a matrix of a row for each index, and weight has the shape {shapes[1]}")
     rows, padding = shapes[1][0], constants["padding_idx"]
@@ -180,10 +158,8 @@ SEQUENCES = (
         "the rows of a matrix that whole numbers name",
         "weight[input]",
         written=_embedded,
-        of_shapes=True,
         torch="nn.functional.embedding",
         kind=Kind.DEFINED,
-        places=lambda shapes, _: shapes[1][0],
         caveat="the row padding_idx has no derivative",
         example="embedding(i, w) at i=1,0,1 w=[[1,2],[3,4]]",
     ),

@@ -5,17 +5,12 @@ Sources: the torch reference of each function.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from gradcli.errors import InputError, ShapeError
-from gradcli.language.ops.row import Constants, Kind, Op, Shapes, row
+from gradcli.language.ops.row import Constants, Kind, Shapes, row
 
-
-def _norm(signature: str, doc: str, meaning: str, example: str, **facts: Any) -> Op:
-    name = signature.partition("(")[0]
-    return row(
-        signature, doc, meaning, **{"torch": f"nn.functional.{name}", "kind": Kind.DEFINED, "example": example, **facts}
-    )
+_norm = partial(row, torch="nn.functional.*", kind=Kind.DEFINED)
 
 
 def _over_last(name: str, constants: Constants, shapes: Shapes) -> str:
@@ -43,7 +38,7 @@ def _rms_norm(constants: Constants, shapes: Shapes) -> str:
     return f"input/sqrt(mean(input**2, {over}, keepdim=True) + eps)*weight"
 
 
-def _kept(constants: Constants, _: Shapes) -> str:
+def _kept(constants: Constants) -> str:
     """Dropout leaves all as it is, but in training, where it is random."""
     if not 0 <= constants["p"] <= 1:
         raise InputError("dropout takes a p from 0 to 1")
@@ -55,46 +50,42 @@ def _kept(constants: Constants, _: Shapes) -> str:
     return "input"
 
 
-def _dropout(name: str, training: str, what: str) -> Op:
-    x = {"1": "[[1,2]]", "2": "[[[1,2]]]", "3": "[[[[1,2]]]]"}.get(name[-2:-1], "[[1,2]]")
-    return _norm(
-        f"{name}(input, p=0.5, training={training})",
-        f"{what} in training, and the input as it is where training=False, which alone is read",
-        "input",
-        f"{name}(x, 0.5, training=False) at x={x}",
-        written=_kept,
-        caveat="in training it is random" + "; torch's default is training=True" * (training == "True"),
-    )
-
-
 NORMALIZATION = (
     _norm(
         "normalize(input, p=2, dim=1, eps#:1e-12)",
         "divided by the p-norm along a dimension, or by eps where that is less",
         "input/maximum(norm(input, p=p, dim=dim, keepdim=True), eps)",
-        "normalize(x) at x=[[3,4]]",
+        example="normalize(x) at x=[[3,4]]",
     ),
     _norm(
         "layer_norm(input, normalized_shape=, weight?:1, bias?:0, eps#:1e-05)",
         "mean 0 and variance 1 over the last dimensions, times weight, plus bias",
         "(input - mean(input))/sqrt(var(input, correction=0) + eps)*weight + bias",
-        "layer_norm(x, 3) at x=1,2,4",
+        example="layer_norm(x, 3) at x=1,2,4",
         written=_layer_norm,
-        of_shapes=True,
     ),
     _norm(
         "rms_norm(input, normalized_shape=, weight?:1, eps#:2.220446049250313e-16)",
         "divided by the root of the mean square over the last dimensions, times weight",
         "input/sqrt(mean(input**2) + eps)*weight",
-        "rms_norm(x, 3) at x=1,2,4",
+        example="rms_norm(x, 3) at x=1,2,4",
         written=_rms_norm,
-        of_shapes=True,
         caveat="torch's eps is the machine epsilon of the dtype where it is left out",
     ),
-    _dropout("dropout", "True", "elements are zero at random"),
-    _dropout("dropout1d", "True", "channels are zero at random"),
-    _dropout("dropout2d", "True", "channels are zero at random"),
-    _dropout("dropout3d", "True", "channels are zero at random"),
-    _dropout("alpha_dropout", "False", "elements are at random what selu gives far below 0"),
-    _dropout("feature_alpha_dropout", "False", "channels are at random what selu gives far below 0"),
+    _norm(
+        "dropout|dropout1d|dropout2d|dropout3d(input, p=0.5, training=True)",
+        "elements or channels are zero at random in training, and the input as it is where training=False",
+        "input",
+        written=_kept,
+        caveat="in training it is random, and is not read; torch's default is training=True",
+        example="dropout(x, 0.5, training=False) at x=[[1,2]]",
+    ),
+    _norm(
+        "alpha_dropout|feature_alpha_dropout(input, p=0.5, training=False)",
+        "elements or channels are at random what selu gives far below 0 in training, and else the input as it is",
+        "input",
+        written=_kept,
+        caveat="in training it is random, and is not read",
+        example="alpha_dropout(x) at x=[[1,2]]",
+    ),
 )

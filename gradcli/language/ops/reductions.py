@@ -6,59 +6,34 @@ takes in.  Sources: the torch reference of each function.
 
 from __future__ import annotations
 
-from gradcli.language.ops.row import Kind, Monoid, Op, known
+from functools import partial
 
+from gradcli.language.ops.row import Kind, Monoid, known
 
-def _reduction(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
-    kind = Kind.DEFINED if meaning else Kind.REDUCTION
-    return known(signature, doc, meaning, **{"kind": kind, **facts})
-
-
-def _along_one(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
-    kind = Kind.DEFINED if meaning else Kind.SCAN
-    return known(signature, doc, meaning, **{"kind": kind, **facts})
-
-
-def _composed(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
-
-
-def _matrix(name: str, doc: str, **facts: object) -> Op:
-    path = f"linalg.{name.partition('|')[0]}"
-    return known(f"{name}(A)", doc, "", torch=path, numpy=path, kind=Kind.MATRIX, **facts)
-
-
-def _spectral(signature: str, doc: str, **facts: object) -> Op:
-    path = f"linalg.{signature.partition('|')[0].partition('(')[0]}"
-    return known(signature, doc, "", torch=path, kind=Kind.SPECTRAL, **facts)
-
+_reduction = partial(known, kind=Kind.REDUCTION)
+_composed = partial(known, kind=Kind.DEFINED)
 
 REDUCTIONS = (
     _reduction(
         "sum(x, dim=None, keepdim=False)",
         "the sum over all elements, or over the dimensions dim",
-        numpy="sum",
         monoid=Monoid.SUM,
         adds_terms=True,
-        spans_all=True,
         caveat="sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term; "
         "torch.sum(torch.stack([a, b])) is one number; in Python's code, sum(A) adds the rows of a matrix",
         example="sum(x, dim=1) at x=[[1,2,3],[4,5,6]]",
     ),
-    _reduction(
+    _composed(
         "mean(x, dim=None, keepdim=False)",
         "the mean over all elements, or over the dimensions dim",
         "sum(x, dim=dim, keepdim=keepdim)/count(x, dim)",
         adds_terms=True,
-        spans_all=True,
         example="mean(x**2) at x=1,2,3",
         rule_name="sum rule",
     ),
     _reduction(
         "prod(x, dim=None, keepdim=False)",
         "the product over all elements, or over one dimension",
-        torch_dim="one",
-        numpy="prod",
         monoid=Monoid.PRODUCT,
         caveat="the formula divides by each element, and holds where none is 0",
         example="prod(x) at x=2,3,4",
@@ -66,120 +41,103 @@ REDUCTIONS = (
     _reduction(
         "amax(x, dim=None, keepdim=False)",
         "the largest element of all, or along dim",
-        numpy="max",
         monoid=Monoid.LARGEST,
-        spans_all=True,
         caveat="a kink where the largest elements tie; torch then shares the derivative among them",
         example="amax(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
     _reduction(
         "amin(x, dim=None, keepdim=False)",
         "the smallest element of all, or along dim",
-        numpy="min",
         monoid=Monoid.SMALLEST,
-        spans_all=True,
         caveat="a kink where the smallest elements tie; torch then shares the derivative among them",
         example="amin(x, dim=1) at x=[[1,5,3],[4,2,6]]",
     ),
-    _reduction(
+    _composed(
         "max(x, dim=None, keepdim=False)",
         "the largest element of all, or along dim",
         "amax(x, dim=dim, keepdim=keepdim)",
-        torch_dim="one",
-        torch_part="values",
         monoid=Monoid.LARGEST,
         caveat="as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; "
         "max([a, b]) of a list is Python's, the larger of the two",
         example="max(x) at x=1,5,3",
     ),
-    _reduction(
+    _composed(
         "min(x, dim=None, keepdim=False)",
         "the smallest element of all, or along dim",
         "amin(x, dim=dim, keepdim=keepdim)",
-        torch_dim="one",
-        torch_part="values",
         monoid=Monoid.SMALLEST,
         caveat="as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; "
         "min([a, b]) of a list is Python's, the smaller of the two",
         example="min(x) at x=1,5,3",
     ),
-    _reduction(
+    _composed(
         "var(x, dim=None, correction=1, keepdim=False)",
         "the variance, the sum of squares divided by the count less the correction",
         "sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)",
         in_floats="s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); "
         "s/maximum(count(x, dim) - correction, 0)",
         domain="more elements than the correction",
-        elsewhere={"numpy": {"correction": 0}},
         caveat="as in torch, correction=1 by default; np.var and jnp.var divide by the count, which is correction=0",
         example="var(x) at x=1,2,4",
     ),
-    _reduction(
+    _composed(
         "std(x, dim=None, correction=1, keepdim=False)",
         "the standard deviation, the square root of var",
         "sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))",
         domain="more elements than the correction, not all equal",
-        elsewhere={"numpy": {"correction": 0}},
         example="std(x) at x=1,2,4",
     ),
-    _reduction(
+    _composed(
         "norm|vector_norm(x, p=2, dim=None, keepdim=False)",
         "the p-norm of the elements, 2 by default; p may be inf",
         "sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
         torch="linalg.vector_norm",
-        torch_keywords={"p": "ord"},
         domain="not all elements 0",
-        spans_all=True,
         caveat="of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix",
         example="norm(x) at x=3,4",
     ),
 )
 
 SCANS = (
-    _along_one(
+    known(
         "cumsum(x, dim=None)",
         "running sums along a dimension",
-        numpy="cumsum",
+        kind=Kind.SCAN,
         monoid=Monoid.SUM,
         adds_terms=True,
-        elsewhere={"numpy": "cumsum(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumsum(x, dim=0) at x=1,2,3",
     ),
-    _along_one(
+    known(
         "cumprod(x, dim=None)",
         "running products along a dimension",
-        numpy="cumprod",
+        kind=Kind.SCAN,
         monoid=Monoid.PRODUCT,
-        elsewhere={"numpy": "cumprod(flatten(x), 0)", "tensorflow": {"dim": 0}},
         example="cumprod(x, dim=0) at x=2,3,4",
     ),
 )
 
 NORMALIZED = (
-    _reduction(
+    _composed(
         "logsumexp(x, dim=None, keepdim=False)",
         "log(sum(exp(x))) without overflow",
         "log(sum(exp(x), dim=dim, keepdim=keepdim))",
         in_floats="m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); "
         "log(sum(exp(x - c), dim=dim, keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)",
-        torch_dim="needed",
         example="logsumexp(x, dim=0) at x=1,2,3",
     ),
-    _along_one(
+    _composed(
         "softmax(x, dim=None)",
         "exponentials divided by their sum along dim",
         "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
         in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
-        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="softmax(x, dim=0) at x=1,2,3",
     ),
-    _along_one(
+    _composed(
         "log_softmax(x, dim=None)",
         "log(softmax(x)) without overflow",
         "x - log(sum(exp(x), dim=dim, keepdim=True))",
         in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
-        elsewhere={"jax": {"dim": -1}, "tensorflow": {"dim": -1}},
         caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
         example="log_softmax(x, dim=0) at x=1,2,3",
     ),
@@ -187,11 +145,8 @@ NORMALIZED = (
 
 CONTRACTIONS = (
     known(
-        "matmul(a, b)",
+        "matmul|.mm|.mv|.bmm(a, b)",
         "the matrix product a @ b",
-        qualified=("mm", "mv", "bmm"),
-        operator="matmul",
-        numpy="matmul",
         kind=Kind.CONTRACTION,
         adds_terms=True,
         example="A @ x at A=[[1,2],[3,4]] x=5,6",
@@ -200,8 +155,6 @@ CONTRACTIONS = (
         "dot|vdot(a, b)",
         "the inner product of two vectors",
         "sum(a*b)",
-        ranks={"a": 1, "b": 1},
-        equal_shapes=("needs vectors of one length", ""),
         adds_terms=True,
         example="dot(a, b) at a=1,2 b=3,4",
         rule_name="product rule",
@@ -221,7 +174,6 @@ CONTRACTIONS = (
         "outer(a, b)",
         "the outer product of two vectors",
         "unsqueeze(a, 1)*unsqueeze(b, 0)",
-        ranks={"a": 1, "b": 1},
         example="outer(a, b) at a=1,2 b=3,4,5",
         rule_name="product rule",
     ),
@@ -243,18 +195,18 @@ CONTRACTIONS = (
         "trace|Trace(A)",
         "the sum of the diagonal of a matrix",
         "sum(diagonal(A))",
-        ranks={"A": 2},
         adds_terms=True,
         example="trace(A @ A) at A=[[1,2],[3,4]]",
     ),
 )
 
 MATRICES = (
-    _matrix(
-        "det|Determinant",
+    known(
+        "det|Determinant(A)",
         "the determinant of a square matrix",
+        torch="linalg.*",
+        kind=Kind.MATRIX,
         adds_terms=True,
-        keeps_shape=False,
         caveat="torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the "
         "inverse rule, d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A",
         example="det(A) at A=[[2,1],[1,3]]",
@@ -266,29 +218,31 @@ MATRICES = (
         domain="det(A) > 0",
         example="logdet(A) at A=[[2,1],[1,3]]",
     ),
-    _matrix(
-        "inv|inverse|Inverse",
+    known(
+        "inv|inverse|Inverse(A)",
         "the inverse of a square matrix",
-        keeps_shape=True,
+        torch="linalg.*",
+        kind=Kind.MATRIX,
         domain="det(A) != 0",
         caveat="the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)",
         example="inv(A) at A=[[2,1],[1,3]]",
     ),
-    _spectral(
+    known(
         "eigvalsh(A^)",
         "the eigenvalues of a symmetric matrix, the smallest first",
-        numpy="linalg.eigvalsh",
-        keeps_shape=False,
+        torch="linalg.*",
+        kind=Kind.SPECTRAL,
         domain="A is symmetric",
         adds_terms=True,
         caveat="torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue "
         "that occurs twice has no derivative",
         example="eigvalsh(A) at A=[[2,1],[1,3]]",
     ),
-    _spectral(
+    known(
         "matrix_exp|expm(A)",
         "the exponential of a square matrix, the sum of A^n/n!",
-        keeps_shape=True,
+        torch="linalg.*",
+        kind=Kind.SPECTRAL,
         adds_terms=True,
         example="matrix_exp(A) at A=[[0,1],[-1,0]]",
     ),
@@ -297,7 +251,6 @@ MATRICES = (
         "the solution x of A @ x = b",
         "inv(A) @ b",
         torch="linalg.solve",
-        ranks={"A": 2},
         domain="det(A) != 0",
         example="solve(A, b) at A=[[2,1],[1,3]] b=1,2",
     ),

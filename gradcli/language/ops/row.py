@@ -1,4 +1,4 @@
-"""What a row of the op table holds, how it is written, and which facts a row needs by its kind.
+"""What a row of the op table holds, how it is written, and what follows from it.
 
 A reading that asks for a fact finds it: the test of the table names those that a new row forgets.
 """
@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, partial
+from inspect import signature as parameters_of
+from typing import Any
 
 
 class Monoid(Enum):
@@ -32,21 +33,6 @@ class Monoid(Enum):
     def is_extreme(self) -> bool:
         """Whether it takes one of the two and leaves the other."""
         return self in (Monoid.LARGEST, Monoid.SMALLEST)
-
-
-@dataclass(frozen=True)
-class Branches:
-    """The operands of a choice by a condition, by their names.
-
-    Attributes:
-        condition: What decides.
-        first: What is taken where it holds.
-        second: What is taken elsewhere.
-    """
-
-    condition: str
-    first: str
-    second: str
 
 
 class Kind(Enum):
@@ -85,6 +71,9 @@ Constants = Mapping[str, Any]
 Shapes = tuple[tuple[int, ...], ...]
 """One of each operand."""
 
+ASKED = "what torch makes of it"
+"""The meaning of what torch is asked for."""
+
 SHAPES = "shapes"
 """What a call holds behind its constants where its meaning depends on the shapes of its operands."""
 
@@ -93,7 +82,7 @@ _COMPARED = {">": operator.gt, ">=": operator.ge}
 
 
 def _marked(mark: str) -> cached_property[tuple[str, ...]]:
-    return cached_property(lambda op: tuple(one for one in op.operands if mark in op.marks.get(one, "")))
+    return cached_property(lambda op: tuple(name for name, marks, *_ in op._parameters if mark in marks))
 
 
 @dataclass(frozen=True)
@@ -117,150 +106,189 @@ class Notes:
 class Op:
     """One operation: one row of the table.
 
-    >>> Op("exp", ("x",), "the exponential").worked_example
+    >>> Op("exp(x)", "the exponential").worked_example
     ('exp(x)', {'x': '0.5'})
 
     Attributes:
-        name: The name in the Program, and in the language.
-        signature: Parameter names in torch's order; those in `statics` take constants, the others operands.
+        heading: `name|alias|.method(operand, marked?:default, constant=default, required=) -> parts`: what the Program
+            and the language call it, and SymPy, NumPy and Python; after a dot only, as in `x.t()`, what is too likely
+            a variable before a parenthesis alone; the parameters in torch's order, of which those with `=` take
+            constants and the others operands; the names of several results, `...` for a list of any.  The marks of an
+            operand, `#`: torch's function takes it as a plain number only; where it is none, the meaning is run.  `?`:
+            it takes it as a tensor or not at all; the default, which is 0 if none is written, stands for it, but
+            where the kind is `inlined`.  `~`: it has no derivative by it; where one is asked for, the meaning is run;
+            torch refuses that of a primitive.  `%`: it is no parameter: not differentiated by unless that is asked
+            for.  `^`: it must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it
+            is a whole number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions
+            than the first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which
+            are folded from the left, two at a time.
         doc: One line of what it computes.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
-            a rule of its own in each reading.
-        written: Writes the definition where it depends on constant arguments, or on the shapes of the operands: from
-            both. The meaning then says in short what it is.
+            a rule of its own in each reading; `ASKED` where torch is asked for it.
+        written: Writes the definition from constant arguments by name, and, if it takes two, from the shapes of the
+            operands.  The meaning then says in short what it is.
         total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy
             take; empty where there is no more.
         in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
             runs for values; empty where the meaning will do.
-        aliases: Other names in the language (SymPy's, NumPy's, Python's).
-        qualified: Names that are read after a dot only, as in `x.t()` or `torch.mm(A, B)`; before a parenthesis alone
-            they are too likely a variable.
-        operator: Name in Python's module `operator` of the sign that torch has for it, and NumPy but for logic.
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
-        torch_keywords: What torch calls static parameters that have another name there.
-        torch_dim: How torch's reduction takes `dim`: any, left out for all dimensions; `one` at a time, or left out;
-            or it is `needed`.
-        torch_part: The part of torch's result along a dimension that is the value, where it gives several.
-        numpy: Name below `numpy` of the function for values; empty where the meaning or another rule serves.
-        math: Name of the function of one number in Python's `math`, where NumPy has none.
-        scipy: Name in `scipy.special` of the function, where NumPy has none and Python's is not as good or none.
         arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
         slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
+        kernel: How torch's kernel rounds more than its result: as if the last operand were off by so many units in its
+            last place, and then the result by this part of itself.
         kind: How it moves elements.
         notes: What the documentation says of an operation.
-        statics: Static parameters with their defaults.
-        defaults: Operands that may be left out, with the numbers that stand for them.
-        marks: What else operands are, by their names, a sign each.  `#`: torch's function takes it as a plain number
-            only; where it is none, the meaning is run.  `?`: it takes it as a tensor or not at all; the default says
-            what stands for it, but where the kind is `written`.  `~`: it has no derivative by it; where one is asked
-            for, the meaning is run; torch refuses
-            that of a primitive.  `%`: it is no parameter: not differentiated by unless that is asked for.  `^`: it
-            must be a symmetric matrix, of which torch reads one triangle and derives by both.  `!`: it is a whole
-            number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions than the
-            first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which are folded
-            from the left, two at a time.
-        places: How many places there are for these positions, by the shapes of the operands and the constants.
-        ranks: Dimensions that an operand must have.
-        equal_shapes: Of operands that do not broadcast, what is needed, for the message, and the hint.
-        is_condition: Whether the result is true or false.
         sense: Of a comparison, the signs of a - b with which it holds.
-        branches: Of a choice by a condition, which operands it is between.
         monoid: What a reduction or a scan folds by; of an operation of two, what it is itself.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
-        is_detached: Whether the result is a constant to derivatives, and torch keeps no graph of it.
-        is_exact: Whether floats hold the result exactly; of a constant tensor, those that the user meant.
-        keeps_order: Of a movement, whether the elements stay in row-major order.
-        keeps_shape: Of a function of a matrix, whether the result is one too, and no number or list of eigenvalues.
-        parts: Of a function that gives several tensors, what torch calls them; `...` alone for a list.
-        kernel: How torch's kernel rounds more than its result: as if the last operand were off by so many units in its
-            last place, and then the result by this part of itself.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.  With `arb` it is read:
             `x > 1, q > 0`.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
             of what is evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
-        is_step: Whether the value jumps there too.
-        overflows: Whether it exists everywhere and yet gives infinities, or NaN for a slope.
-        guarded: The operand that must stay inside the domain, if not the first.
-        harmless: Operands, as texts, at which value and slope are finite, if not 1 and 0.
-        elsewhere: What the name means behind the prefix of another library: other values of parameters that are left
-            out, or a definition in the language, for a call without constant arguments.
-        spans_all: Of a reduction, whether an empty `dim` stands for all dimensions, as torch has it in some; the others
-            refuse it, or give no gradient, as var and std.
     """
 
-    name: str
-    signature: tuple[str, ...]
+    heading: str
     doc: str
     meaning: str = ""
-    written: Callable[[Mapping[str, Any], Shapes], str] | None = field(default=None, repr=False)
+    written: Callable[..., str] | None = field(default=None, repr=False)
     total: str = ""
     in_floats: str = ""
-    aliases: tuple[str, ...] = ()
-    qualified: tuple[str, ...] = ()
-    operator: str = ""
     torch: str = ""
-    torch_keywords: Mapping[str, str] = field(default_factory=dict)
-    torch_dim: Literal["any", "one", "needed"] = "any"
-    torch_part: str = ""
-    numpy: str = ""
-    math: str = ""
-    scipy: str = ""
     arb: str = ""
     slopes: Mapping[str, str] = field(default_factory=dict)
+    kernel: tuple[int, float] = (0, 0.0)
     kind: Kind = Kind.ELEMENTWISE
     notes: Notes = Notes()
-    statics: Mapping[str, Default] = field(default_factory=dict)
-    defaults: Mapping[str, float] = field(default_factory=dict)
-    marks: Mapping[str, str] = field(default_factory=dict)
-    places: Callable[[Shapes, Mapping[str, Any]], int] | None = field(default=None, repr=False)
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    equal_shapes: tuple[str, str] | None = None
-    is_condition: bool = False
     sense: tuple[int, ...] = ()
-    branches: Branches | None = None
     monoid: Monoid | None = None
     coefficients: tuple[int, ...] = ()
     adds_terms: bool = False
-    is_detached: bool = False
-    is_exact: bool = False
-    keeps_order: bool | None = None
-    keeps_shape: bool | None = None
-    parts: tuple[str, ...] = ()
-    kernel: tuple[int, float] = (0, 0.0)
     domain: str = ""
     edges: tuple[str, ...] = ()
     kinks: tuple[str, ...] = ()
-    is_step: bool = False
-    overflows: bool = False
-    guarded: str = ""
-    harmless: tuple[str, ...] = ()
-    elsewhere: Mapping[str, Mapping[str, Default] | str] = field(default_factory=dict)
-    spans_all: bool = False
 
     numbers, optional, undifferentiated, buffers = map(_marked, "#?~%")
     symmetric, whole, whole_if_fewer, conditions = map(_marked, "^!<&")
 
+    # -- the heading
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self.heading.partition("(")[0].split("|")
+
+    @cached_property
+    def name(self) -> str:
+        """Its name in the Program, and in the language."""
+        return self._names[0]
+
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names in the language."""
+        return tuple(name for name in self._names[1:] if name[0] != ".")
+
+    @cached_property
+    def qualified(self) -> tuple[str, ...]:
+        """Names that are read after a dot only."""
+        return tuple(name[1:] for name in self._names if name[0] == ".")
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Of a function that gives several tensors, what torch calls them; `...` alone for a list."""
+        return tuple(filter(None, self.heading.partition(" -> ")[2].split(", ")))
+
+    @cached_property
+    def _parameters(self) -> list[tuple[str, ...]]:
+        inside = self.heading.partition(" -> ")[0].partition("(")[2][:-1]
+        return [_PARAMETER.match(parameter).groups("") for parameter in inside.split(", ")]  # type: ignore[union-attr]
+
+    @cached_property
+    def signature(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(name for name, *_ in self._parameters)
+
+    @cached_property
+    def statics(self) -> Mapping[str, Default]:
+        """The parameters that take constants, with their defaults; shapes are one where the meaning depends on them."""
+        found = {name: _default(text) for name, _, sign, text in self._parameters if sign == "="}
+        return found | ({SHAPES: None} if self.of_shapes else {})
+
+    @cached_property
+    def operands(self) -> tuple[str, ...]:
+        """The parameters that take expressions."""
+        return tuple(name for name, _, sign, _ in self._parameters if sign != "=")
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """Operands that may be left out, with the numbers that stand for them."""
+        return {
+            name: _default(text or "0")
+            for name, marks, sign, text in self._parameters
+            if sign == ":" or ("?" in marks and self.kind is not Kind.INLINED)
+        }
+
+    @cached_property
+    def of_shapes(self) -> bool:
+        """Whether its meaning depends on the shapes of its operands, which the text is read for."""
+        return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its meaning is recorded from torch, for operands of certain shapes."""
+        return self.meaning == ASKED and self.kind is Kind.DEFINED
+
+    # -- what follows from the other facts
+
     @cached_property
     def variadic(self) -> bool:
         """Whether more operands than named are a list, or folded from the left, two at a time."""
-        return self.operands[:1] in (("tensors",), ("operands",)) or any("*" in one for one in self.marks.values())
-
-    @property
-    def of_shapes(self) -> bool:
-        """Whether its meaning depends on the shapes of its operands, which the text is read for."""
-        return SHAPES in self.statics
+        return self.operands[:1] in (("tensors",), ("operands",)) or any(
+            "*" in marks for _, marks, *_ in self._parameters
+        )
 
     @property
     def adds_dimension(self) -> bool:
         """Whether it lays the parts of a list along a new dimension."""
         return self.name == "stack"
 
+    @property
+    def is_condition(self) -> bool:
+        """Whether the result is true or false."""
+        return bool(self.sense) or self.name.startswith(("is", "logical_"))
+
+    @property
+    def is_step(self) -> bool:
+        """Whether the value jumps where there is a kink."""
+        return bool(self.kinks) and self.name != "abs" and not self.is_extreme
+
+    @property
+    def is_detached(self) -> bool:
+        """Whether the result is a constant to derivatives, and torch keeps no graph of it."""
+        return self.name in ("zeros_like", "ones_like", "detach")
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the elements of a movement stay in row-major order."""
+        return self.name in ("reshape", "flatten", "squeeze", "unsqueeze")
+
+    @property
+    def keeps_shape(self) -> bool:
+        """Whether the result of a function of a matrix is one too, and no number or list of eigenvalues."""
+        return self.name in ("inv", "matrix_exp")
+
     @cached_property
-    def operands(self) -> tuple[str, ...]:
-        """The parameters that take expressions."""
-        return tuple(name for name in self.signature if name not in self.statics)
+    def branches(self) -> tuple[str, ...]:
+        """Of a choice, the operand that decides, the one that is taken where it holds, and the other one."""
+        words = self.operands if self.name == "where" else tuple(re.findall(r"\w+", self.meaning))[1:]
+        is_choice = self.meaning in ("", f"where({', '.join(words)})") and set(words) == set(self.operands)
+        return words if is_choice and self.conditions == words[:1] else ()
+
+    @cached_property
+    def guarded(self) -> str:
+        """The operand that must stay inside the domain, if not the first."""
+        named = [word for word in re.findall(r"\w+", self.domain) if word in self.operands]
+        return "" if named[:1] == list(self.operands[:1]) else "".join(named[:1])
 
     @property
     def worked_example(self) -> tuple[str, dict[str, str]]:
@@ -288,11 +316,6 @@ class Op:
     def is_primitive(self) -> bool:
         """Whether each reading has a rule of its own for it."""
         return not self.meaning
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether its meaning is recorded from torch, for operands of certain shapes."""
-        return self.of_shapes and self.written is None
 
     @property
     def has_one_dim(self) -> bool:
@@ -330,7 +353,7 @@ class Op:
     @property
     def is_branch(self) -> bool:
         """Whether it is the primitive choice by a condition."""
-        return self.branches is not None and self.is_primitive
+        return self.name == "where"
 
     @property
     def is_extreme(self) -> bool:
@@ -358,12 +381,12 @@ class Op:
     def rule(self) -> str:
         """The rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
 
-        >>> Op("exp", ("x",), "the exponential").rule
+        >>> Op("exp(x)", "the exponential").rule
         'chain rule'
         """
         if self.notes.rule_name:
             return self.notes.rule_name
-        if self.branches is not None:
+        if self.branches:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
             return "sum rule"
@@ -394,49 +417,39 @@ _FOLDED: Mapping[Monoid, str] = {
 
 _PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
 
+
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 
 
-def row(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
-    """A row from its signature as it is written: names, operands, and constant arguments with their defaults.
+def row(heading: str, doc: str, meaning: str = "", torch: str = "", **facts: Any) -> Op:
+    """A row as it is written, its notes among its other facts.
 
     Args:
-        signature: `name|alias(operand, marked?:default, constant=default, required=)`.
+        heading: As `Op` has it.
         doc: One line of what it computes.
         meaning: Its definition in the language; empty for a primitive.
+        torch: Path below torch; `*` stands for the name.
         facts: Further fields of `Op`, and of its `notes`.
 
-    >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm of the elements", "sqrt(sum(x**2, dim=dim))")
-    >>> op.name, op.aliases, op.signature, op.statics
-    ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None})
+    >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm", "sqrt(sum(x**2, dim=dim))", "linalg.*")
+    >>> op.name, op.aliases, op.signature, op.statics, op.torch
+    ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None}, 'linalg.norm')
     """
-    names, _, inside = signature.rstrip(")").partition("(")
-    name, *aliases = names.split("|")
-    parameters = [_PARAMETER.match(parameter).groups() for parameter in inside.split(", ")]  # type: ignore[union-attr]
-    statics = {word: _default(text) for word, _, sign, text in parameters if sign == "="}
-    if facts.pop("of_shapes", False):
-        statics[SHAPES] = None
-    defaults = {word: _default(text) for word, _, sign, text in parameters if sign == ":"}
-    marks = {word: signs for word, signs, _, _ in parameters if signs}
-    given: dict[str, Any] = {"aliases": tuple(aliases), "statics": statics, "defaults": defaults, "marks": marks}
-    given |= facts
-    given["notes"] = Notes(**{one.name: given.pop(one.name) for one in fields(Notes) if one.name in given})
-    return Op(name, tuple(word for word, *_ in parameters), doc, meaning, **given)
+    notes = Notes(**{one.name: facts.pop(one.name) for one in fields(Notes) if one.name in facts})
+    name = heading.partition("(")[0].partition("|")[0]
+    return Op(heading, doc, meaning, torch=torch.replace("*", name), notes=notes, **facts)
 
 
-def _default(text: str) -> Default:
+known = partial(row, torch="*")
+"""A row of what torch has by the same name."""
+
+
+def _default(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
+    if text[0] == "(":
+        return tuple(map(_default, text[1:-1].split(",")))
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)
     return text
-
-
-def known(signature: str, doc: str, meaning: str = "", **facts: object) -> Op:
-    """A row of what torch has by the same name, unless another one is given."""
-    name = signature.partition("(")[0].partition("|")[0]
-    return row(signature, doc, meaning, **{"torch": name, **facts})
-
-
-# -- which facts a row needs

@@ -7,16 +7,13 @@ functions have asymptotic series far out.  Sources: the NIST Digital Library of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from gradcli.errors import InputError
-from gradcli.language.ops.row import Op, Shapes, known, row
+from gradcli.language.ops.row import Constants, Op, known, row
 
-
-def _special(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    name = signature.partition("(")[0].partition("|")[0]
-    return known(signature, doc, meaning, **{"torch": f"special.{name}", **facts})
+_special = partial(row, torch="special.*")
 
 
 def _series(terms: tuple[int, ...], by: str) -> str:
@@ -34,7 +31,7 @@ _FAR = 500
 """From where on the scaled Bessel functions are their series, to the last digit."""
 
 
-def _gammas(constants: Mapping[str, Any], _: Shapes) -> str:
+def _gammas(constants: Constants) -> str:
     p = constants["p"]
     if not isinstance(p, int) or p < 1:
         raise InputError("mvlgamma takes a whole number p from 1 on")
@@ -45,15 +42,14 @@ def _gammas(constants: Mapping[str, Any], _: Shapes) -> str:
 _Z = "((x - loc)/scale)"
 
 
-def _normal(name: str, doc: str, meaning: str, in_floats: str = "", **facts: object) -> Op:
+def _normal(name: str, doc: str, meaning: str, **facts: Any) -> Op:
     """A function of the normal distribution, as `scipy.stats.norm` has it."""
     return row(
         f"norm_{name}(x, loc:0, scale:1)",
         f"the {doc} of the normal distribution with this mean and deviation, scipy.stats.norm.{name}",
         meaning,
-        in_floats=in_floats,
         notation=(f"scipy.stats.norm.{name}(x, loc, scale)",),
-        **{"domain": "scale > 0", "guarded": "scale", "example": f"norm_{name}(x, 1, 2) at x=0.5", **facts},
+        **{"domain": "scale > 0", "example": f"norm_{name}(x, 1, 2) at x=0.5", **facts},
     )
 
 
@@ -63,14 +59,12 @@ SPECIAL = (
     _normal("cdf", "distribution function", f"erfc(-{_Z}/sqrt(2))/2"),
     _normal("logcdf", "logarithm of the distribution function", f"log_ndtr({_Z})"),
     _normal("sf", "survival function, 1 - cdf,", f"erfc({_Z}/sqrt(2))/2"),
-    _normal("ppf", "quantile function", "loc + scale*ndtri(x)", domain="0 < x < 1", guarded="x", harmless=("0.5",)),
+    _normal("ppf", "quantile function", "loc + scale*ndtri(x)", domain="0 < x < 1"),
     _special(
         "erfcx(x)",
         "exp(x**2)*erfc(x) without overflow",
         "exp(x**2)*erfc(x)",
         in_floats=f"where(x > 20, {_FAR_ERFCX}, exp(minimum(x, 20)**2)*erfc(minimum(x, 20)))",
-        overflows=True,
-        harmless=("0", "1"),
     ),
     _special(
         "entr(x)",
@@ -87,11 +81,7 @@ SPECIAL = (
         in_floats="where(x < -1, log(erfcx(-x/sqrt(2))/2) - x**2/2, log1p(-erfc(x/sqrt(2))/2))",
     ),
     _special(
-        "ndtri(x)",
-        "the inverse of the normal distribution function",
-        "sqrt(2)*erfinv(2*x - 1)",
-        domain="0 < x < 1",
-        harmless=("0.5",),
+        "ndtri(x)", "the inverse of the normal distribution function", "sqrt(2)*erfinv(2*x - 1)", domain="0 < x < 1"
     ),
     _special(
         "xlog1py(a, b)",
@@ -99,7 +89,6 @@ SPECIAL = (
         "a*log(1 + b)",
         total="where((a == 0) & (b <= -1), 0, a*log1p(b))",
         domain="b > -1",
-        guarded="b",
     ),
     _special(
         "i0e(x)",
@@ -119,7 +108,6 @@ SPECIAL = (
         "p*(p - 1)*log(pi)/4 + sum of lgamma(x - n/2) for n < p",
         written=_gammas,
         domain="x > (p - 1)/2",
-        harmless=("600",),
         example="mvlgamma(x, 2) at x=2.5",
     ),
 )

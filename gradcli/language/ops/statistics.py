@@ -6,21 +6,17 @@ follow, and elements that tie are kinks.  Source: K. E. Batcher, "Sorting networ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from gradcli.errors import ShapeError, TooLargeError
-from gradcli.language.ops.row import Constants, Kind, Monoid, Op, Shapes, known
+from gradcli.language.ops.row import Constants, Kind, Monoid, Shapes, known
 
-
-def _defined(signature: str, doc: str, meaning: str, **facts: object) -> Op:
-    return known(signature, doc, meaning, **{"kind": Kind.DEFINED, **facts})
+_defined = partial(known, kind=Kind.DEFINED)
+_scan = partial(known, kind=Kind.SCAN)
 
 
 def _average(constants: Constants, shapes: Shapes) -> str:
     """NumPy's, whose vector of weights lies along the axis."""
-    if not shapes:
-        return ""
     (x, weights), axis, text = shapes, constants["axis"], "weights"
     if len(weights) == 1 < len(x) and axis is not None:
         text = f"reshape(weights, {tuple(-1 if n == axis % len(x) else 1 for n in range(len(x)))})"
@@ -28,10 +24,6 @@ def _average(constants: Constants, shapes: Shapes) -> str:
         raise ShapeError(f"average takes weights of the shape {x}, or a vector along axis, and not {weights}")
     over = "" if axis is None else f", {axis}"
     return f"sum(x*{text}{over})/sum({text}*ones_like(x){over})"
-
-
-def _scan(signature: str, doc: str, **facts: object) -> Op:
-    return known(signature, doc, "", **{"kind": Kind.SCAN, "torch_part": "values", **facts})
 
 
 MOST_SORTED = 512
@@ -62,10 +54,8 @@ def exchanges(count: int) -> list[list[tuple[int, int]]]:
     return stages
 
 
-def _sorted(constants: Mapping[str, Any], shapes: Shapes) -> str:
+def _sorted(constants: Constants, shapes: Shapes) -> str:
     """The text of a sorted dimension: each stage takes the smaller and the larger of its pairs."""
-    if not shapes:
-        return ""
     (shape,) = shapes
     if not shape or shape[constants["dim"]] <= 1:
         return "1*x"
@@ -90,16 +80,13 @@ ORDER = (
         "the elements along a dimension in ascending or descending order",
         "exchanges of two elements at a time, each a minimum and a maximum",
         torch="sort",
-        torch_part="values",
         written=_sorted,
-        of_shapes=True,
         caveat="a kink where elements tie",
         example="sorted(x) at x=3,1,2",
     ),
     _scan(
         "cummax(x, dim=None)",
         "running maxima along a dimension",
-        numpy="maximum.accumulate",
         monoid=Monoid.LARGEST,
         caveat="a kink where the largest elements tie",
         example="cummax(x, dim=0) at x=1,3,2",
@@ -107,7 +94,6 @@ ORDER = (
     _scan(
         "cummin(x, dim=None)",
         "running minima along a dimension",
-        numpy="minimum.accumulate",
         monoid=Monoid.SMALLEST,
         caveat="a kink where the smallest elements tie",
         example="cummin(x, dim=0) at x=3,1,2",
@@ -119,7 +105,6 @@ MOMENTS = (
         "nansum(x, dim=None, keepdim=False)",
         "the sum of what is not nan",
         "sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)",
-        spans_all=True,
         adds_terms=True,
         example="nansum(x**2) at x=1,2",
     ),
@@ -127,7 +112,6 @@ MOMENTS = (
         "nanmean(x, dim=None, keepdim=False)",
         "the mean of what is not nan",
         "sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)",
-        spans_all=True,
         adds_terms=True,
         example="nanmean(x**2) at x=1,2",
     ),
@@ -157,7 +141,6 @@ MOMENTS = (
         "the mean over all elements or one dimension, weighted if there are weights",
         "sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)",
         written=_average,
-        of_shapes=True,
         torch="",
         adds_terms=True,
         example="average(x, weights=w) at x=1,2,4 w=1,1,2",

@@ -9,17 +9,12 @@ Numbers that a text draws, as `torch.randn(3)` does, have no name in the languag
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from gradcli.language.ops.row import Constants, Kind, Op, Shapes, known, row
+from gradcli.language.ops.row import Constants, Kind, Shapes, known, row
 
-
-def _movement(signature: str, doc: str, **facts: object) -> Op:
-    return known(signature, doc, "", **{"kind": Kind.MOVEMENT, "keeps_order": False, **facts})
-
-
-def _source(signature: str, doc: str, **facts: object) -> Op:
-    return row(signature, doc, "", **{"kind": Kind.SOURCE, "is_exact": True, **facts})
-
+_movement = partial(known, kind=Kind.MOVEMENT)
+_source = partial(row, kind=Kind.SOURCE)
 
 _SEEDED = "NumPy's generator with this seed; torch.randn(3) and np.random.rand(3) draw what the library draws"
 
@@ -41,30 +36,27 @@ LISTS = (
 )
 
 
-def _appended(constants: Constants, _: Shapes) -> str:
+def _appended(constants: Constants) -> str:
     axis = constants["axis"]
     return "cat([flatten(a), flatten(b)])" if axis is None else f"cat([a, b], {axis})"
 
 
-def _over_all(name: str) -> Callable[[Constants, Shapes], str]:
+def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
     """NumPy's movements, which are over all dimensions where none are given."""
 
     def written(constants: Constants, shapes: Shapes) -> str:
         dims = constants["dims"]
-        order = range(len(shapes[0]) if shapes else 0)
-        dims = tuple(order[::-1] if name == "permute" else order) if dims is None else dims
-        return f"{name}(x, {dims})" if shapes else ""
+        return f"{name}(x, {tuple(range(len(shapes[0])))[::step] if dims is None else dims})"
 
     return written
 
 
 OF_NUMPY = (
     row(
-        "appended(a, b, axis=None)",
+        "appended|.append(a, b, axis=None)",
         "b after a, both flattened, or along a dimension: NumPy's append",
         "cat([a, b])",
         written=_appended,
-        qualified=("append",),
         kind=Kind.DEFINED,
         example="appended(a, b) at a=1,2 b=3",
     ),
@@ -72,8 +64,7 @@ OF_NUMPY = (
         "permute_axes(x, dims=None)",
         "the dimensions in reverse order, or in another one: NumPy's transpose",
         "permute(x, dims)",
-        written=_over_all("permute"),
-        of_shapes=True,
+        written=_over_all("permute", -1),
         kind=Kind.DEFINED,
         example="permute_axes(x) at x=[[1,2,3],[4,5,6]]",
     ),
@@ -81,8 +72,7 @@ OF_NUMPY = (
         "flip_axes(x, dims=None)",
         "the order of elements reversed along all dimensions, or along dims: NumPy's flip",
         "flip(x, dims)",
-        written=_over_all("flip"),
-        of_shapes=True,
+        written=_over_all("flip", 1),
         kind=Kind.DEFINED,
         example="flip_axes(x) at x=[[1,2],[3,4]]",
     ),
@@ -95,19 +85,16 @@ POSITIONS = (
         "where(unsqueeze(index, -1) == arange(num_classes), 1, 0)",
         torch="nn.functional.one_hot",
         kind=Kind.DEFINED,
-        places=lambda _, constants: int(constants["num_classes"]),
         example="one_hot([2, 0], 3)*x at x=5",
     ),
 )
 
 MOVEMENTS = (
     known(
-        "windows(x, dim=, size=, step=1, dilation=1)",
+        "windows|.unfold(x, dim=, size=, step=1, dilation=1)",
         "the windows of size elements along dim, from step to step, as a new last dimension",
         torch="",
-        qualified=("unfold",),
         kind=Kind.MOVEMENT,
-        keeps_order=False,
         caveat="x.unfold(dim, size, step) of torch, not F.unfold; dilation is from one element of a window to the next",
         example="windows(x, 0, 2) at x=1,2,3",
     ),
@@ -118,9 +105,8 @@ MOVEMENTS = (
         example="x[1:] at x=1,2,3",
     ),
     _movement(
-        "transpose|swapaxes(x, dim0=None, dim1=None)",
+        "transpose|swapaxes|.t(x, dim0=None, dim1=None)",
         "two dimensions swapped; x.T, x.t() and transpose(x) swap the two of a matrix",
-        qualified=("t",),
         torch="",
         notation=("x.T", "x.mT"),
         example="A.T at A=[[1,2,3],[4,5,6]]",
@@ -131,25 +117,21 @@ MOVEMENTS = (
     _movement(
         "reshape|view(x, shape=)",
         "the same elements in row-major order in another shape; one size may be -1",
-        keeps_order=True,
         example="x.view(2, 2) at x=1,2,3,4",
     ),
     _movement(
         "flatten|ravel(x, start_dim=0, end_dim=-1)",
         "the dimensions from start_dim to end_dim joined into one",
-        keeps_order=True,
         example="flatten(x) at x=[[1,2],[3,4]]",
     ),
     _movement(
         "squeeze(x, dim=None)",
         "without the dimensions of size 1, or without dim if it has size 1",
-        keeps_order=True,
         example="squeeze(x) at x=[[1,2]]",
     ),
     _movement(
         "unsqueeze|expand_dims(x, dim=)",
         "with a new dimension of size 1 before dim",
-        keeps_order=True,
         example="unsqueeze(x, 1) at x=1,2",
     ),
     _movement(
@@ -195,9 +177,8 @@ MOVEMENTS = (
 
 COUNTS = (
     row(
-        "count|numel(x, dim=None)",
+        "count|numel|.size|.nelement(x, dim=None)",
         "the number of elements, or the size of a dimension: x.numel(), x.size(0), x.shape[0], len(x)",
-        qualified=("size", "nelement"),
         kind=Kind.COUNT,
         notation=("x.shape[dim]", "len(x)"),
         example="x.sum()/x.numel() at x=1,2,3",
@@ -208,39 +189,19 @@ SOURCES = (
     _source(
         "linspace(start=, end=, steps=)",
         "evenly spaced numbers, both ends included",
-        is_exact=False,
-        elsewhere={"numpy": {"steps": 50}},
         example="linspace(0, 1, 5)*x at x=2",
     ),
     _source("arange(start=, end=None, step=1)", "start, start + step, ... below end", example="arange(4)*x at x=2"),
+    _source("zeros|.empty|.new_zeros|.new_empty(shape=)", "zeros of a shape", example="x + zeros(2, 2) at x=1"),
+    _source("ones|.new_ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3"),
     _source(
-        "zeros(shape=)",
-        "zeros of a shape",
-        example="x + zeros(2, 2) at x=1",
-        qualified=("empty", "new_zeros", "new_empty"),
-    ),
-    _source("ones(shape=)", "ones of a shape", example="x*ones(2, 2) at x=3", qualified=("new_ones",)),
-    _source(
-        "full(shape=, fill_value=)",
+        "full|.new_full(shape=, fill_value=)",
         "one number in every element of a shape",
-        qualified=("new_full",),
         example="x*full((2,), 0.5) at x=3",
     ),
     _source("eye(n=, m=None)", "the identity matrix", example="x*eye(2) at x=3"),
-    _source(
-        "randn(shape=, seed=0)",
-        "normal random numbers",
-        is_exact=False,
-        caveat=_SEEDED,
-        example="x*randn(2, seed=0) at x=3",
-    ),
-    _source(
-        "rand(shape=, seed=0)",
-        "random numbers from 0 to 1",
-        is_exact=False,
-        caveat=_SEEDED,
-        example="x*rand(2, seed=0) at x=3",
-    ),
+    _source("randn(shape=, seed=0)", "normal random numbers", caveat=_SEEDED, example="x*randn(2, seed=0) at x=3"),
+    _source("rand(shape=, seed=0)", "random numbers from 0 to 1", caveat=_SEEDED, example="x*rand(2, seed=0) at x=3"),
 )
 
-DRAWN = (_source("drawn(shape=, numbers=)", "numbers that code draws at random", is_exact=False),)
+DRAWN = (_source("drawn(shape=, numbers=)", "numbers that code draws at random"),)

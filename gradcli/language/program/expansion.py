@@ -161,9 +161,13 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
 
 def _asked(op: ops.Op, statics: tuple[Hashable, ...]) -> Program:
     if not isinstance(statics[-1], AskedMeaning):
-        hint = "give values, or shapes in numbers, such as --shape x=4,3"
-        raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
+        raise _depends(op)
     return statics[-1].record()
+
+
+def _depends(op: ops.Op) -> ShapeError:
+    hint = "give values, or shapes in numbers, such as --shape x=4,3"
+    return ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
 
 
 def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
@@ -177,13 +181,11 @@ def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
     if op.written is not None and not text:
         shapes = constants.get(SHAPES) or ()
         try:
-            found = op.written(constants, shapes)
-        except (IndexError, TypeError, ValueError, ArithmeticError):  # sizes that do not go together
+            return op.written(constants, shapes) if op.of_shapes else op.written(constants)
+        except (IndexError, TypeError, ValueError, ArithmeticError):  # sizes that do not go together, or are not known
+            if not shapes:
+                raise _depends(op) from None
             raise ShapeError(f"{op.name} does not fit the shapes {' and '.join(map(show, shapes))}") from None
-        if not found:
-            hint = "give values, or shapes in numbers, such as --shape x=4,3"
-            raise ShapeError(f"what {op.name} computes depends on the shapes of its operands", hint=hint)
-        return found
     text = text or op.meaning
     match op.name:
         case "norm" if text == op.meaning:

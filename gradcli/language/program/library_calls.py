@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy
 
-from gradcli.language.ops import REQUIRED, Kind, Op
+from gradcli.language.ops import REQUIRED, ROWS, Kind, Op
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
@@ -33,6 +33,39 @@ SIGNED: Mapping[str, str] = {
     "right_singular_vectors": "Vh",
 }
 """Vectors whose signs a library leaves open, by what it calls them; here the sum of exp(-n)*v[n] is positive."""
+
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in "neg add sub mul pow matmul gt ge lt le eq ne".split()},
+    "div": operator.truediv,
+    "logical_and": operator.and_,
+    "logical_or": operator.or_,
+    "logical_not": operator.invert,
+}
+"""The signs of Python that torch has for operations, and NumPy but for logic."""
+
+_NUMPY_NAMES = frozenset(
+    """
+    exp log sqrt exp2 expm1 log1p log2 log10 square reciprocal sin cos tan arcsin arccos arctan arctan2 sinc deg2rad
+    rad2deg sinh cosh tanh arcsinh arccosh arctanh i0 hypot logaddexp cbrt abs sign floor ceil trunc round maximum
+    minimum fmod remainder clip where logical_and logical_or logical_not isnan isinf isfinite zeros_like ones_like sum
+    prod cumsum cumprod
+    """.split()
+)
+NUMPY: Mapping[str, str] = {
+    **{op.name: name for op in ROWS.values() for name in (*op.aliases, op.name) if name in _NUMPY_NAMES},
+    **{"amax": "max", "amin": "min", "cummax": "maximum.accumulate", "cummin": "minimum.accumulate"},
+    **{"det": "linalg.det", "inv": "linalg.inv", "eigvalsh": "linalg.eigvalsh"},
+}
+"""Paths below NumPy of the functions for values; of others the meaning or another rule serves."""
+
+_OF_ONE_NUMBER = ("erf", "erfc")
+"""Functions that Python's `math` has, and NumPy has not."""
+
+_ONE_DIMENSION = ("prod", "max", "min")
+"""Reductions of torch that take one dimension at a time, or none for all."""
+
+_WITH_POSITIONS = ("max", "min", "cummax", "cummin", "sorted")
+"""What torch gives the positions of with the values, along a dimension."""
 
 _LARGEST = 3.4e38
 """Larger numbers are infinite in float32, which torch refuses beside a tensor of it."""
@@ -54,7 +87,7 @@ def undifferentiated(call: Call) -> tuple[Atom, ...]:
 
 def is_in_numpy(call: Call) -> bool:
     """Whether NumPy is asked for the operation itself; else its meaning is run."""
-    return call.op.is_primitive or bool(call.op.numpy)
+    return call.op.is_primitive or call.op.name in SIGNED or call.op.name in NUMPY
 
 
 def plain(constant: Atom) -> int | float:
@@ -90,6 +123,14 @@ def _function(library: Any, path: str) -> Any:
     return reduce(getattr, path.split("."), library)
 
 
+def of_numbers(name: str, numpy: Any, special: Any, math: Any) -> Any:
+    """The function that computes the values of an operation, of NumPy, or of SciPy or Python where NumPy has none."""
+    if name in NUMPY:
+        return _function(numpy, NUMPY[name])
+    named = {"lgamma": "gammaln", "matrix_exp": "expm"}.get(name, name)
+    return getattr(math if name in _OF_ONE_NUMBER else special, named)
+
+
 def _count(call: Call, operand: Any, whole: Callable[[Any], Any], along: Callable[[Any, int], Any]) -> Any:
     """The number of elements, as a number of Python; a library is asked for that of all, or along one dimension."""
     shape, dim = operand_shape(operand), call.statics[0]
@@ -118,21 +159,24 @@ class TorchCalls:
     def apply(self, call: Call, operands: Sequence[Any]) -> Any:
         """One operation, but for constant tensors and derivatives: its value, which may be a number or a list."""
         op = call.op
-        if op.operator:
+        if op.name in OPERATORS:
             if _needs_tensor(operands):
                 operands = [self.tensor(a) for a in operands]
-            return getattr(operator, op.operator)(*operands)
-        match op.kind:
-            case Kind.COUNT:
-                return _count(call, operands[0], lambda x: x.numel(), lambda x, axis: x.size(axis))
-            case Kind.LIST:
-                return self._list(call, operands)
-            case Kind.MOVEMENT:
-                return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
-            case Kind.REDUCTION | Kind.DEFINED if op.torch_dim == "one":
-                return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
-            case Kind.REDUCTION if call.statics != _ALL and not axes_of(operand_shape(operands[0]), call.statics[0]):
-                return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
+            return OPERATORS[op.name](*operands)
+        if op.kind is Kind.COUNT:
+            return _count(call, operands[0], lambda x: x.numel(), lambda x, axis: x.size(axis))
+        if op.kind is Kind.LIST:
+            return self._list(call, operands)
+        if op.kind is Kind.MOVEMENT:
+            return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
+        if op.name in _ONE_DIMENSION:
+            return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
+        if (
+            op.kind is Kind.REDUCTION
+            and call.statics != _ALL
+            and not axes_of(operand_shape(operands[0]), call.statics[0])
+        ):
+            return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
         if op.is_by_name:
             found = self._called_by_name(call, operands, tensors)
@@ -216,7 +260,7 @@ class TorchCalls:
             value: Any = given if name in statics or name in op.numbers else tensor
             value = value.long() if name in whole else value
             if is_by_name:
-                named[op.torch_keywords.get(name, name)] = value
+                named[_keyword(op, name)] = value
             else:
                 first.append(value)
         return _function(self.torch, op.torch)(*first, **named)
@@ -231,9 +275,9 @@ class TorchCalls:
             named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
         if _is_method(op):
             found = getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
-            return getattr(found, op.torch_part) if op.torch_part else found
-        found = _function(self.torch, op.torch)(*first, *tensors, *last, **named)
-        return getattr(found, op.torch_part) if op.torch_part else found
+        else:
+            found = _function(self.torch, op.torch)(*first, *tensors, *last, **named)
+        return found.values if op.name in _WITH_POSITIONS else found
 
 
 def _vectors(library: Any, name: str, matrix: Any) -> tuple[Any, Any]:
@@ -256,7 +300,7 @@ def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str
     named = {name: value for name, value in given.items() if value != op.statics[name]}
     if "dim" in given and op.statics["dim"] is None and op.kind is not Kind.MOVEMENT:
         named |= _along(call, operand_shape(operand))
-    return first, last, {op.torch_keywords.get(name, name): value for name, value in named.items()}
+    return first, last, {_keyword(op, name): value for name, value in named.items()}
 
 
 def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
@@ -272,7 +316,7 @@ def _along(call: Call, shape: Shape) -> dict[str, Any]:
     given = dict(zip(call.op.statics, call.statics, strict=True))
     if "keepdim" not in given:
         return {"dim": axis_of_scan(call, shape) or 0}
-    if (given["dim"], given["keepdim"]) == _ALL and call.op.torch_dim != "needed":
+    if (given["dim"], given["keepdim"]) == _ALL and call.op.name != "logsumexp":
         return {}
     axes = axes_of(shape, given["dim"])
     return {"dim": axes[0] if len(axes) == 1 else axes}
@@ -285,8 +329,13 @@ def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
         return getattr(x, call.op.torch)()
     for axis in sorted(axes_of(shape, dim), reverse=True):
         found = getattr(x, call.op.torch)(dim=axis, **({"keepdim": True} if keepdim else {}))
-        x = getattr(found, call.op.torch_part) if call.op.torch_part else found
+        x = found.values if call.op.name in _WITH_POSITIONS else found
     return x
+
+
+def _keyword(op: Op, name: str) -> str:
+    """What torch calls a parameter."""
+    return "ord" if (op.name, name) == ("norm", "p") else name
 
 
 def _is_method(op: Op) -> bool:
@@ -334,14 +383,13 @@ class NumpyCalls:
         if _needs_tensor(operands):
             first, *others = operands
             operands = [self.tensor(first), *(self.tensor(a) if isinstance(a, list) else a for a in others)]
-        match op.kind:
-            case Kind.MOVEMENT:
-                return moved(call, operands[0], operand_shape(given), fill_of(call), self.np)
-            case Kind.SCAN:
-                axis = axis_of_scan(call, operand_shape(given))
-                return operands[0] if axis is None else _function(self.np, op.numpy)(operands[0], axis=axis)
-            case Kind.REDUCTION:
-                return _function(self.np, op.numpy)(operands[0], **_over(call, operand_shape(given)))
+        if op.kind is Kind.MOVEMENT:
+            return moved(call, operands[0], operand_shape(given), fill_of(call), self.np)
+        if op.kind is Kind.SCAN:
+            axis = axis_of_scan(call, operand_shape(given))
+            return operands[0] if axis is None else _function(self.np, NUMPY[op.name])(operands[0], axis=axis)
+        if op.kind is Kind.REDUCTION:
+            return _function(self.np, NUMPY[op.name])(operands[0], **_over(call, operand_shape(given)))
         return self._called(call, operands)
 
     def _called(self, call: Call, values: Sequence[Any]) -> Any:
@@ -350,17 +398,14 @@ class NumpyCalls:
             weights = self.np.exp(-self.np.arange(values[0].shape[-1]))
             vectors, deciding = _vectors(self.np, op.name, values[0])
             return vectors * self.np.sign(weights @ deciding)[..., None, :]
-        if op.operator and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
-            return getattr(operator, op.operator)(*values)
-        if op.numpy:
-            return _function(self.np, op.numpy)(*values)
-        if op.scipy:
-            return getattr(self.special, op.scipy)(*call.statics, *values)
-        if op.kind is Kind.SPECTRAL:
-            return self.special.expm(*values)
-        if op.math:
-            return self.np.vectorize(getattr(self.math, op.math), otypes=[float])(*values)
-        return values[0]  # `detach`: NumPy knows no derivatives
+        if op.name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
+            return OPERATORS[op.name](*values)
+        if op.name == "detach":  # NumPy knows no derivatives
+            return values[0]
+        function = of_numbers(op.name, self.np, self.special, self.math)
+        if op.name in _OF_ONE_NUMBER:
+            function = self.np.vectorize(function, otypes=[float])
+        return function(*call.statics, *values)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
         (dim,), shapes = call.statics, {operand_shape(a) for a in operands}

@@ -18,7 +18,6 @@ Source: K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -29,6 +28,7 @@ from gradcli.language import ops
 from gradcli.language.ops import Op
 from gradcli.language.parsing import parse
 from gradcli.language.program.expansion import definition, in_primitives
+from gradcli.language.program.library_calls import OPERATORS
 from gradcli.language.program.wengert import Call, Program
 
 Limit = tuple[sympy.Symbol, Expr, Expr]
@@ -443,7 +443,7 @@ SHARED = "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh er
 """Primitives that SymPy has by the same name, and right for real numbers."""
 
 MEANINGS: Mapping[str, Callable[..., Expr]] = {
-    **{op.name: getattr(operator, op.operator) for op in ops.GROUPS["arithmetic"]},
+    **{op.name: OPERATORS[op.name] for op in ops.GROUPS["arithmetic"]},
     "digamma": lambda x: polygamma(sympy.S.Zero, x),
     "polygamma": lambda x, n: polygamma(sympy.Integer(n), x),
     "i0": lambda x: sympy.besseli(0, x),

@@ -373,22 +373,13 @@ def _single(call: Call) -> int | None:
 
 def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
     """The dimensions that an operation needs of an operand, `own` of itself being needed."""
-    match call.op.kind:
-        case Kind.ELEMENTWISE:
-            return own
-        case Kind.REDUCTION | Kind.SCAN | Kind.COUNT:
-            return max(1, _dimensions(call))
-        case Kind.CONTRACTION:
-            return 2 if is_matrix else 1
-        case Kind.MATRIX | Kind.SPECTRAL:
-            return 2
-        case Kind.LIST:
-            return max(own - 1, 0) if call.op.adds_dimension else max(1, own)
-        case Kind.MOVEMENT:
-            least = 0 if "key" in call.op.statics else 1
-            named = _dimensions(call) - bool(call.op.keeps_order)  # which may be new dimensions
-            return max(own, 2 * is_matrix, least, named)
-    return own
+    if call.op.adds_dimension:
+        return max(own - 1, 0)
+    needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1 + is_matrix, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
+    needs |= dict.fromkeys((Kind.REDUCTION, Kind.SCAN, Kind.COUNT), max(1, _dimensions(call)))
+    named = _dimensions(call) - call.op.keeps_order  # which may be new dimensions
+    needs[Kind.MOVEMENT] = max(own, 2 * is_matrix, int("key" not in call.op.statics), named)
+    return needs.get(call.op.kind, own)
 
 
 def _dimensions(call: Call) -> int:

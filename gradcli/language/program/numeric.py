@@ -9,7 +9,7 @@ what torch gives.  The language's random numbers come from NumPy's PCG64 with th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
@@ -27,6 +27,13 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, 
 Array = npt.NDArray[np.float64]
 
 _BY_EIGENVALUES = frozenset({"svdvals", *SIGNED})
+
+PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
+    "one_hot": lambda _, constants: int(constants["num_classes"]),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
+    "embedding": lambda shapes, _: shapes[1][0],
+}
+"""How many places there are for positions, by the shapes of the operands and the constants."""
 
 MOST_CACHED = 8
 """Tensors that are kept for the next reading."""
@@ -140,10 +147,10 @@ def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape,
     is_index = call.op.name == "one_hot"  # as x[i] is written
     if not (found == np.round(found)).all():
         raise InputError("an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}")
-    if call.op.places is None:
+    if call.op.name not in PLACES:
         return
     constants = dict(zip(call.op.statics, call.statics, strict=True))
-    ignored, count = constants.get("ignore_index"), call.op.places(shapes, constants)
+    ignored, count = constants.get("ignore_index"), PLACES[call.op.name](shapes, constants)
     least = -1 if call.op.name == "multilabel_margin_loss" else 0  # which fills up its lists with -1
     outside = found[(found != ignored) & ((found < least) | (found >= count))]
     if outside.size:
@@ -296,7 +303,7 @@ SPECIAL = SimpleNamespace(
     digamma=np.vectorize(partial(_polygamma, 0), otypes=[float]),
     expm=_expm,
     polygamma=np.vectorize(_polygamma, otypes=[float]),
-    **{op.scipy: np.vectorize(partial(_by_arb, op), otypes=[float]) for op in TABLE.values() if op.arb},
+    **{op.name: np.vectorize(partial(_by_arb, op), otypes=[float]) for op in TABLE.values() if op.arb},
 )
 """What NumPy has not, under the names of `scipy.special`, or of `scipy.linalg`: so that values need no SciPy."""
 

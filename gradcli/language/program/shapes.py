@@ -37,6 +37,22 @@ MAX_ORDER = 1_024
 """Rows of a matrix whose determinant or inverse is taken."""
 
 
+_RANKS: Mapping[str, Mapping[str, int]] = {
+    **{key: {"a": 1, "b": 1} for key in ("dot", "outer")},
+    **{key: {"a": 3, "b": 3} for key in ("baddbmm", "addbmm")},
+    **{key: {"A": 2} for key in ("trace", "solve")},
+}
+"""Dimensions that an operand must have."""
+
+_EQUAL_SHAPES: Mapping[str, str] = {
+    "dot": "vectors of one length",
+    "binary_cross_entropy": "a target of input's shape",
+    "binary_cross_entropy_with_logits": "a target of input's shape",
+    "weighted_binary_cross_entropy_with_logits": "a target of input's shape",
+}
+"""What is said of operands that do not broadcast."""
+
+
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
     """The shape of every symbol of the Program, variables included; `bounded` unless nothing is held in full.
 
@@ -135,10 +151,9 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
 
     if call.op.has_one_dim:
         axis_of_scan(call, broadcast(operands))
-    if call.op.equal_shapes is not None and operands[0] != operands[1]:
+    if call.op.name in _EQUAL_SHAPES and operands[0] != operands[1]:
         shown = " and ".join(map(show, operands))
-        needed, hint = call.op.equal_shapes
-        raise ShapeError(f"{call.op.name} {needed}, and the shapes are {shown}", hint=hint or None)
+        raise ShapeError(f"{call.op.name} needs {_EQUAL_SHAPES[call.op.name]}, and the shapes are {shown}")
     _require_fit(call, operands)
     if call.op.has_equation:
         _require_equation(str(call.statics[0]), operands)
@@ -182,10 +197,9 @@ def _require_equation(equation: str, operands: list[Shape]) -> None:
 
 
 def _require_ranks(call: Call, operands: list[Shape]) -> None:
-    if not call.op.ranks:
-        return
+    ranks = _RANKS.get(call.op.name, {})
     for parameter, operand in zip(call.op.operands, operands, strict=False):
-        rank = call.op.ranks.get(parameter, len(operand))
+        rank = ranks.get(parameter, len(operand))
         if len(operand) != rank:
             noun = {1: "a vector", 2: "a matrix", 3: "matrices of a batch"}[rank]
             given = " and ".join(map(show, operands))
