@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from gradcli import results
 from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
@@ -16,26 +17,6 @@ from gradcli.questions.naming import Inputs
 from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText, PointOptions
 from gradcli.questions.products import ProductOptions
 from gradcli.questions.question import Dtype
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Allowed,
-    BackwardGraph,
-    Checking,
-    ClosedForm,
-    Evaluation,
-    Explanation,
-    Gradient,
-    Hessian,
-    Improvement,
-    Jacobian,
-    Language,
-    OnError,
-    Products,
-    RowSource,
-    Source,
-)
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
@@ -93,7 +74,7 @@ class Function(ParsedText):
         dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
-    ) -> Evaluation:
+    ) -> results.Evaluation:
         """The value y.
 
         NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
@@ -112,7 +93,7 @@ class Function(ParsedText):
         show: Sequence[str] = (),
         loss: str | None = None,
         **options: Unpack[PointOptions],
-    ) -> VJP:
+    ) -> results.VJP:
         """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
 
         The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
@@ -138,7 +119,7 @@ class Function(ParsedText):
         show: Sequence[str] = (),
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
-    ) -> Products:
+    ) -> results.Products:
         """Several vector-Jacobian products of one Jacobian; with `accumulate`, what `x.grad` holds after each pass.
 
         Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
@@ -153,7 +134,9 @@ class Function(ParsedText):
         """
         return products.vjps(self._asked(at, **options), ProductOptions(vs, show, loss, accumulate))
 
-    def grad(self, at: Inputs | None = None, *, show: Sequence[str] = (), **options: Unpack[PointOptions]) -> Gradient:
+    def grad(
+        self, at: Inputs | None = None, *, show: Sequence[str] = (), **options: Unpack[PointOptions]
+    ) -> results.Gradient:
         """The gradient of a y of one element, at each point if there are many.
 
         Raises:
@@ -164,7 +147,7 @@ class Function(ParsedText):
         """
         return products.grad(self._asked(at, **options), show)
 
-    def jacobian(self, at: Inputs | None = None, **options: Unpack[PointOptions]) -> Jacobian:
+    def jacobian(self, at: Inputs | None = None, **options: Unpack[PointOptions]) -> results.Jacobian:
         """The full Jacobian, a block of shape y.shape + x.shape per variable; of many points, one for each.
 
         Raises:
@@ -177,7 +160,7 @@ class Function(ParsedText):
         """
         return derivatives.jacobian(self._asked(at, **options))
 
-    def jvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> JVP:
+    def jvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.JVP:
         """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
 
         Raises:
@@ -189,7 +172,7 @@ class Function(ParsedText):
         """
         return derivatives.jvp(self._asked(at, **options), u)
 
-    def hessian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Hessian:
+    def hessian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Hessian:
         """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
 
         Raises:
@@ -201,7 +184,7 @@ class Function(ParsedText):
         """
         return derivatives.hessian(self._asked(at, **options))
 
-    def hvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> HVP:
+    def hvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.HVP:
         """The Hessian-vector product Hu of a y of one element, without the Hessian.
 
         Raises:
@@ -219,7 +202,7 @@ class Function(ParsedText):
         *,
         shape: Mapping[str, GivenShape] | None = None,
         wrt: Sequence[str] | None = None,
-    ) -> ClosedForm:
+    ) -> results.ClosedForm:
         """The formula of a derivative, for values that are not known and sizes that need not be.
 
         `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
@@ -249,12 +232,12 @@ class Function(ParsedText):
         random: int | None = None,
         box: Mapping[str, str] | None = None,
         seed: int = 0,
-        allow: Sequence[Allowed] = (),
+        allow: Sequence[results.Allowed] = (),
         strict: bool = False,
         require_all: bool = False,
         differences: bool = False,
         **options: Unpack[CommonOptions],
-    ) -> Checking:
+    ) -> results.Checking:
         """What autograd, the formula and the enclosure say of each entry, and the verdict.
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
@@ -278,7 +261,7 @@ class Function(ParsedText):
 
     def improve(
         self, at: Inputs | None = None, *, box: Mapping[str, str] | None = None, **options: Unpack[CommonOptions]
-    ) -> Improvement:
+    ) -> results.Improvement:
         """The form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
 
         The elements of an elementwise function's values are points each.
@@ -300,7 +283,7 @@ class Function(ParsedText):
         *,
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
-    ) -> Explanation:
+    ) -> results.Explanation:
         """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
 
         Raises:
@@ -323,7 +306,7 @@ class Function(ParsedText):
         *,
         show: Sequence[str] = (),
         **options: Unpack[CommonOptions],
-    ) -> BackwardGraph:
+    ) -> results.BackwardGraph:
         """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
         Without v there is a backward pass only if y has one element.
@@ -346,9 +329,9 @@ class Function(ParsedText):
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        to: Language = "torch",
+        to: results.Language = "torch",
         **options: Unpack[CommonOptions],
-    ) -> Source:
+    ) -> results.Source:
         """The same computation as a runnable script.
 
         `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
@@ -375,10 +358,10 @@ class Function(ParsedText):
 
     def stream(
         self,
-        source: RowSource,
+        source: results.RowSource,
         at: Inputs | None = None,
         *,
-        on_error: OnError = "fail",
+        on_error: results.OnError = "fail",
         check: bool = False,
         check_rows: int | None = None,
         **options: Unpack[CommonOptions],
