@@ -7,35 +7,16 @@ Holds no mathematics: `gradcli.questions` asks the readings.  The options of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from gradcli import results
 from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
 from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import ParsedText
+from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText, PointOptions
 from gradcli.questions.products import ProductOptions
 from gradcli.questions.question import Dtype
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Allowed,
-    BackwardGraph,
-    Checking,
-    ClosedForm,
-    Evaluation,
-    Explanation,
-    Gradient,
-    Hessian,
-    Improvement,
-    Jacobian,
-    Language,
-    OnError,
-    Products,
-    RowSource,
-    Source,
-)
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
@@ -93,7 +74,7 @@ class Function(ParsedText):
         dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
-    ) -> Evaluation:
+    ) -> results.Evaluation:
         """The value y.
 
         NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
@@ -109,13 +90,10 @@ class Function(ParsedText):
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
         loss: str | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> VJP:
+        **options: Unpack[PointOptions],
+    ) -> results.VJP:
         """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
 
         The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
@@ -129,7 +107,7 @@ class Function(ParsedText):
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
-        asked = self._asked(at, wrt, dtype, check=check, points_of=points_of)
+        asked = self._asked(at, **options)
         return products.vjp(asked, ProductOptions(() if v is None else (v,), show, loss))
 
     def vjps(
@@ -138,12 +116,10 @@ class Function(ParsedText):
         vs: Sequence[Value] = (),
         *,
         accumulate: bool = False,
-        wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
         loss: str | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> Products:
+        **options: Unpack[JudgedOptions],
+    ) -> results.Products:
         """Several vector-Jacobian products of one Jacobian; with `accumulate`, what `x.grad` holds after each pass.
 
         Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
@@ -156,18 +132,11 @@ class Function(ParsedText):
         >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
         [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
         """
-        return products.vjps(self._asked(at, wrt, dtype, check=check), ProductOptions(vs, show, loss, accumulate))
+        return products.vjps(self._asked(at, **options), ProductOptions(vs, show, loss, accumulate))
 
     def grad(
-        self,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        show: Sequence[str] = (),
-        dtype: Dtype | None = None,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> Gradient:
+        self, at: Inputs | None = None, *, show: Sequence[str] = (), **options: Unpack[PointOptions]
+    ) -> results.Gradient:
         """The gradient of a y of one element, at each point if there are many.
 
         Raises:
@@ -176,17 +145,9 @@ class Function(ParsedText):
         >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
         array([ 3., 12.])
         """
-        return products.grad(self._asked(at, wrt, dtype, check=check, points_of=points_of), show)
+        return products.grad(self._asked(at, **options), show)
 
-    def jacobian(
-        self,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> Jacobian:
+    def jacobian(self, at: Inputs | None = None, **options: Unpack[PointOptions]) -> results.Jacobian:
         """The full Jacobian, a block of shape y.shape + x.shape per variable; of many points, one for each.
 
         Raises:
@@ -197,17 +158,9 @@ class Function(ParsedText):
         >>> Function("x**2").jacobian({"x": [1, 2, 3]}, points_of=["x"]).jacobian["x"]
         array([2., 4., 6.])
         """
-        return derivatives.jacobian(self._asked(at, wrt, dtype, check=check, points_of=points_of))
+        return derivatives.jacobian(self._asked(at, **options))
 
-    def jvp(
-        self,
-        at: Inputs | None = None,
-        u: Directions = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> JVP:
+    def jvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.JVP:
         """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
 
         Raises:
@@ -217,16 +170,9 @@ class Function(ParsedText):
         >>> answer.jvp, answer.symbolic.text, answer.check.verdict
         (array([35., 11.]), '[u_x*y + u_y*x, u_x + u_y]', 'agree')
         """
-        return derivatives.jvp(self._asked(at, wrt, dtype, check=check), u)
+        return derivatives.jvp(self._asked(at, **options), u)
 
-    def hessian(
-        self,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> Hessian:
+    def hessian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Hessian:
         """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
 
         Raises:
@@ -236,17 +182,9 @@ class Function(ParsedText):
         >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
         ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
         """
-        return derivatives.hessian(self._asked(at, wrt, dtype, check=check))
+        return derivatives.hessian(self._asked(at, **options))
 
-    def hvp(
-        self,
-        at: Inputs | None = None,
-        u: Directions = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> HVP:
+    def hvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.HVP:
         """The Hessian-vector product Hu of a y of one element, without the Hessian.
 
         Raises:
@@ -256,7 +194,7 @@ class Function(ParsedText):
         >>> answer.hvp["x"], answer.symbolic["x"].text
         (array([ 0., 12.]), '6*u[j]*x[j]')
         """
-        return derivatives.hvp(self._asked(at, wrt, dtype, check=check), u)
+        return derivatives.hvp(self._asked(at, **options), u)
 
     def closed_form(
         self,
@@ -264,7 +202,7 @@ class Function(ParsedText):
         *,
         shape: Mapping[str, GivenShape] | None = None,
         wrt: Sequence[str] | None = None,
-    ) -> ClosedForm:
+    ) -> results.ClosedForm:
         """The formula of a derivative, for values that are not known and sizes that need not be.
 
         `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
@@ -287,8 +225,6 @@ class Function(ParsedText):
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
         rtol: float | None = None,
         atol: float | None = None,
         claim: Mapping[str, str] | None = None,
@@ -296,11 +232,12 @@ class Function(ParsedText):
         random: int | None = None,
         box: Mapping[str, str] | None = None,
         seed: int = 0,
-        allow: Sequence[Allowed] = (),
+        allow: Sequence[results.Allowed] = (),
         strict: bool = False,
         require_all: bool = False,
         differences: bool = False,
-    ) -> Checking:
+        **options: Unpack[CommonOptions],
+    ) -> results.Checking:
         """What autograd, the formula and the enclosure say of each entry, and the verdict.
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
@@ -320,16 +257,11 @@ class Function(ParsedText):
         from gradcli.questions.check import Demands, check
 
         own = (rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
-        return check(self._asked(at, wrt, dtype), v, Demands(*own, strict, require_all, differences))
+        return check(self._asked(at, **options), v, Demands(*own, strict, require_all, differences))
 
     def improve(
-        self,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        box: Mapping[str, str] | None = None,
-    ) -> Improvement:
+        self, at: Inputs | None = None, *, box: Mapping[str, str] | None = None, **options: Unpack[CommonOptions]
+    ) -> results.Improvement:
         """The form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
 
         The elements of an elementwise function's values are points each.
@@ -342,7 +274,7 @@ class Function(ParsedText):
         """
         from gradcli.questions.improve import improve
 
-        return improve(self._asked(at, wrt, dtype), box or {})
+        return improve(self._asked(at, **options), box or {})
 
     def explain(
         self,
@@ -350,10 +282,8 @@ class Function(ParsedText):
         v: Value | None = None,
         *,
         loss: str | None = None,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        check: bool = True,
-    ) -> Explanation:
+        **options: Unpack[JudgedOptions],
+    ) -> results.Explanation:
         """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
 
         Raises:
@@ -367,17 +297,16 @@ class Function(ParsedText):
         """
         from gradcli.questions.explain import explain
 
-        return explain(self._asked(at, wrt, dtype, check=check), v, loss)
+        return explain(self._asked(at, **options), v, loss)
 
     def graph(
         self,
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        wrt: Sequence[str] | None = None,
         show: Sequence[str] = (),
-        dtype: Dtype | None = None,
-    ) -> BackwardGraph:
+        **options: Unpack[CommonOptions],
+    ) -> results.BackwardGraph:
         """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
         Without v there is a backward pass only if y has one element.
@@ -393,17 +322,16 @@ class Function(ParsedText):
         """
         from gradcli.questions.views import graph
 
-        return graph(self._asked(at, wrt, dtype), v, show)
+        return graph(self._asked(at, **options), v, show)
 
     def code(
         self,
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        to: Language = "torch",
-    ) -> Source:
+        to: results.Language = "torch",
+        **options: Unpack[CommonOptions],
+    ) -> results.Source:
         """The same computation as a runnable script.
 
         `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
@@ -426,18 +354,17 @@ class Function(ParsedText):
         """
         from gradcli.questions.views import code
 
-        return code(self._asked(at, wrt, dtype), v, to)
+        return code(self._asked(at, **options), v, to)
 
     def stream(
         self,
-        source: RowSource,
+        source: results.RowSource,
         at: Inputs | None = None,
         *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-        on_error: OnError = "fail",
+        on_error: results.OnError = "fail",
         check: bool = False,
         check_rows: int | None = None,
+        **options: Unpack[CommonOptions],
     ) -> Stream:
         """What maps blocks of rows, of which columns are variables, and `at` has the others.
 
@@ -453,16 +380,9 @@ class Function(ParsedText):
         """
         from gradcli.questions.streaming import Stream
 
-        return Stream(self._planned(source, at, wrt, dtype), on_error, check=check, check_rows=check_rows)
+        return Stream(self._planned(source, at, **options), on_error, check=check, check_rows=check_rows)
 
-    def map(
-        self,
-        columns: Any,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-    ) -> Any:
+    def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """The value and the derivatives at many points, computed block by block on all cores.
 
         `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
@@ -483,17 +403,10 @@ class Function(ParsedText):
         if has_frame:
             known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
             arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
-        mapped_to = mapped(lambda source: self._planned(source, at, wrt, dtype), arrays, is_flat=has_frame)
+        mapped_to = mapped(lambda source: self._planned(source, at, **options), arrays, is_flat=has_frame)
         return alike(columns, mapped_to) if has_frame else mapped_to
 
-    def map_partitions(
-        self,
-        frame: Any,
-        at: Inputs | None = None,
-        *,
-        wrt: Sequence[str] | None = None,
-        dtype: Dtype | None = None,
-    ) -> Any:
+    def map_partitions(self, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""
-        meta = self.map(frame._meta_nonempty, at, wrt=wrt, dtype=dtype)
-        return frame.map_partitions(self.map, at, wrt=wrt, dtype=dtype, meta=meta)
+        meta = self.map(frame._meta_nonempty, at, **options)
+        return frame.map_partitions(self.map, at, **options, meta=meta)

@@ -146,9 +146,18 @@ class Option:
         return (self.flag, self.short) if self.short else (self.flag,)
 
 
-def _shown(name: str, kind: Kind, of: tuple[str, ...], **facts: Any) -> Option:
+_QUESTIONS, _DERIVATIVES, _JUDGED = map(" ".join, (QUESTIONS, DERIVATIVES, JUDGED))
+
+
+def _option(row: str, /, help: str = "", **facts: Any) -> Option:  # noqa: A002
+    """An option by its name, its kind and the commands that have it, without those behind a minus."""
+    name, kind, *of = row.split()
+    return Option(name, Kind[kind], tuple(one for one in of if one[0] != "-" and f"-{one}" not in of), help, **facts)
+
+
+def _shown(row: str, /, help: str = "", **facts: Any) -> Option:  # noqa: A002
     """An option of how answers are shown, which a file may set for good."""
-    return Option(name, kind, of, is_presentation=True, is_setting=True, **facts)
+    return _option(row, help, is_presentation=True, is_setting=True, **facts)
 
 
 _GRADIENT_VECTOR = (
@@ -161,320 +170,221 @@ _STRICT = "Exit with 1 unless the verdict of the check is agree."
 _REQUIRE_ALL = "Exit with 1 unless every entry was checked, and not a sample of them."
 
 OPTIONS = (
-    Option(
-        "at",
-        Kind.INPUTS,
-        (*QUESTIONS, "map"),
-        help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
+    _option(
+        f"at INPUTS {_QUESTIONS} map",
+        "A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
         "The name may be left out where there is one variable. Repeat for more. "
         "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
         "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
     ),
-    Option(
-        "shape",
-        Kind.SHAPES,
-        DERIVATIVES,
-        help="Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
+    _option(
+        f"shape SHAPES {_DERIVATIVES}",
+        "Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
         "number; a name stands for any size. By default what the expression needs. Repeat for more.",
     ),
     # -- what a product or a direction needs
-    Option(
-        "v",
-        Kind.VECTOR,
-        ("vjp",),
-        has_several=True,
-        help=f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}",
+    _option("v VECTOR vjp", f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}", has_several=True),
+    _option("vs VECTORS vjp"),
+    _option("v VECTOR explain code", f"{_GRADIENT_VECTOR} {_IMPLICIT}"),
+    _option(
+        "v VECTOR graph",
+        "The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
     ),
-    Option("vs", Kind.VECTORS, ("vjp",)),
-    Option("v", Kind.VECTOR, ("explain", "code"), help=f"{_GRADIENT_VECTOR} {_IMPLICIT}"),
-    Option(
-        "v",
-        Kind.VECTOR,
-        ("graph",),
-        help="The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
+    _option(
+        "v VECTOR check",
+        "Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
     ),
-    Option(
-        "v",
-        Kind.VECTOR,
-        ("check",),
-        help="Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
+    _option(
+        "accumulate SWITCH vjp",
+        "Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
     ),
-    Option(
-        "accumulate",
-        Kind.SWITCH,
-        ("vjp",),
-        help="Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
-    ),
-    Option(
-        "u",
-        Kind.DIRECTIONS,
-        ("jvp", "hvp"),
-        help="The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 "
+    _option(
+        "u DIRECTIONS jvp hvp",
+        "The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 "
         "(along x[0,1]), or @FILE or @- as for --at. The name may be left out where there is one variable. "
         "Repeat for more; a variable without one is held constant. Default: 1, if there is one element in all.",
     ),
-    Option(
-        "show",
-        Kind.STATEMENTS,
-        ("vjp", "grad", "graph"),
-        help="Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
+    _option(
+        "show STATEMENTS vjp grad graph",
+        "Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
     ),
-    Option(
-        "loss",
-        Kind.TEXT,
-        ("vjp", "explain"),
-        help="In place of --v, a loss of one element in y by the output's name, such as "
+    _option(
+        "loss TEXT vjp explain",
+        "In place of --v, a loss of one element in y by the output's name, such as "
         '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at. '
         "@FILE reads it.",
     ),
-    Option(
-        "points_of",
-        Kind.VARIABLES,
-        ("vjp", "jacobian", "grad", "eval"),
-        help="Variables that hold many points, one after the other along their first axis, separated by commas. "
+    _option(
+        "points_of VARIABLES vjp jacobian grad eval",
+        "Variables that hold many points, one after the other along their first axis, separated by commas. "
         "EXPR is of one point, and there is an answer for each.",
     ),
     # -- graph and code
-    Option(
-        "drawing",
-        Kind.CHOICE,
-        ("graph",),
+    _option(
+        "drawing CHOICE graph",
+        "Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.",
         spelling="to",
         choices=("tree", "table", "dot", "mermaid"),
         is_presentation=True,
-        help="Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.",
     ),
-    Option(
-        "to",
-        Kind.CHOICE,
-        ("code",),
+    _option(
+        "to CHOICE code",
+        "A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a "
+        "LaTeX document with all of it, or the text of the function with its values, which gradcli reads.",
         choices=("torch", "numpy", "latex", "gradcli"),
         default="torch",
-        help="A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a "
-        "LaTeX document with all of it, or the text of the function with its values, which gradcli reads.",
     ),
     # -- check
-    Option(
-        "rtol",
-        Kind.NUMBER,
-        ("check",),
-        help="How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.",
+    _option(
+        "rtol NUMBER check", "How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32."
     ),
-    Option("atol", Kind.NUMBER, ("check",), help="How far torch may be off beyond that. Default: 0."),
-    Option(
-        "claim",
-        Kind.TEXTS,
-        ("check",),
-        help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
+    _option("atol NUMBER check", "How far torch may be off beyond that. Default: 0."),
+    _option(
+        "claim TEXTS check",
+        "A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
         "as a formula of the variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
     ),
-    Option(
-        "expect",
-        Kind.VALUES,
-        ("check",),
-        help="The same as numbers, which are compared at the point; @FILE and @- as for --at.",
-    ),
-    Option("random", Kind.WHOLE, ("check",), help="Check at N random points of the box that --in gives."),
-    Option(
-        "box",
-        Kind.RANGES,
-        ("check",),
-        spelling="in",
-        help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
+    _option("expect VALUES check", "The same as numbers, which are compared at the point; @FILE and @- as for --at."),
+    _option("random WHOLE check", "Check at N random points of the box that --in gives."),
+    _option(
+        "box RANGES check",
+        "Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
         "they broadcast to the shape of the variable's --at, if it has one. Repeat for more.",
-    ),
-    Option(
-        "box",
-        Kind.RANGES,
-        ("improve",),
         spelling="in",
-        help="In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. "
-        "Repeat for more.",
     ),
-    Option("seed", Kind.WHOLE, ("check",), default=0, help="Of the random points."),
-    Option(
-        "allow",
-        Kind.VERDICTS,
-        ("check",),
-        help="Verdicts that pass beside agree, separated by commas: kink,removable; "
+    _option(
+        "box RANGES improve",
+        "In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.",
+        spelling="in",
+    ),
+    _option("seed WHOLE check", "Of the random points.", default=0),
+    _option(
+        "allow VERDICTS check",
+        "Verdicts that pass beside agree, separated by commas: kink,removable; "
         "no-counterexample lets claims pass that are neither proved nor refuted.",
     ),
-    Option("require_all", Kind.SWITCH, ("check",), is_setting=True, help=_REQUIRE_ALL),
-    Option("differences", Kind.SWITCH, ("check",), help="Take finite differences too, as --full does."),
+    _option("require_all SWITCH check", _REQUIRE_ALL, is_setting=True),
+    _option("differences SWITCH check", "Take finite differences too, as --full does."),
     # -- map
-    Option(
-        "points",
-        Kind.FILE,
-        ("map",),
-        is_required=True,
-        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, "
+    _option(
+        "points FILE map",
+        "The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, "
         ".arrow or .arrows, text compressed too, .csv.gz or .csv.zst; a folder, or a pattern in quotes, 'data/*.csv'; "
         "- is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.",
+        is_required=True,
     ),
-    Option(
-        "points_format",
-        Kind.CHOICE,
-        ("map",),
-        choices=ROW_FORMATS,
-        help="The format of the rows. By suffix; csv of a pipe.",
-    ),
-    Option(
-        "columns",
-        Kind.VARIABLES,
-        ("map",),
-        help="Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. "
+    _option("points_format CHOICE map", "The format of the rows. By suffix; csv of a pipe.", choices=ROW_FORMATS),
+    _option(
+        "columns VARIABLES map",
+        "Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. "
         "One column of numbers is the only variable without them.",
     ),
-    Option(
-        "output",
-        Kind.FILE,
-        ("map",),
-        short="-o",
-        help="Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each "
+    _option(
+        "output FILE map",
+        "Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each "
         "row group or block. Default: -, standard output.",
+        short="-o",
     ),
-    Option(
-        "output_format",
-        Kind.CHOICE,
-        ("map",),
+    _option(
+        "output_format CHOICE map",
+        "The format written. By suffix; csv on standard output.",
         short="--format",
         choices=ROW_FORMATS,
-        help="The format written. By suffix; csv on standard output.",
     ),
-    Option("keep", Kind.SWITCH, ("map",), help="Write the columns of the input first."),
-    Option(
-        "on_error",
-        Kind.CHOICE,
-        ("map",),
+    _option("keep SWITCH map", "Write the columns of the input first."),
+    _option(
+        "on_error CHOICE map",
+        "What to do about a row that is at fault: fail, leave it out, or write nan.",
         choices=("fail", "skip", "nan"),
         default="fail",
         is_setting=True,
-        help="What to do about a row that is at fault: fail, leave it out, or write nan.",
     ),
-    Option(
-        "check",
-        Kind.SWITCH,
-        ("map",),
+    _option(
+        "check SWITCH map",
+        "Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
         is_setting=True,
-        help="Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
     ),
-    Option("check_rows", Kind.WHOLE, ("map",), bounds=(1, 100_000), help="How many rows --check judges."),
-    Option("rows", Kind.WORD, ("map",), letters="A..B", help="Only these rows, from 1, both ends: 1..1000, or 1001.."),
-    Option(
-        "part", Kind.WORD, ("map",), letters="K/N", help="Only the Kth of N parts of the rows; joined, they are all."
-    ),
-    Option("workers", Kind.WHOLE, ("map",), bounds=(1, 999), help="Compute in N processes of Dask. Needs -o FOLDER/."),
-    Option(
-        "scheduler", Kind.WORD, ("map",), letters="ADDRESS", help="Compute on Dask, tcp://host:8786, into -o FOLDER/."
-    ),
-    Option("resume", Kind.SWITCH, ("map",), help="Go on with a run that was ended: its parts that are whole stay."),
+    _option("check_rows WHOLE map", "How many rows --check judges.", bounds=(1, 100_000)),
+    _option("rows WORD map", "Only these rows, from 1, both ends: 1..1000, or 1001..", letters="A..B"),
+    _option("part WORD map", "Only the Kth of N parts of the rows; joined, they are all.", letters="K/N"),
+    _option("workers WHOLE map", "Compute in N processes of Dask. Needs -o FOLDER/.", bounds=(1, 999)),
+    _option("scheduler WORD map", "Compute on Dask, tcp://host:8786, into -o FOLDER/.", letters="ADDRESS"),
+    _option("resume SWITCH map", "Go on with a run that was ended: its parts that are whole stay."),
     # -- what many have
-    Option(
-        "wrt",
-        Kind.VARIABLES,
-        (*(name for name in QUESTIONS if name != "eval"), "map", "run"),
-        help="The variables to differentiate by, separated by commas. All by default.",
+    _option(
+        f"wrt VARIABLES {_QUESTIONS} map run -eval",
+        "The variables to differentiate by, separated by commas. All by default.",
     ),
-    Option(
-        "dtype",
-        Kind.CHOICE,
-        (*QUESTIONS, "map"),
+    _option(
+        f"dtype CHOICE {_QUESTIONS} map",
+        "The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
         choices=("float64", "float32"),
         variable=DTYPE_VARIABLE,
         is_setting=True,
-        help="The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
     ),
     _shown(
-        "format",
-        Kind.CHOICE,
-        (*QUESTIONS, "run"),
-        choices=FORMATS,
-        default="table",
-        variable=FORMAT_VARIABLE,
-        help="A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
+        f"format CHOICE {_QUESTIONS} run",
+        "A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
         "amsmath, GitHub's Markdown, or a page of HTML.",
-    ),
-    Option(
-        "full",
-        Kind.SWITCH,
-        (*QUESTIONS, "run"),
-        is_presentation=True,
-        help="The same as --format full: all there is to say.",
-    ),
-    _shown(
-        "format",
-        Kind.CHOICE,
-        ("functions",),
         choices=FORMATS,
         default="table",
         variable=FORMAT_VARIABLE,
-        help="Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
     ),
-    Option(
-        "json",
-        Kind.SWITCH,
-        (*QUESTIONS, "run", "functions"),
-        is_presentation=True,
-        help="The same as --format json.",
-    ),
+    _option(f"full SWITCH {_QUESTIONS} run", "The same as --format full: all there is to say.", is_presentation=True),
     _shown(
-        "color",
-        Kind.CHOICE,
-        (*QUESTIONS, "run", "functions"),
+        "format CHOICE functions",
+        "Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
+        choices=FORMATS,
+        default="table",
+        variable=FORMAT_VARIABLE,
+    ),
+    _option(f"json SWITCH {_QUESTIONS} run functions", "The same as --format json.", is_presentation=True),
+    _shown(
+        f"color CHOICE {_QUESTIONS} run functions",
+        "Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
         choices=COLORS,
         default="auto",
         variable=COLOR_VARIABLE,
-        help="Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
     ),
     _shown(
-        "digits",
-        Kind.WHOLE,
-        (*(name for name in QUESTIONS if name != "code"), "run", "functions"),
+        f"digits WHOLE {_QUESTIONS} run functions -code",
+        "Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as "
+        "many as it takes to read a number back.",
         bounds=(1, 17),
         words=("all",),
         variable=DIGITS_VARIABLE,
-        help="Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as "
-        "many as it takes to read a number back.",
     ),
-    Option(
-        "output",
-        Kind.FILE,
-        (*QUESTIONS, "functions"),
+    _option(
+        f"output FILE {_QUESTIONS} functions",
+        "Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
+        ".npy (one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
         short="-o",
         is_presentation=True,
-        help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
-        ".npy (one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
     ),
     _shown(
-        "quiet",
-        Kind.SWITCH,
-        (*QUESTIONS, "run", "map", "functions"),
+        f"quiet SWITCH {_QUESTIONS} run map functions",
+        "Write no warnings and no notes to stderr; errors are written.",
         short="-q",
-        help="Write no warnings and no notes to stderr; errors are written.",
     ),
     _shown(
-        "pager",
-        Kind.SWITCH,
-        (*QUESTIONS, "functions", "guide"),
+        f"pager SWITCH {_QUESTIONS} functions guide",
+        "Do not show through the pager what is longer than the screen of the terminal.",
         default=True,
-        help="Do not show through the pager what is longer than the screen of the terminal.",
     ),
     _shown(
-        "budget",
-        Kind.WHOLE,
-        (*JUDGED, "check", "improve", "run"),
+        f"budget WHOLE {_JUDGED} check improve run",
+        "Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
         bounds=(1, 3600),
-        help="Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
     ),
-    Option("check", Kind.SWITCH, (*JUDGED, "run"), default=True, is_setting=True, help=_NO_CHECK),
-    _shown("strict", Kind.SWITCH, (*JUDGED, "map", "run"), help=_STRICT),
-    Option("strict", Kind.SWITCH, ("check",), is_setting=True, help="Fail for lost digits in small entries too."),
-    _shown("require_all", Kind.SWITCH, (*JUDGED, "map", "run"), help=_REQUIRE_ALL),
-    Option("only", Kind.WHOLE, ("run",), spelling="pass", bounds=(1, 10**9), help="Show only the Nth pass."),
-    Option("command", Kind.TEXT, ("run",), short="-c", help="The text of the script, in place of a file."),
-    Option("idle", Kind.WHOLE, ("warm",), default=15, bounds=(1, 1440), help="Minutes without a call until it ends."),
-    Option("warm", Kind.SWITCH, (), variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
-    Option("groups", Kind.SWITCH, ("functions",), help="Only the names, group by group."),
+    _option(f"check SWITCH {_JUDGED} run", _NO_CHECK, default=True, is_setting=True),
+    _shown(f"strict SWITCH {_JUDGED} map run", _STRICT),
+    _option("strict SWITCH check", "Fail for lost digits in small entries too.", is_setting=True),
+    _shown(f"require_all SWITCH {_JUDGED} map run", _REQUIRE_ALL),
+    _option("only WHOLE run", "Show only the Nth pass.", spelling="pass", bounds=(1, 10**9)),
+    _option("command TEXT run", "The text of the script, in place of a file.", short="-c"),
+    _option("idle WHOLE warm", "Minutes without a call until it ends.", default=15, bounds=(1, 1440)),
+    _option("warm SWITCH", variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
+    _option("groups SWITCH functions", "Only the names, group by group."),
 )
 """The table, in the order in which the help of a command lists them."""
 

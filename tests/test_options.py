@@ -31,11 +31,11 @@ KINDS: Mapping[Kind, tuple[set[str], Any]] = {
     Kind.RANGES: ({"Mapping[str, str] | None"}, {"x": "0..1"}),
     Kind.VARIABLES: ({"Sequence[str] | None", "Sequence[str]"}, ["x"]),
     Kind.STATEMENTS: ({"Sequence[str]"}, "y"),
-    Kind.VERDICTS: ({"Sequence[Allowed]"}, ["kink"]),
+    Kind.VERDICTS: ({"Sequence[results.Allowed]"}, ["kink"]),
     Kind.SWITCH: ({"bool"}, True),
     Kind.NUMBER: ({"float | None"}, 0.5),
     Kind.WHOLE: ({"int | None", "int"}, 7),
-    Kind.CHOICE: ({"Dtype | None", "Language", "OnError"}, None),
+    Kind.CHOICE: ({"Dtype | None", "results.Language", "results.OnError"}, None),
 }
 """How Python types what an option takes, and a value in a request."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from gradcli import results
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, fitted, read_range
 from gradcli.language.program.wengert import Program
@@ -29,18 +30,6 @@ from gradcli.questions.judging import (
 )
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
-from gradcli.results import (
-    NO_COUNTEREXAMPLE,
-    SEVERITY,
-    Allowed,
-    Check,
-    Checking,
-    Claim,
-    Entry,
-    Rewrite,
-    Sampling,
-    Verdict,
-)
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.compare import Tolerance
@@ -71,7 +60,7 @@ class Demands:
     points: int | None
     boxes: Mapping[str, str]
     seed: int
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[results.Allowed, ...]
     is_strict: bool = False
     requires_all: bool = False
     has_differences: bool = False
@@ -121,7 +110,7 @@ class _AtPoint:
     vjp: Mapping[str, Array] | None
     judgement: Judgement
 
-    def failing(self, check: Check, demands: Demands) -> set[Verdict]:
+    def failing(self, check: results.Check, demands: Demands) -> set[results.Verdict]:
         """Collect the verdicts that do not pass: of entries, of findings, and `unchecked` of the check itself."""
         found = {
             entry.verdict
@@ -134,7 +123,7 @@ class _AtPoint:
     def badness(self) -> tuple[int, float]:
         """The key by which the worst point is found: severity of the verdict, then relative error."""
         check = self.judgement.check
-        return SEVERITY.index(check.verdict), check.max_relative_error or 0.0
+        return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
     def of_sample(self, note: str) -> _AtPoint:
         """The same, where not every entry of all points was looked at."""
@@ -143,7 +132,7 @@ class _AtPoint:
         return replace(self, judgement=replace(self.judgement, check=check))
 
 
-def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
+def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checking:
     """The opinions at the point, or at the worst of the random points, and what became of the claims.
 
     Raises:
@@ -164,7 +153,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
     asking = _PointCheck(question, cotangent, tolerance, question.derived)
-    sampling, failing = None, set[Verdict]()
+    sampling, failing = None, set[results.Verdict]()
     if draws is None:
         worst = asking.at({})
     else:
@@ -178,11 +167,11 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
     is_enough = check.is_whole or not demands.requires_all
     live = question.live
     elsewhere, tried = ((), ()) if live is None else (live.elsewhere(check.verdict), live.tried)
-    return Checking(
+    return results.Checking(
         command="check",
         allowed=demands.allowed,
         requires_all=demands.requires_all,
-        failing=tuple(verdict for verdict in SEVERITY if verdict in failing),
+        failing=tuple(verdict for verdict in results.SEVERITY if verdict in failing),
         passed=not failing and is_enough and not elsewhere and all(_passes(claim, demands.allowed) for claim in found),
         claims=found,
         elsewhere=elsewhere,
@@ -200,8 +189,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> Checking:
 
 
 def _mended_everywhere(
-    inquiry: Inquiry, demands: Demands, worst: _AtPoint, check: Check, tolerance: Tolerance
-) -> Check:
+    inquiry: Inquiry, demands: Demands, worst: _AtPoint, check: results.Check, tolerance: Tolerance
+) -> results.Check:
     """The check with the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
     from gradcli.questions.improve import improve
 
@@ -209,15 +198,15 @@ def _mended_everywhere(
     if found.outcome != "better":
         return check
     verdict = verdict_of_form(worst.question, found.form, worst.v, tolerance)
-    if verdict is None or SEVERITY.index(verdict) >= SEVERITY.index(check.verdict):
+    if verdict is None or results.SEVERITY.index(verdict) >= results.SEVERITY.index(check.verdict):
         return check
-    return replace(check, rewrite=Rewrite(found.form, "; ".join(found.reasons), verdict))
+    return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
 
 
-def _passes(claim: Claim, allowed: Sequence[Allowed]) -> bool:
+def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
     """Whether a claim is proved, or what was found of it is allowed: it has to be compared at all."""
     is_open = claim.status == "no counterexample" and claim.points > 0
-    return claim.status in ("proved", "agrees") or (is_open and NO_COUNTEREXAMPLE in allowed)
+    return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
 def _variable(name: str, wrt: Sequence[str], option: str) -> str:
@@ -251,7 +240,7 @@ def _named(name: str, text: str) -> str:
 
 
 def _require_verdicts(names: Sequence[str]) -> None:
-    known = (*get_args(Verdict), NO_COUNTEREXAMPLE)
+    known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
@@ -332,14 +321,14 @@ class _PointCheck:
 
 def _sampled(
     asking: _PointCheck, demands: Demands, draws: Iterator[dict[str, Array]]
-) -> tuple[_AtPoint, Sampling, set[Verdict]]:
+) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts that do not pass."""
     from gradcli.reference.deadline import is_over_time
 
     worst: _AtPoint | None = None
     is_whole, note = True, ""
-    counts: dict[Verdict, int] = dict.fromkeys(SEVERITY, 0)
-    failing: set[Verdict] = set()
+    counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
+    failing: set[results.Verdict] = set()
     points = demands.points or 0
     for n, drawn in enumerate(counted("point", draws, points)):
         try:
@@ -361,13 +350,13 @@ def _sampled(
         raise AssertionError("there is at least one point")
     worst = worst if is_whole else worst.of_sample(note)
     found = {verdict: count for verdict, count in counts.items() if count}
-    sampling = Sampling(sum(found.values()), demands.seed, demands.boxes, found, worst.question.arrays)
+    sampling = results.Sampling(sum(found.values()), demands.seed, demands.boxes, found, worst.question.arrays)
     return worst, sampling, failing
 
 
 def _readings(
     look: _AtPoint, derived: Derived, tolerance: Tolerance, *, has_differences: bool
-) -> tuple[dict[str, Any], Check]:
+) -> tuple[dict[str, Any], results.Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
 
@@ -388,7 +377,7 @@ def _readings(
     return found, replace(check, notes=(*check.notes, note)) if note else check
 
 
-def _differences(question: Question, entries: Sequence[Entry], v: Array | None) -> tuple[Differences, str]:
+def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
     from gradcli.autodiff.jacobians import PRODUCT, Column, differences
     from gradcli.crosscheck.point import flat
@@ -402,7 +391,7 @@ def _differences(question: Question, entries: Sequence[Entry], v: Array | None) 
             position = flat(entry.column, question.arrays[entry.variable].shape)
             places[entry.variable, position, row] = entry
             wanted.setdefault((entry.variable, position), []).append(row)
-    found: dict[Entry, tuple[float, float]] = {}
+    found: dict[results.Entry, tuple[float, float]] = {}
     with time_limit():
         for place, quotient in differences(question.program, question.arrays, wanted, v):
             found[places[place]] = quotient
@@ -429,7 +418,7 @@ def _claims(
     expected: Mapping[str, Value],
     tolerance: Tolerance,
     demands: Demands,
-) -> tuple[Claim, ...]:
+) -> tuple[results.Claim, ...]:
     if not claims and not expected:
         return ()
     from gradcli.claims import Subject, claimed, claimed_anew, expected as compared
@@ -443,7 +432,7 @@ def _claims(
         there = question.at(at)
         return Subject.of(there.program, there.shapes, name, look.v), not any(boundaries(there))
 
-    def claim(name: str, text: str) -> Claim:
+    def claim(name: str, text: str) -> results.Claim:
         if question.is_of_point:
             of = partial(subject_at, name)
             return claimed_anew(of, text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)

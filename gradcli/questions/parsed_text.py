@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Container, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
@@ -19,15 +20,51 @@ if TYPE_CHECKING:
     from gradcli.questions.columns import Plan
 
 
-def _or_formula(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A derivative by numbers, or where it is asked for at no point, its formula."""
+class CommonOptions(TypedDict, total=False):
+    """The options of all questions at a point."""
 
+    wrt: Sequence[str] | None
+    dtype: Dtype | None
+
+
+class JudgedOptions(CommonOptions, total=False):
+    """Those of answers whose numbers are compared with the reference."""
+
+    check: bool
+
+
+class PointOptions(JudgedOptions, total=False):
+    """Those of answers that there may be one of for each of many points."""
+
+    points_of: Sequence[str]
+
+
+_SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions, PointOptions)}
+
+
+def _public(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose errors are without our frames, and that takes the options that its signature spells out.
+
+    A derivative is one by numbers, or where it is asked for at no point, its formula.
+    """
+    signature = inspect.signature(method)
+    *own, last = signature.parameters.values()
+    if last.annotation in _SHARED:
+        shared = inspect.signature(ParsedText._asked).parameters.values()
+        spelled = (one.replace(kind=last.KEYWORD_ONLY) for one in shared if one.name in _SHARED[last.annotation])
+        signature = signature.replace(parameters=[*own, *spelled])
+
+    @brief
     @wraps(method)
-    def asked(self: Any, at: Any = None, *args: Any, **options: Any) -> Any:
-        if at is None and not args and self.wants_formula(options):
+    def asked(self: Any, *args: Any, **options: Any) -> Any:
+        at, *others = args or (options.get("at"),)
+        if method.__name__ in DERIVATIVES and at is None and not others and self.wants_formula(options.keys() - {"at"}):
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
-        return method(self, at, *args, **options)
+        if not options.keys() <= signature.parameters.keys():
+            signature.bind(self, *args, **options)  # which refuses what it does not know
+        return method(self, *args, **options)
 
+    asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked
 
 
@@ -51,7 +88,7 @@ class ParsedText:
         """Let the methods of a class raise errors without our frames, and derivatives be formulas."""
         for name, method in [*vars(cls).items()]:
             if callable(method) and not name.startswith("_"):
-                setattr(cls, name, brief(_or_formula(method) if name in DERIVATIVES else method))
+                setattr(cls, name, _public(method))
 
     @brief
     def __init__(self, expression: str) -> None:
@@ -117,9 +154,8 @@ class ParsedText:
     def _asked(
         self,
         at: Inputs | None,
-        wrt: Sequence[str] | None,
-        dtype: Dtype | None,
-        *,
+        wrt: Sequence[str] | None = None,
+        dtype: Dtype | None = None,
         check: bool = True,
         points_of: Sequence[str] = (),
     ) -> Inquiry:

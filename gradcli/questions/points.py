@@ -32,7 +32,7 @@ from gradcli.questions.question import (
     require_one_element,
     rounded,
 )
-from gradcli.results import VJP, Check, Evaluation, Gradient, Jacobian
+from gradcli.results import VJP, Check, Evaluation, Jacobian
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints
@@ -144,24 +144,28 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
     return Evaluation(command="eval", value=found.value, check=verdict, **{**points.common, "wrt": ()})
 
 
-def product(inquiry: Inquiry, v: Value | None) -> VJP:
-    """The vector-Jacobian product of each point, with one v for all of them or one for each."""
-    points = points_of(inquiry)
-    weights = _weights(points, v, inquiry.snippet.v)
-    found, shared = _product(points, weights, check=inquiry.check)
-    return VJP(command="vjp", v=weights, vjp=found, **shared)
-
-
-def gradient(inquiry: Inquiry) -> Gradient:
-    """The gradient of each point.
+def product(inquiry: Inquiry, v: Value | None, command: str) -> VJP:
+    """The vector-Jacobian product of each point, with one v for all of them or one for each.
 
     Raises:
-        InputError: At one point, y has several elements.
+        InputError: The command is `grad`, and at one point y has several elements.
     """
     points = points_of(inquiry)
-    require_one_element(points.question, "grad")
-    found, shared = _product(points, np.ones((points.count, *points.question.shape)), check=inquiry.check)
-    return Gradient(command="grad", grad=found, **shared)
+    if command == "grad":
+        require_one_element(points.question, "grad")
+    weights = _weights(points, v, inquiry.snippet.v)
+    is_small = points.jacobian_entries <= JACOBIAN_ENTRIES
+    found = points.torch(v=weights, jacobian=is_small)
+    return VJP(
+        command="vjp",
+        v=weights,
+        vjp=found.vjp or {},
+        value=found.value,
+        jacobian=found.jacobian,
+        jacobian_omitted="" if is_small else points.question.too_many(JACOBIAN_ENTRIES, times=points.count),
+        **points.common,
+        **_checked(points, found, weights, check=inquiry.check),
+    )
 
 
 def jacobian(inquiry: Inquiry) -> Jacobian:
@@ -191,15 +195,6 @@ def _saved(points: Points) -> tuple[str, ...]:
         return ()
     of_all = f"that of all points at once is block-diagonal by {', '.join(names)}"
     return (f"each point has its own Jacobian; {of_all}, with {points.count:,} times as many entries, the others 0",)
-
-
-def _product(points: Points, v: Array, *, check: bool) -> tuple[Mapping[str, Array], dict[str, Any]]:
-    """The vector-Jacobian products, and the rest of an answer that gives them."""
-    is_small = points.jacobian_entries <= JACOBIAN_ENTRIES
-    found = points.torch(v=v, jacobian=is_small)
-    omitted = "" if is_small else points.question.too_many(JACOBIAN_ENTRIES, times=points.count)
-    shared = {"value": found.value, "jacobian": found.jacobian, "jacobian_omitted": omitted}
-    return found.vjp or {}, {**shared, **points.common, **_checked(points, found, v, check=check)}
 
 
 # -- v

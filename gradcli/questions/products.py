@@ -18,7 +18,7 @@ from gradcli.questions.judging import compared, first_derivatives, of_passes, of
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_one_element
-from gradcli.results import VJP, Array, Check, Gradient, Intermediate, Products
+from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Intermediate, Products
 
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
@@ -36,12 +36,14 @@ class ProductOptions:
         show: Names of intermediates, and of variables.
         loss: The text of what v is the derivative of.
         accumulate: Whether to show what `.grad` holds after each pass.
+        command: `grad`, if y must have one element.
     """
 
     vs: Sequence[Value] = ()
     show: Sequence[str] = ()
     loss: str | None = None
     accumulate: bool = False
+    command: str = "vjp"
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,11 @@ def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
         return _asked(inquiry, options, each=False).answers[0]
     from gradcli.questions.points import product
 
-    _require_no(inquiry, show=options.show, loss=options.loss)
-    return product(inquiry, options.vs[0] if options.vs else None)
+    for name, given in (("show", options.show), ("loss", options.loss)):
+        if given:
+            point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
+            raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
+    return product(inquiry, options.vs[0] if options.vs else None, options.command)
 
 
 def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
@@ -83,26 +88,13 @@ def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
 
 
 def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
-    """The gradient of a y of one element, or one for each of many points.
+    """The gradient of a y of one element, or one for each of many points: the product with v = 1.
 
     Raises:
         GradcliError: y has several elements; a name to show is none of the function's.
     """
-    if inquiry.points_of:
-        from gradcli.questions.points import gradient
-
-        _require_no(inquiry, show=show)
-        return gradient(inquiry)
-    question = inquiry.question(shares=not show)
-    require_one_element(question, "grad")
-    atoms = _named(question, show)
-    v = np.ones(question.shape, dtype=question.dtype)
-    remarked = of_passes(question)
-    kept = _kept(question, atoms, [v])
-    found, shared = product(question, v, check=inquiry.check)
-    shared["check"] = _with_adjoints(shared["check"], question, kept, 0, v)
-    shared["warnings"] = (*question.program.warnings, *remarked)
-    return Gradient(command="grad", grad=found, intermediates=kept.shown(0), **shared)
+    found = vjp(inquiry, ProductOptions(("ones",), show, command="grad"))
+    return Gradient(**{**_shared(found), "command": "grad"}, grad=found.vjp)
 
 
 def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
@@ -110,6 +102,8 @@ def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products
     vs, loss, snippet = options.vs, options.loss, inquiry.snippet
     own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, vs or None)
     question = own.question(shares=not options.show)
+    if options.command == "grad":
+        require_one_element(question, "grad")
     question = question if each else own.of_last(question, vs or loss or None)
     is_of_snippet = not vs and loss is None
     options = replace(options, accumulate=options.accumulate or (each and is_of_snippet and snippet.starts_anew))
@@ -117,18 +111,6 @@ def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products
     # The v of a snippet is that of all its passes together, where each has none of its own.
     given = [] if loss is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
     return products(question, given, options, extra, passes, check=inquiry.check)
-
-
-def _require_no(inquiry: Inquiry, **others: object) -> None:
-    """Refuse what is asked at one point only.
-
-    Raises:
-        UsageError: It is asked at many.
-    """
-    for name, given in others.items():
-        if given:
-            point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
-            raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
 
 
 def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
@@ -283,9 +265,12 @@ def _joined(answers: Sequence[VJP]) -> Products:
         from gradcli.crosscheck.summary import joined
 
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    own = ("answers", "check", "intermediates")
-    shared: dict[str, Any] = {one.name: getattr(first, one.name) for one in fields(Products) if one.name not in own}
-    return Products(answers=tuple(answers), check=check, **shared)
+    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
+
+
+def _shared(answer: VJP) -> dict[str, Any]:
+    """The fields that all answers of first derivatives have."""
+    return {one.name: getattr(answer, one.name) for one in fields(Differentiation)}
 
 
 def _numbered(check: Check, number: int) -> Check:

@@ -8,30 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from gradcli import results
 from gradcli.errors import TooLargeError
 from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directional, second
 from gradcli.report.numbers import digits
-from gradcli.results import (
-    NO_COUNTEREXAMPLE,
-    VJP,
-    Answer,
-    BackwardGraph,
-    Check,
-    Checking,
-    Claim,
-    ClosedForm,
-    Differentiation,
-    Entry,
-    FunctionPage,
-    GraphEdge,
-    GraphNode,
-    Improvement,
-    Jacobian,
-    Products,
-    Sampling,
-    StreamSummary,
-    Verdict,
-)
 from gradcli.results.verdicts import row_called
 
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
@@ -40,7 +20,7 @@ RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 _OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
 
 
-def entry(of: Entry, y: str) -> Notation:
+def entry(of: results.Entry, y: str) -> Notation:
     """Of the Jacobian, of vᵀJ, of y, or of a whole formula, for people; `y` is what the output is called.
 
     Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
@@ -68,13 +48,13 @@ def entry(of: Entry, y: str) -> Notation:
     return _OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 
-def plain_entry(of: Entry, y: str) -> str:
+def plain_entry(of: results.Entry, y: str) -> str:
     """The same in one ASCII word: `dy[0]/dx[1]`, `x[1]` for an entry of vᵀJ, `y[0]`, `Ju[0]`, `d2y/dx[0]dz[1]`."""
     found = entry(of, y).text.replace("(Ju)", "Ju").removeprefix("vTJ ")
     return found.replace(" ", "_")
 
 
-def status(claim: Claim) -> str:
+def status(claim: results.Claim) -> str:
     """What became of a claim; that nothing contradicts one that was not compared says nothing.
 
     >>> status(Claim("x", "0", "gradient", "no counterexample", 0))
@@ -97,7 +77,7 @@ def clipped(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
-def node_text(node: GraphNode) -> str:
+def node_text(node: results.GraphNode) -> str:
     """The variable of a leaf; else the text that the operation comes from, with the names of its result.
 
     >>> node_text(GraphNode(0, "MulBackward0", "x*y", ("z",)))
@@ -106,13 +86,13 @@ def node_text(node: GraphNode) -> str:
     return clipped(node.variable) or " = ".join([*map(clipped, node.tensors[:3]), node.line])
 
 
-def numbered(graph: BackwardGraph) -> Iterator[tuple[GraphEdge, str]]:
+def numbered(graph: results.BackwardGraph) -> Iterator[tuple[results.GraphEdge, str]]:
     """The edges, with the number of the input where there are several from one node."""
     count = Counter(edge.source for edge in graph.edges)
     return ((edge, str(edge.input) if count[edge.source] > 1 else "") for edge in graph.edges)
 
 
-def require_few_nodes(graph: BackwardGraph, form: str) -> None:
+def require_few_nodes(graph: results.BackwardGraph, form: str) -> None:
     """Refuse a graph that is too large to be written whole.
 
     Raises:
@@ -152,7 +132,7 @@ LONG_EXPRESSION = 400
 """Characters of an expression that are repeated above an answer."""
 
 
-def statement(answer: Answer | ClosedForm | Improvement) -> str:
+def statement(answer: results.Answer | results.ClosedForm | results.Improvement) -> str:
     """The function as it was typed, with a name for its value; the beginning of a long one."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:
@@ -165,11 +145,11 @@ def _has_names(expression: str) -> bool:
     return "\n" in expression or ";" in expression or expression.partition("=")[0].strip().isidentifier()
 
 
-def diagonal(answer: Differentiation) -> str:
+def diagonal(answer: results.Differentiation) -> str:
     """That Jacobians are diagonal, and what v = ones then gives: where v is that, and of the Jacobian itself."""
     found = [name for name in answer.wrt if name in answer.symbolic and answer.symbolic[name].structure == "diagonal"]
-    is_ones = isinstance(answer, VJP) and bool((answer.v == 1).all())
-    if not found or not (is_ones or isinstance(answer, Jacobian)) or answer.value.size <= (answer.points or 1):
+    is_ones = isinstance(answer, results.VJP) and bool((answer.v == 1).all())
+    if not found or not (is_ones or isinstance(answer, results.Jacobian)) or answer.value.size <= (answer.points or 1):
         return ""
     row = answer.symbolic[found[0]].cells[0].row
     own = ", ".join(name + row.removeprefix(answer.output) for name in found)
@@ -180,17 +160,17 @@ def diagonal(answer: Differentiation) -> str:
     return f"{blocks} {'is' if is_one else 'are'} diagonal: {what}{', ' if is_ones else '; '}{gives}"
 
 
-def accumulating(answer: Products) -> str:
+def accumulating(answer: results.Products) -> str:
     """What to know of passes that add up, or of one that others would add to."""
     return (AGAIN if len(answer.answers) > 1 else ONCE).replace("x.grad", f"{answer.wrt[0]}.grad")
 
 
-def judged(verdict: Verdict, *, proven: bool) -> str:
+def judged(verdict: results.Verdict, *, proven: bool) -> str:
     """A verdict, and whether the enclosure proves it."""
     return f"{verdict} (proven)" if proven else verdict
 
 
-def standing(check: Check) -> str:
+def standing(check: results.Check) -> str:
     """The verdict of a check and what it stands on: whether it is proven, of all entries or of a sample.
 
     >>> standing(Check("agree", 4, 4, 0.0, proven=True)), standing(Check("kink", 1, 1, 0.0))
@@ -207,7 +187,7 @@ def standing(check: Check) -> str:
     return f"{check.verdict} ({'proven, ' * check.proven}{extent(check)})"
 
 
-def extent(check: Check) -> str:
+def extent(check: results.Check) -> str:
     """How many entries a verdict is of."""
     if check.undecided and check.verdict != "unchecked":
         return undecided(check)
@@ -219,12 +199,12 @@ def extent(check: Check) -> str:
     return f"{whole}, a sample of the rest" if check.sampled else whole
 
 
-def undecided(check: Check) -> str:
+def undecided(check: results.Check) -> str:
     """Count what was tried and not decided; empty if there is nothing."""
     return f"{check.undecided:,} of {check.checked + check.undecided:,} undecided" if check.undecided else ""
 
 
-def of_sample(check: Check | None) -> str:
+def of_sample(check: results.Check | None) -> str:
     """That a verdict is not of all entries, in one line; empty if it is."""
     if check is None or not (check.sampled or check.undecided):
         return ""
@@ -232,36 +212,36 @@ def of_sample(check: Check | None) -> str:
     return f"{what}; with --require-all that exits with 1"
 
 
-def in_dtype(answer: Answer | Improvement) -> str:
+def in_dtype(answer: results.Answer | results.Improvement) -> str:
     """What it was computed in, where that is not the usual."""
     return "" if answer.dtype == "float64" else f" in {answer.dtype}"
 
 
-def covered(check: Check) -> tuple[str, str]:
+def covered(check: results.Check) -> tuple[str, str]:
     """How many entries were compared, and the largest error among them."""
     details = f" ({chosen(check)})" if chosen(check) else ""
     entries = f"{check.checked:,} of {check.entries:,}{details}"
     return entries, "none" if check.max_relative_error is None else f"{check.max_relative_error:.2g}"
 
 
-def chosen(check: Check) -> str:
+def chosen(check: results.Check) -> str:
     """How the entries were chosen, if they are not all alike."""
     zeros = f"{check.zeros:,} of them zero by structure" if check.zeros else ""
     return "; ".join(filter(None, [zeros, "" if check.chosen == "all" else check.chosen]))
 
 
-def claimed(claim: Claim) -> str:
+def claimed(claim: results.Claim) -> str:
     """What became of a claim, with the number of points where that matters."""
     match claim:
-        case Claim(status="agrees"):
+        case results.Claim(status="agrees"):
             return "agrees at this point"
-        case Claim(status="no counterexample"):
+        case results.Claim(status="no counterexample"):
             points = f"{claim.points:,} point{'s' * (claim.points > 1)}"
             return f"{NEITHER}: no counterexample in {points}" if claim.points else status(claim)
     return claim.status
 
 
-def counterexample(claim: Claim) -> str:
+def counterexample(claim: results.Claim) -> str:
     """Where a claim is wrong, and by what; empty if that is not known."""
     if claim.claimed is None or claim.truth is None:
         return ""
@@ -269,13 +249,13 @@ def counterexample(claim: Claim) -> str:
     return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
 
 
-def sampled(sampling: Sampling) -> str:
+def sampled(sampling: results.Sampling) -> str:
     """Which random points were looked at."""
     boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
     return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
 
 
-def conclusion(answer: Checking) -> str:
+def conclusion(answer: results.Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:
         allowed = [verdict for verdict in answer.allowed if verdict != "agree"]
@@ -283,7 +263,7 @@ def conclusion(answer: Checking) -> str:
         sample = f"{' on a sample' * check.sampled}: {extent(check)}" if check and of_sample(check) else ""
         return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
     claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
-    failing = ("refuted", "not compared", *(() if NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
+    failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
     failed = ((claims[word], word) for word in failing if claims[word])
     words = [*reversed(answer.failing), *(f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed)]
     words += [f"elsewhere {fault}" for fault in answer.elsewhere]
@@ -292,7 +272,7 @@ def conclusion(answer: Checking) -> str:
     return f"did not pass: {', '.join(words)}"
 
 
-def facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
+def facts(page: results.FunctionPage) -> Iterator[tuple[str, str]]:
     """What there is to say of a function, by what it is."""
     about = page.entry
     yield "computes", about.doc
@@ -314,7 +294,7 @@ def facts(page: FunctionPage) -> Iterator[tuple[str, str]]:
 _MOST_FINDINGS = 5
 
 
-def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str:
+def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool) -> str:
     """The lines for stderr; none where nobody waits for them and nothing is to be said.
 
     Args:
@@ -346,7 +326,7 @@ def summary(passage: StreamSummary, seconds: float, *, is_terminal: bool) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _finding(finding: Entry, passage: StreamSummary) -> str:
+def _finding(finding: results.Entry, passage: results.StreamSummary) -> str:
     note = f": {finding.note}" if finding.note else ""
     row = passage.called.get(finding.point or 0) or row_called(finding.point or 0)
     return f"{row}, {entry(finding, passage.output).pretty}, {finding.verdict}{note}"

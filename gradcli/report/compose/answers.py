@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Element, Form, Name, Notation, joined, second
 from gradcli.report import document as doc
 from gradcli.report.compose.chain_rule import chain_rule, product
@@ -46,24 +47,6 @@ from gradcli.report.wording import (
     sampled,
     statement,
 )
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Answer,
-    Array,
-    BackwardGraph,
-    Checking,
-    Differentiation,
-    Evaluation,
-    Explanation,
-    Formula,
-    Gradient,
-    Hessian,
-    Jacobian,
-    Judged,
-    Products,
-)
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
@@ -76,7 +59,7 @@ PRODUCT = Form("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\par
 IN_GRAD = Form("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 
 
-def is_small(answer: Differentiation) -> bool:
+def is_small(answer: results.Differentiation) -> bool:
     """Whether all of the Jacobian is shown."""
     columns = sum(answer.inputs[name].size for name in answer.wrt)
     return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
@@ -91,10 +74,10 @@ def elements(name: str, shape: tuple[int, ...]) -> list[str]:
 class Composer(Writer):
     """What composes answers."""
 
-    def nodes(self, answer: Answer) -> Iterator[doc.Node]:
+    def nodes(self, answer: results.Answer) -> Iterator[doc.Node]:
         """From top to bottom."""
         yield doc.Note(line(code(statement(answer))))
-        if isinstance(answer, BackwardGraph):
+        if isinstance(answer, results.BackwardGraph):
             yield from graph(answer, self)
             yield from map(note, answer.remarks)
             return
@@ -106,38 +89,38 @@ class Composer(Writer):
             return
         yield from self._given(answer)
         # The answer and the verdict are read first where a screen ends.
-        is_below = self.is_full or isinstance(answer, Checking)
-        is_below |= len(notes) <= MOST_BELOW and not isinstance(answer, Explanation)
+        is_below = self.is_full or isinstance(answer, results.Checking)
+        is_below |= len(notes) <= MOST_BELOW and not isinstance(answer, results.Explanation)
         yield from () if is_below else notes
-        if isinstance(answer, Judged) and answer.wrt:
+        if isinstance(answer, results.Judged) and answer.wrt:
             yield from long_formulas(answer, is_full=self.is_full)
         yield from self._numbers(answer)
-        if isinstance(answer, Differentiation):
-            yield from self._intermediates(answer.answers if isinstance(answer, Products) else [answer])
-        if not answer.wrt and not isinstance(answer, Checking | Evaluation):
+        if isinstance(answer, results.Differentiation):
+            yield from self._intermediates(answer.answers if isinstance(answer, results.Products) else [answer])
+        if not answer.wrt and not isinstance(answer, results.Checking | results.Evaluation):
             yield note(NO_VARIABLE)
-        if isinstance(answer, Judged):
+        if isinstance(answer, results.Judged):
             yield cross_check(answer, is_full=self.is_full)
         yield from formula_notes(answer)
         yield from notes if is_below else ()
 
-    def _notes(self, answer: Answer) -> Iterator[doc.Node]:
+    def _notes(self, answer: results.Answer) -> Iterator[doc.Node]:
         """What there is to say of what does not agree, and of the answer itself."""
-        if isinstance(answer, Judged):
+        if isinstance(answer, results.Judged):
             yield from self._findings(answer)
         yield from map(note, answer.remarks)
         if (
-            isinstance(answer, Differentiation)
+            isinstance(answer, results.Differentiation)
             and (self.is_full or not is_small(answer))
             and (words := diagonal(answer))
         ):
             yield note(words)
-        if isinstance(answer, Products) and answer.answers[0].accumulated:
+        if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(accumulating(answer))
-        if isinstance(answer, Checking):
+        if isinstance(answer, results.Checking):
             yield doc.Note(line(doc.Span(conclusion(answer), "good" if answer.passed else "bad")))
 
-    def _findings(self, answer: Judged) -> Iterator[doc.Node]:
+    def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
         """What does not agree, and how to write the function better."""
         check = answer.check
         if check is None:
@@ -162,13 +145,13 @@ class Composer(Writer):
 
     # -- what is given
 
-    def _given(self, answer: Answer) -> Iterator[doc.Node]:
-        arrays: dict[str, Array] = {**answer.inputs, answer.output: answer.value}
+    def _given(self, answer: results.Answer) -> Iterator[doc.Node]:
+        arrays: dict[str, results.Array] = {**answer.inputs, answer.output: answer.value}
         loss = loss_of(answer)
         match answer:
-            case VJP(v=v) | Explanation(v=v) | Checking(v=v) if v is not None:
+            case results.VJP(v=v) | results.Explanation(v=v) | results.Checking(v=v) if v is not None:
                 arrays["v"] = v
-            case JVP(u=u) | HVP(u=u):
+            case results.JVP(u=u) | results.HVP(u=u):
                 is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
                 arrays |= {"u" if is_one else f"u_{name}": array for name, array in u.items()}
         said = []
@@ -189,28 +172,28 @@ class Composer(Writer):
 
     # -- one number by another
 
-    def _equation(self, answer: Answer) -> doc.Note | None:
+    def _equation(self, answer: results.Answer) -> doc.Note | None:
         """What it is, its formula, its value and the verdict, in a line; None of more than one number."""
-        if len(answer.inputs) != 1 or answer.points is not None or not isinstance(answer, Judged):
+        if len(answer.inputs) != 1 or answer.points is not None or not isinstance(answer, results.Judged):
             return None
         (name,) = answer.inputs
         if answer.inputs[name].ndim or answer.value.ndim or answer.wrt != (name,):
             return None
-        if isinstance(answer, Differentiation) and answer.intermediates:
+        if isinstance(answer, results.Differentiation) and answer.intermediates:
             return None
         x, y = Name(name), Name(answer.output)
-        formula: Formula | None
+        formula: results.Formula | None
         place: Place = ("", None, name, (), ())
         match answer:
-            case Hessian():
+            case results.Hessian():
                 label, number, place = second(y, x, x), answer.hessian[name][name], ("hessian", name, name, (), ())
                 formula = answer.symbolic.get(name, {}).get(name)
-            case Gradient():
+            case results.Gradient():
                 label, number, formula = PARTIAL(y, x), answer.grad[name], answer.symbolic.get(name)
-            case VJP() if answer.v == 1 and answer.loss is None:
+            case results.VJP() if answer.v == 1 and answer.loss is None:
                 label, number, formula = PARTIAL(y, x), answer.vjp[name], answer.symbolic.get(name)
                 place = ("", None, name, None, ())
-            case Jacobian() if answer.jacobian is not None:
+            case results.Jacobian() if answer.jacobian is not None:
                 label, number, formula = PARTIAL(y, x), answer.jacobian[name], answer.symbolic.get(name)
             case _:
                 return None
@@ -227,61 +210,61 @@ class Composer(Writer):
 
     # -- the numbers asked for
 
-    def _numbers(self, answer: Answer) -> Iterator[doc.Node]:
+    def _numbers(self, answer: results.Answer) -> Iterator[doc.Node]:
         y = Name(answer.output)
         match answer:
-            case Explanation():
+            case results.Explanation():
                 yield from self._explanation(answer)
-            case Answer(wrt=()) if not isinstance(answer, Checking):
+            case results.Answer(wrt=()) if not isinstance(answer, results.Checking):
                 return
-            case Answer(points=int()):
+            case results.Answer(points=int()):
                 yield self._points(answer)
-            case Checking():
+            case results.Checking():
                 if answer.sampling is not None:
                     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
                     yield note(f"{sampled(answer.sampling)}: {verdicts}; the worst:")
                 if answer.opinions:
                     yield from opinions(answer, self)
                 yield from (claim_note(claim, answer, self) for claim in answer.claims)
-            case Products():
+            case results.Products():
                 yield self._products(answer)
                 yield from self._jacobian(answer)
-            case VJP():
+            case results.VJP():
                 if self.is_full or not is_small(answer):
                     yield self._vjp(answer)
                 yield from self._jacobian(answer)
-            case Jacobian(jacobian=blocks) if blocks is not None and not self.is_full and not is_small(answer):
+            case results.Jacobian(jacobian=blocks) if blocks is not None and not self.is_full and not is_small(answer):
                 wrong = wrong_of(answer)
                 yield self.arrays(
                     (PARTIAL(y, Name(name)), blocks[name], of_array(wrong, "", None, name)) for name in answer.wrt
                 )
-            case Jacobian():
+            case results.Jacobian():
                 yield from self._jacobian(answer)
-            case Gradient():
+            case results.Gradient():
                 yield self._row(answer, "gradient", "", answer.grad, lambda name: PARTIAL(y, Name(name)))
-            case JVP():
+            case results.JVP():
                 yield self._row(answer, "Ju", "jvp", {answer.output: answer.jvp}, lambda _: JU())
-            case HVP() | Hessian():
+            case results.HVP() | results.Hessian():
                 if self.is_full:
                     yield self._row(answer, "gradient", "gradient", answer.grad, lambda name: PARTIAL(y, Name(name)))
-                if isinstance(answer, Hessian):
+                if isinstance(answer, results.Hessian):
                     yield self._hessian(answer)
                 else:
                     yield self._row(answer, "Hu", "hvp", answer.hvp, lambda name: HU(Name(name)))
 
-    def _vjp(self, answer: VJP | Explanation) -> doc.Table:
+    def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
         """The product alone, a row a variable; unfolded, with the gradient of the loss of the function in one go."""
         wrong = wrong_of(answer)
-        rows: list[tuple[Notation, Array, Doubts]] = [
+        rows: list[tuple[Notation, results.Array, Doubts]] = [
             (IN_GRAD(Name(name)), answer.vjp[name], of_product(wrong, name, answer.v)) for name in answer.wrt
         ]
         if self.is_full and answer.loss is not None:
             rows += ((GRADIENT(Name(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
         return self.arrays(rows)
 
-    def _jacobian(self, answer: Differentiation) -> Iterator[doc.Node]:
+    def _jacobian(self, answer: results.Differentiation) -> Iterator[doc.Node]:
         """The blocks as one matrix, with v beside its rows and the product below; folded, none but a small one."""
-        if not self.is_full and (isinstance(answer, Products) or not is_small(answer)):
+        if not self.is_full and (isinstance(answer, results.Products) or not is_small(answer)):
             return
         if answer.jacobian is None:
             yield note(f"the Jacobian is left out: {answer.jacobian_omitted}")
@@ -290,7 +273,7 @@ class Composer(Writer):
         else:
             yield self._matrix(answer, self.rounded(answer.jacobian))
 
-    def _matrix(self, answer: Differentiation, blocks: Mapping[str, Array]) -> doc.Blocks:
+    def _matrix(self, answer: results.Differentiation, blocks: Mapping[str, results.Array]) -> doc.Blocks:
         y, wrong, names = answer.output, wrong_of(answer), answer.wrt
         shape, rows = answer.value.shape, answer.value.size
         columns = tuple(doc.Axis(name, answer.inputs[name].shape) for name in names)
@@ -303,7 +286,7 @@ class Composer(Writer):
         }
         head = (PARTIAL if len(names) == 1 else BY_SEVERAL)(Name(y), joined(list(map(Name, names))))
         block = tuple((PARTIAL(Name(y), Name(name)), blocks[name].reshape(rows, -1)) for name in names)
-        if not isinstance(answer, VJP | Explanation):
+        if not isinstance(answer, results.VJP | results.Explanation):
             return doc.Blocks(head, (doc.Axis(y, shape),), columns, (block,), marks)
         for n, name in enumerate(names):
             for j, verdict in of_product(wrong, name, answer.v).items():
@@ -314,12 +297,17 @@ class Composer(Writer):
             (PRODUCT(Name(y), Name(name)), self.rounded(answer.vjp[name]).reshape(1, -1)) for name in names
         )
         what = doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ())
-        instead = self._vjp(answer) if isinstance(answer, VJP) and not self.is_full else None
+        instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
         v = self.rounded(answer.v).reshape(-1)
         return doc.Blocks(head, (doc.Axis(y, shape), what), columns, (block, products), marks, v, instead)
 
     def _row(
-        self, answer: Judged, what: str, of: str, arrays: Mapping[str, Array], label: Callable[[str], Notation]
+        self,
+        answer: results.Judged,
+        what: str,
+        of: str,
+        arrays: Mapping[str, results.Array],
+        label: Callable[[str], Notation],
     ) -> doc.Table:
         """A quantity by its elements, in columns where they are few."""
         wrong, cells, columns = wrong_of(answer), [], []
@@ -335,7 +323,7 @@ class Composer(Writer):
                 cells.append(self.cell(array[at], wrong.get(place)))
         return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
-    def _hessian(self, answer: Hessian) -> doc.Table | doc.Blocks:
+    def _hessian(self, answer: results.Hessian) -> doc.Table | doc.Blocks:
         """All blocks as one matrix; folded, the blocks of a larger one."""
         y, wrong, shapes = Name(answer.output), wrong_of(answer), {name: answer.grad[name].shape for name in answer.wrt}
         sizes = {name: math.prod(shape) for name, shape in shapes.items()}
@@ -362,7 +350,7 @@ class Composer(Writer):
         head = second(y, names[0], names[0]) if len(names) == 1 else Name("Hessian")
         return doc.Blocks(head, axes, axes, blocks, marks)
 
-    def _products(self, answer: Products) -> doc.Table:
+    def _products(self, answer: results.Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""
         accumulates = answer.answers[0].accumulated is not None
         headers = ["v", *(f"vᵀJ {name}" for name in answer.wrt)]
@@ -377,7 +365,7 @@ class Composer(Writer):
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
 
-    def _points(self, answer: Answer) -> doc.Table:
+    def _points(self, answer: results.Answer) -> doc.Table:
         """A row for each point, or for those at the ends."""
         columns, count = points_columns(answer), answer.points or 0
         given = len(answer.points_of) + 1
@@ -389,10 +377,10 @@ class Composer(Writer):
         )
         return doc.Table(lines("point", *columns), tuple(rows), has_rules=self.is_full)
 
-    def _point(self, array: Array, is_answer: bool) -> doc.Line:
+    def _point(self, array: results.Array, is_answer: bool) -> doc.Line:
         return self.marked(array, {}, "strong" if is_answer else "plain")
 
-    def _intermediates(self, answers: Sequence[Differentiation]) -> Iterator[doc.Node]:
+    def _intermediates(self, answers: Sequence[results.Differentiation]) -> Iterator[doc.Node]:
         """Values and adjoints by name, an adjoint for each answer."""
         first, counts, rows = answers[0].intermediates, len(answers) > 1, []
         for name, kept in first.items():
@@ -408,7 +396,7 @@ class Composer(Writer):
 
     # -- the chain rule
 
-    def _explanation(self, answer: Explanation) -> Iterator[doc.Node]:
+    def _explanation(self, answer: results.Explanation) -> Iterator[doc.Node]:
         yield from chain_rule(answer, self)
         wrong = wrong_of(answer)
         for name in answer.wrt:
@@ -419,16 +407,16 @@ class Composer(Writer):
             yield from self._jacobian(answer)
 
 
-def points_columns(answer: Answer) -> Mapping[str, Array]:
+def points_columns(answer: results.Answer) -> Mapping[str, results.Array]:
     """What there is to show of each point, by its header."""
     y = answer.output
     found = {name: answer.inputs[name] for name in answer.points_of} | {y: answer.value}
     match answer:
-        case VJP():
+        case results.VJP():
             found |= {"v": answer.v} | {f"vᵀJ {name}": answer.vjp[name] for name in answer.wrt}
-        case Gradient():
+        case results.Gradient():
             found |= {f"gradient {name}": answer.grad[name] for name in answer.wrt}
-        case Jacobian(jacobian=blocks) if blocks is not None:
+        case results.Jacobian(jacobian=blocks) if blocks is not None:
             found |= {f"∂{y}/∂{name}": blocks[name] for name in answer.wrt}
     return found
 

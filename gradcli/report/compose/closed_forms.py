@@ -5,27 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement
 
+from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
 from gradcli.report import document as doc
 from gradcli.report.compose.marks import mark
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Answer,
-    Cell,
-    ClosedForm,
-    Differentiation,
-    Explanation,
-    Formula,
-    Hessian,
-    Judged,
-    Loss,
-    Products,
-    Verdict,
-)
 
 MOST_FORMULAS = 6
 """Formulas beside a verdict."""
@@ -56,7 +41,7 @@ def code(words: str) -> doc.Span:
     return doc.Span(words, "code")
 
 
-def closed_form(answer: ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
+def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
     """Formulas without numbers, and how to get these."""
     yield doc.Note(line(code(statement(answer))))
     sizes = [f"{name} ({', '.join(shape)}{',' * (len(shape) == 1)})" for name, shape in answer.shapes.items() if shape]
@@ -80,7 +65,7 @@ def closed_form(answer: ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
 # -- beside the verdict
 
 
-def long_formulas(answer: Judged | ClosedForm, *, is_full: bool) -> Iterator[doc.Table]:
+def long_formulas(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> Iterator[doc.Table]:
     """All formulas; in short, where they are long: above the numbers, which are then seen with the verdict."""
     found = list(equations(answer))
     if is_full and found:
@@ -90,7 +75,7 @@ def long_formulas(answer: Judged | ClosedForm, *, is_full: bool) -> Iterator[doc
         yield doc.Table(lines(header), tuple(lines(cell) for cell in cells), is_folded=True)
 
 
-def cross_check(answer: Judged | ClosedForm, *, is_full: bool) -> doc.Table:
+def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -> doc.Table:
     """The formulas unless they are above, the verdict, and how many entries it is of."""
     check = answer.check
     found = [] if is_full else list(equations(answer))
@@ -98,10 +83,10 @@ def cross_check(answer: Judged | ClosedForm, *, is_full: bool) -> doc.Table:
     verdict = line("not checked" if check is None else standing(check.verdict, proven=check.proven))
     if check is not None:
         extent = undecided(check) or f"{check.checked:,} of {check.entries:,}{', sampled' * check.sampled}"
-    if isinstance(answer, ClosedForm):
+    if isinstance(answer, results.ClosedForm):
         extent = f"{answer.check.checked:,} at {answer.check.chosen}"
     row: list[doc.Line] = [verdict, line(extent)]
-    if is_full and check is not None and not isinstance(answer, ClosedForm):
+    if is_full and check is not None and not isinstance(answer, results.ClosedForm):
         error = check.max_relative_error
         if how := chosen(check):
             row[1] = line(f"{extent.removesuffix(', sampled')} ({how})")
@@ -146,7 +131,7 @@ def _in_short(one: doc.Equation) -> str | doc.Inline:
     return one.right if length <= LONGEST else f"a formula of {length:,} characters, which --full shows"
 
 
-def standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
+def standing(verdict: results.Verdict, *, proven: bool = False) -> doc.Span:
     """A verdict with its sign, in its colour."""
     return doc.Span(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
@@ -154,10 +139,14 @@ def standing(verdict: Verdict, *, proven: bool = False) -> doc.Span:
 # -- all of them
 
 
-def formulas(answer: Judged | ClosedForm) -> doc.Table:
+def formulas(answer: results.Judged | results.ClosedForm) -> doc.Table:
     """The function, and a row for each formula or for the reason why there is none; or the formulas as a matrix."""
     found = list(all_formulas(answer))
-    if isinstance(answer, Differentiation) and len(found) == len(answer.wrt) and (matrix := _formula_matrix(found)):
+    if (
+        isinstance(answer, results.Differentiation)
+        and len(found) == len(answer.wrt)
+        and (matrix := _formula_matrix(found))
+    ):
         return matrix
     functions = [one.function for one in found if one.function is not None]
     rows = [doc.Equation(left, doc.Expression(right)) for left, right in functions[:1]]
@@ -169,7 +158,7 @@ def formulas(answer: Judged | ClosedForm) -> doc.Table:
     return doc.Table(lines("", "formula"), tuple(lines(doc.Symbol(row.left), row) for row in rows))
 
 
-def _formula_matrix(found: Sequence[Formula]) -> doc.Table | None:
+def _formula_matrix(found: Sequence[results.Formula]) -> doc.Table | None:
     """Formulas as a matrix, if they are written out as the entries of one."""
     cells = {(cell.row, cell.column): cell for formula in found for cell in formula.brief}
     rows, columns = (list(dict.fromkeys(key[n] for key in cells)) for n in (0, 1))
@@ -179,36 +168,36 @@ def _formula_matrix(found: Sequence[Formula]) -> doc.Table | None:
     return doc.Table(lines("J", *(f"∂/∂{column}" for column in columns)), tuple(body), is_numeric=True)
 
 
-def loss_of(answer: Answer | ClosedForm) -> Loss | None:
+def loss_of(answer: results.Answer | results.ClosedForm) -> results.Loss | None:
     """What v comes from, if it was given so."""
-    first = answer.answers[0] if isinstance(answer, Products) else answer
-    return first.loss if isinstance(first, VJP | Explanation) else None
+    first = answer.answers[0] if isinstance(answer, results.Products) else answer
+    return first.loss if isinstance(first, results.VJP | results.Explanation) else None
 
 
-def formula_notes(answer: Answer) -> Iterator[doc.Note]:
+def formula_notes(answer: results.Answer) -> Iterator[doc.Note]:
     """What names in formulas stand for, and where these were confirmed, each once."""
     shown = list(all_formulas(answer))
     yield from definitions(shown)
     yield from map(note, sorted({formula.note for formula in shown if formula.note}))
 
 
-def definitions(found: Iterable[Formula]) -> Iterator[doc.Note]:
+def definitions(found: Iterable[results.Formula]) -> Iterator[doc.Note]:
     """What names in formulas stand for, each once: where s[i] = ..., and m = ..."""
     known = {left.text: (left, right) for formula in found for left, right in formula.definitions}
     for n, (left, right) in enumerate(known.values()):
         yield doc.Note(line("and " if n else "where ", doc.Expression(_EQUATION(left, right))))
 
 
-def all_formulas(answer: Answer | ClosedForm) -> Iterator[Formula]:
+def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula]:
     """The formulas of an answer, whatever they are of."""
-    return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, Formula))
+    return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, results.Formula))
 
 
-def equations(answer: Answer | ClosedForm) -> Iterator[doc.Equation]:
+def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.Equation]:
     """What each formula is of, and the formula or why there is none."""
     for label, found, omitted in _blocks(answer):
         match found:
-            case Formula():
+            case results.Formula():
                 yield from map(_equation, found.brief)
             case Notation():
                 yield doc.Equation(label, doc.Expression(found))
@@ -216,16 +205,18 @@ def equations(answer: Answer | ClosedForm) -> Iterator[doc.Equation]:
                 yield doc.Equation(label, doc.Span(f"none: {omitted}"))
 
 
-def _equation(cell: Cell) -> doc.Equation:
+def _equation(cell: results.Cell) -> doc.Equation:
     return doc.Equation(cell.label, doc.Expression(cell.expression))
 
 
-def _blocks(answer: Answer | ClosedForm) -> Iterator[tuple[Notation, Formula | Notation | None, str]]:
+def _blocks(
+    answer: results.Answer | results.ClosedForm,
+) -> Iterator[tuple[Notation, results.Formula | Notation | None, str]]:
     """What each formula of an answer is of, the formula, and why there is none; a block of a Hessian once."""
     y = Name(answer.output)
     pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:
-        case ClosedForm(command=command, blocks=blocks, omitted=omissions):
+        case results.ClosedForm(command=command, blocks=blocks, omitted=omissions):
             yield from ((Name(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
             single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
             for row, column in pairs if command == "hessian" else single:
@@ -234,12 +225,12 @@ def _blocks(answer: Answer | ClosedForm) -> Iterator[tuple[Notation, Formula | N
                 yield label, blocks.get((row, column)), omissions.get((row, column), "")
                 if column in answer.matrices:
                     yield GRADIENT(Name(column), y), answer.matrices[column], ""
-        case JVP(symbolic=formula, symbolic_omitted=omitted):
+        case results.JVP(symbolic=formula, symbolic_omitted=omitted):
             yield JU(), formula, omitted
-        case Hessian(symbolic=found, symbolic_omitted=why):
+        case results.Hessian(symbolic=found, symbolic_omitted=why):
             for a, b in pairs:
                 yield second(y, Name(a), Name(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
-        case HVP() | Differentiation():
+        case results.HVP() | results.Differentiation():
             for name in answer.wrt:
-                label = HU(Name(name)) if isinstance(answer, HVP) else PARTIAL(y, Name(name))
+                label = HU(Name(name)) if isinstance(answer, results.HVP) else PARTIAL(y, Name(name))
                 yield label, answer.symbolic.get(name), answer.symbolic_omitted.get(name, "")

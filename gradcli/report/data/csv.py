@@ -16,29 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from gradcli import results
 from gradcli.errors import UsageError
 from gradcli.report.data.plain import cells, quantity
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
 from gradcli.report.wording import counterexample, plain_entry, status
-from gradcli.results import (
-    VJP,
-    Answer,
-    Array,
-    BackwardGraph,
-    Checking,
-    ClosedForm,
-    Explanation,
-    FunctionEntry,
-    Functions,
-    Hessian,
-    Improvement,
-    Jacobian,
-    Listing,
-    Products,
-    Result,
-    Source,
-)
 
 Row = Sequence[str]
 
@@ -47,7 +30,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 """Columns of a check; `left` and `right` are the one-sided derivatives at a kink."""
 
 
-def pieces(answer: Result, delimiter: str = ",") -> Iterator[str]:
+def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
     """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
@@ -66,31 +49,31 @@ def pieces(answer: Result, delimiter: str = ",") -> Iterator[str]:
         yield out.getvalue()
 
 
-def _table(answer: Result) -> tuple[Row, Iterable[Row]]:
+def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
     match answer:
-        case Source():
+        case results.Source():
             raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
-        case Functions():
+        case results.Functions():
             return _functions(answer)
-        case ClosedForm():
+        case results.ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
-        case Improvement():
+        case results.Improvement():
             return ["variable", "place", "bits_lost_before", "bits_lost_after"], _strips(answer)
-        case Checking():
+        case results.Checking():
             return OPINION, _checking(answer)
-        case Products():
+        case results.Products():
             accumulates = answer.answers[0].accumulated is not None
             return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer)
-        case Explanation():
+        case results.Explanation():
             return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
-        case BackwardGraph():
+        case results.BackwardGraph():
             header = ["tensor", "index", "data", "grad", "requires_grad", "grad_fn", "is_leaf", "retains_grad"]
             return header, _tensors(answer)
-        case Hessian():
+        case results.Hessian():
             return ["row_variable", "row", "column_variable", "column", "value"], _hessian(answer)
-        case Jacobian():
+        case results.Jacobian():
             return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
-        case VJP(accumulated=held) if held is not None:
+        case results.VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], _by_variable(answer, answer.vjp, held)
     _, asked = quantity(answer)
     is_named = isinstance(asked, Mapping)
@@ -114,26 +97,26 @@ def _index(position: Sequence[int]) -> str:
     return " ".join(map(str, position))
 
 
-def _entries(head: list[str], *arrays: Array) -> Iterator[list[str]]:
+def _entries(head: list[str], *arrays: results.Array) -> Iterator[list[str]]:
     """A row an element, in row-major order: what it is of, its index, and the numbers of all arrays there."""
     for position in np.ndindex(arrays[0].shape):
         yield [*head, _index(position), *(digits(array[position]) for array in arrays)]
 
 
-def _by_variable(answer: Answer, *quantities: Mapping[str, Array]) -> Iterator[list[str]]:
+def _by_variable(answer: results.Answer, *quantities: Mapping[str, results.Array]) -> Iterator[list[str]]:
     return (row for name in answer.wrt for row in _entries([name], *(held[name] for held in quantities)))
 
 
 # -- answers
 
 
-def _products(answer: Products) -> Iterator[list[str]]:
+def _products(answer: results.Products) -> Iterator[list[str]]:
     for number, one in enumerate(answer.answers, 1):
         held = [one.vjp] if one.accumulated is None else [one.vjp, one.accumulated]
         yield from ([str(number), *row] for row in _by_variable(answer, *held))
 
 
-def _jacobian(answer: Jacobian) -> Iterator[list[str]]:
+def _jacobian(answer: results.Jacobian) -> Iterator[list[str]]:
     """A row of J after the other; of many points, the first number of a row's index is that of the point."""
     for row in np.ndindex(answer.value.shape):
         at = [_index(row)] if answer.points is None else [str(row[0]), _index(row[1:])]
@@ -141,14 +124,14 @@ def _jacobian(answer: Jacobian) -> Iterator[list[str]]:
             yield from _entries([*at, name], np.asarray((answer.jacobian or {})[name][row]))
 
 
-def _hessian(answer: Hessian) -> Iterator[list[str]]:
+def _hessian(answer: results.Hessian) -> Iterator[list[str]]:
     for a in answer.wrt:
         for row in np.ndindex(answer.grad[a].shape):
             for b in answer.wrt:
                 yield from _entries([a, _index(row), b], np.asarray(answer.hessian[a][b][row]))
 
 
-def _checking(answer: Checking) -> Iterator[list[str]]:
+def _checking(answer: results.Checking) -> Iterator[list[str]]:
     """The opinions, then the claims; of a claim that is refuted, the truth and in words what it says instead."""
     kind = np.dtype(answer.dtype).type
     for one in answer.opinions:
@@ -169,7 +152,7 @@ def _number(number: float | None) -> str:
     return "" if number is None else digits(number)
 
 
-def _strips(answer: Improvement) -> Iterator[list[str]]:
+def _strips(answer: results.Improvement) -> Iterator[list[str]]:
     for strip in answer.strips:
         after = strip.after or (None,) * len(strip.places)
         for place, *bits in zip(strip.places, strip.before, after, strict=True):
@@ -177,7 +160,7 @@ def _strips(answer: Improvement) -> Iterator[list[str]]:
             yield [strip.variable, place if isinstance(place, str) else digits(place), *lost]
 
 
-def _explanation(answer: Explanation) -> Iterator[list[str]]:
+def _explanation(answer: results.Explanation) -> Iterator[list[str]]:
     for step in answer.steps:
         yield from _entries(["step", step.name, "", _typed(step.operation.text)], step.value)
     yield from _entries(["v", "v", "", ""], answer.v)
@@ -194,7 +177,7 @@ def _typed(words: str) -> str:
     return words.replace("…", "...")
 
 
-def _tensors(answer: BackwardGraph) -> Iterator[list[str]]:
+def _tensors(answer: results.BackwardGraph) -> Iterator[list[str]]:
     for tensor in answer.tensors:
         facts = [str(tensor.requires_grad), tensor.grad_fn or "", str(tensor.is_leaf), str(tensor.retains_grad)]
         grad = [] if tensor.grad is None else [tensor.grad]
@@ -202,15 +185,17 @@ def _tensors(answer: BackwardGraph) -> Iterator[list[str]]:
         yield from ([*row, *none, *facts] for row in _entries([tensor.name], tensor.data, *grad))
 
 
-def _functions(answer: Functions) -> tuple[Row, Iterable[Row]]:
-    if all(isinstance(part, Listing) and part.is_brief for part in answer.parts):
-        groups = [group for part in answer.parts if isinstance(part, Listing) for group in part.groups]
+def _functions(answer: results.Functions) -> tuple[Row, Iterable[Row]]:
+    if all(isinstance(part, results.Listing) and part.is_brief for part in answer.parts):
+        groups = [group for part in answer.parts if isinstance(part, results.Listing) for group in part.groups]
         return ["group", "name"], ([group, name] for group, names in groups for name in names)
     header = ["name", "group", "usage", "aliases", "spellings", "doc", "domain", "kinks", "step", "caveat"]
-    entries = [e for part in answer.parts for e in (part.entries if isinstance(part, Listing) else (part.entry,))]
+    entries = [
+        e for part in answer.parts for e in (part.entries if isinstance(part, results.Listing) else (part.entry,))
+    ]
     return header, map(_function, entries)
 
 
-def _function(entry: FunctionEntry) -> list[str]:
+def _function(entry: results.FunctionEntry) -> list[str]:
     names = [entry.name, entry.group, entry.usage, " ".join(entry.aliases), "; ".join(entry.spellings), entry.doc]
     return [*names, entry.domain, "; ".join(entry.kinks), str(entry.is_step), entry.caveat]

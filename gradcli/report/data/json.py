@@ -3,17 +3,18 @@
 Floats are the shortest that round-trip; numbers that are not finite are the strings `"NaN"`, `"Infinity"` and
 `"-Infinity"`, so that every JSON parser reads the line.
 
-A key is absent where its value is None (`known`), where there is nothing in it either (`some`), or never (`always`).
-What is behind a key is an attribute of the same name, an attribute of another, or made of the answer.
+A table has the keys of each class as words.  Key `a` is always there, `b?` unless its value is None, `c~` unless there
+is nothing in it; `d=e` has the value that is called e.  A value is an attribute, or one of `_MADE` of the object.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,82 +30,19 @@ SCHEMA = 1
 MOST_LOCAL = 10_000
 """Numbers of a local derivative that are written out, as many as of a Jacobian."""
 
-Getter = Callable[[Any], Any]
+Key = tuple[str, str, Callable[[Any], Any]]
+"""A key, its mark, and what gets its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key, the value behind it, and whether something with that value has the key."""
-
-    name: str
-    get: Getter
-    applies: Callable[[Any, Any], bool]
+def _symbolic(one: Any) -> Any:
+    """The formulas of an answer: by variable, by two of them, or the one of Ju."""
+    is_one = isinstance(one, results.ClosedForm) and one.command == "jvp"
+    return one.symbolic.get("") if is_one else one.symbolic
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Something by the keys of another than its own class."""
-
-    of: Any
-    keys: tuple[Key, ...]
-
-
-def _getter(source: str | Getter) -> Getter:
-    return source if callable(source) else lambda one: getattr(one, source)
-
-
-def always(name: str, source: str | Getter = "") -> Key:
-    """A key that is never absent."""
-    return Key(name, _getter(source or name), lambda one, value: True)
-
-
-def known(name: str, source: str | Getter = "") -> Key:
-    """A key that is absent where the value is None."""
-    return Key(name, _getter(source or name), lambda one, value: value is not None)
-
-
-def some(name: str, source: str | Getter = "") -> Key:
-    """A key that is absent where there is nothing to say: no text, no items, a count of none."""
-    return Key(name, _getter(source or name), lambda one, value: value is not None and bool(value))
-
-
-def _count(name: str, of: str) -> Key:
-    """How many there are, where not all are listed."""
-    return some(name, lambda one: getattr(one, name) if getattr(one, name) > len(getattr(one, of)) else 0)
-
-
-def _each(name: str, keys: tuple[Key, ...]) -> Key:
-    return always(name, lambda one: tuple(Record(item, keys) for item in getattr(one, name)))
-
-
-# -- verdicts
-
-FINDING = (
-    *(some("of"), *map(known, ("by", "variable", "point", "row", "column")), always("verdict")),
-    *(*map(known, ("torch", "reference", "relative_error")), always("note"), known("one_sided"), always("proven")),
-)
-
-OPINION = (
-    *(*map(known, ("variable", "row", "column")), always("verdict"), always("proven"), always("torch")),
-    *map(known, ("formula", "reference", "radius", "difference", "difference_error", "relative_error", "ulps")),
-    *(known("one_sided"), some("note")),
-)
-
-
-def _opinions(answer: results.Checking) -> tuple[Record, ...]:
-    """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
-    kind = np.dtype(answer.dtype).type
-    return tuple(Record(replace(one, torch=kind(one.torch)), OPINION) for one in answer.opinions)
-
-
-# -- what most answers have
-
-_HEAD = (always("schema", lambda one: SCHEMA), always("command"), always("expression"), always("dtype"))
-_ANSWER = (
-    *_HEAD,
-    *(some("points_of"), known("points")),
-    *(always("inputs"), always("wrt"), always("value")),
-)
+def _repeating(one: Any) -> Any:
+    """The formulas that have names for what they repeat, in which those of vᵀJ come first."""
+    return getattr(one, "products", None) or _symbolic(one)
 
 
 def _shortened(symbolic: Any) -> Any:
@@ -127,37 +65,15 @@ def _names(symbolic: Any) -> dict[str, Notation]:
     return {}
 
 
-_BRIEF = (
-    some("brief", lambda one: _shortened(one.symbolic)),
-    some("where", lambda one: _names(one.symbolic)),
-)
-"""Beside formulas that repeat something: the same with a name for it, and what that stands for."""
+def _structures(one: Any) -> dict[str, str]:
+    blocks = one.blocks if isinstance(one, results.ClosedForm) else {("", name): f for name, f in one.symbolic.items()}
+    return {name: formula.structure for (_, name), formula in blocks.items() if formula.structure}
 
-_DERIVATIVE = (
-    some("intermediates"),
-    known("jacobian"),
-    some("jacobian_omitted"),
-    always("symbolic"),
-    *_BRIEF,
-    some("structure", lambda one: {name: f.structure for name, f in one.symbolic.items() if f.structure}),
-    some("symbolic_omitted"),
-)
-_REMARKS = (some("remarks"), some("warnings"))
-_END = (known("check"), *_REMARKS)
-_FORMULAS = (always("symbolic"), *_BRIEF, some("symbolic_omitted"))
 
-_LOSS = (
-    *(always("expression"), always("value"), some("inputs")),
-    known("symbolic", "formula"),
-    some("symbolic_omitted", lambda one: "" if one.formula else one.formula_omitted),
-    *(always("gradient"), known("check")),
-)
-_PAGE_DERIVATIVE = (
-    always("expression", lambda page: page.derivative.expression),
-    always("symbolic", lambda page: page.derivative.symbolic),
-    always("symbolic_omitted", lambda page: page.derivative.symbolic_omitted),
-    always("note", "derivative_note"),
-)
+def _opinions(answer: results.Checking) -> list[dict[str, Any]]:
+    """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
+    kind = np.dtype(answer.dtype).type
+    return [_object(replace(one, torch=kind(one.torch)), OPINION) for one in answer.opinions]
 
 
 def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
@@ -165,119 +81,110 @@ def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
     return graph.nodes
 
 
+def _page_derivative(page: results.FunctionPage) -> dict[str, Any]:
+    found = {key: getattr(page.derivative, key) for key in ("expression", "symbolic", "symbolic_omitted")}
+    return {**found, "note": page.derivative_note}
+
+
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "schema": lambda one: SCHEMA,
+    "symbolic": _symbolic,
+    "brief": lambda one: _shortened(_repeating(one)),
+    "where": lambda one: _names(_repeating(one)),
+    "structure": _structures,
+    "omitted_blocks": lambda one: one.nested(one.omitted),
+    "loss_and_agrees": lambda one: one.loss and {**value(one.loss), "agrees": one.loss_agrees},
+    "why_no_formula": lambda one: "" if one.formula else one.formula_omitted,
+    "findings": lambda one: [_object(finding, FINDING) for finding in one.findings],
+    "opinions": _opinions,
+    "nodes": _nodes,
+    "edges": lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges),
+    "how_chosen": lambda one: one.chosen if one.chosen != "all" else "",
+    "part": lambda one: one.entry if all(one.entry) else (),
+    "small_local": lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None,
+    "shape": lambda one: one.data.shape,
+    "page_derivative": _page_derivative,
+    "page_example": lambda one: {"command": one.example_command, "answer": one.example},
+    "default": lambda one: ... if one.is_required else one.default,
+}
+"""Values that are no attributes; `...` of one that is absent."""
+
+
+def _count(name: str, one: Any) -> int:
+    """How many there are, where not all are listed."""
+    found: int = getattr(one, name)
+    return found if found > len(getattr(one, name.removesuffix("_count"))) else 0
+
+
+def _keys(words: str) -> tuple[Key, ...]:
+    """The keys of one class."""
+    found = []
+    for word in words.split():
+        name, _, source = word.rstrip("?~").partition("=")
+        source = source or name
+        get = partial(_count, name) if name.endswith("_count") else _MADE.get(source, attrgetter(source))
+        found.append((name, word[-1], get))
+    return tuple(found)
+
+
+FINDING: tuple[Key, ...] = _keys(
+    "of~ by? variable? point? row? column? verdict torch? reference? relative_error? note one_sided? proven"
+)
+OPINION: tuple[Key, ...] = _keys(
+    "variable? row? column? verdict proven torch formula? reference? radius? difference? difference_error? "
+    "relative_error? ulps? one_sided? note~"
+)
+
+_HEAD = "schema command expression dtype "
+_ANSWER = f"{_HEAD} points_of~ points? inputs wrt value "
+_FORMULAS = " symbolic brief~ where~ symbolic_omitted~ "
+_DERIVATIVE = " intermediates~ jacobian? jacobian_omitted~ symbolic brief~ where~ structure~ symbolic_omitted~ "
+_REMARKS = " remarks~ warnings~"
+_END = f" check? {_REMARKS}"
+
 KEYS: Mapping[type, tuple[Key, ...]] = {
-    results.Evaluation: (*(key for key in _ANSWER if key.name != "wrt"), *_END),
-    results.VJP: (*_ANSWER, always("v"), always("vjp"), known("accumulated"), known("loss"), *_DERIVATIVE, *_END),
-    results.Gradient: (*_ANSWER, always("grad"), *_DERIVATIVE, *_END),
-    results.Jacobian: (*_ANSWER, *_DERIVATIVE, *_END),
-    results.JVP: (*_ANSWER, always("u"), always("jvp"), known("symbolic"), *_BRIEF, some("symbolic_omitted"), *_END),
-    results.Hessian: (*_ANSWER, always("grad"), always("hessian"), *_FORMULAS, *_END),
-    results.HVP: (*_ANSWER, always("u"), always("grad"), always("hvp"), *_FORMULAS, *_END),
-    results.Explanation: (
-        *_ANSWER,
-        *(always("output"), always("v"), always("vjp")),
-        *(always("steps"), _count("steps_count", "steps")),
-        *(always("adjoints"), _count("adjoints_count", "adjoints")),
-        known("loss", lambda one: one.loss and Record(one.loss, (*_LOSS, always("agrees", lambda _: one.loss_agrees)))),
-        *_DERIVATIVE,
-        *_END,
-    ),
-    results.Checking: (
-        *_ANSWER,
-        *(known("v"), known("vjp")),
-        *_DERIVATIVE,
-        known("check"),
-        always("opinions", _opinions),
-        _count("opinions_count", "opinions"),
-        some("claims"),
-        known("sampling"),
-        *(always("allowed"), always("passed"), some("elsewhere")),
-        *_REMARKS,
-    ),
-    results.BackwardGraph: (
-        *_ANSWER,
-        known("v"),
-        always("tensors"),
-        always("nodes", _nodes),
-        always("edges", lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges)),
-        some("notes"),
-        *_REMARKS,
-    ),
-    results.Improvement: (
-        *(*_HEAD, some("inputs"), some("in", "ranges"), always("wrt")),
-        *(always("outcome"), always("form"), some("reasons"), some("same"), some("domain"), some("switches")),
-        *(always("bits"), always("points"), known("before"), known("after"), some("strips")),
-        *(some("notes"), always("passed"), some("warnings")),
-    ),
-    results.BitsLost: tuple(map(always, ("worst", "mean"))),
-    results.Strip: (some("variable"), always("places"), always("before"), some("after")),
-    results.ClosedForm: (
-        *(key for key in _HEAD if key.name != "dtype"),
-        *(always("wrt"), always("shapes")),
-        some("vjp", "products"),
-        always("symbolic", lambda one: one.symbolic.get("") if one.command == "jvp" else one.symbolic),
-        some("brief", lambda one: _shortened(one.products or one.symbolic.get("", one.symbolic))),
-        some("where", lambda one: _names(one.products or one.symbolic)),
-        some("matrix", "matrices"),
-        some("structure", lambda one: {name: f.structure for (_, name), f in one.blocks.items() if f.structure}),
-        some("symbolic_omitted", lambda one: one.nested(one.omitted)),
-        *_END,
-    ),
-    results.Source: (*_HEAD, always("inputs"), always("wrt"), always("language"), always("source"), some("warnings")),
-    # parts of answers
-    results.Check: (
-        *map(always, ("verdict", "entries", "checked", "max_relative_error")),
-        _each("findings", FINDING),
-        *(always("proven"), always("sampled")),
-        _count("findings_count", "findings"),
-        some("zero_by_structure", "zeros"),
-        some("undecided"),
-        some("chosen", lambda one: one.chosen if one.chosen != "all" else ""),
-        some("notes"),
-        known("rewrite"),
-    ),
-    results.Rewrite: tuple(map(always, ("expression", "reason", "verdict"))),
-    results.Claim: (
-        *(always("variable"), always("claim", "text"), always("of"), always("status"), always("points")),
-        *map(known, ("entry", "claimed", "truth", "at", "v")),
-        *(some("mistake"), some("note")),
-    ),
-    results.Sampling: tuple(map(always, ("points", "seed", "boxes", "verdicts", "worst"))),
-    results.Loss: _LOSS,
-    results.Intermediate: (always("value"), always("grad")),
-    results.Step: (always("name"), always("operation"), always("value")),
-    results.Adjoint: (
-        *(always("name"), always("value"), some("rule_name", "rule"), known("verdict")),
-        *(always("terms"), _count("terms_count", "terms")),
-    ),
-    results.Term: (
-        always("from", "source"),
-        some("rule_name", "rule"),
-        some("entry", lambda one: one.entry if all(one.entry) else ()),
-        *(some("formula"), some("rule", "words")),
-        known("local", lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None),
-        always("value"),
-    ),
-    results.GraphTensor: (
-        *(always("name"), always("shape", lambda one: one.data.shape), always("data")),
-        *map(always, ("requires_grad", "grad", "grad_fn", "is_leaf", "retains_grad")),
-    ),
-    results.GraphNode: (always("id"), always("name"), some("tensors"), some("line"), some("variable")),
-    # the list of functions
-    results.FunctionEntry: (
-        *map(always, ("name", "group", "usage", "parameters", "aliases", "spellings", "doc", "domain", "kinks")),
-        *(always("step", "is_step"), always("caveat")),
-    ),
-    results.Parameter: (
-        *(always("name"), always("constant", "is_constant"), always("required", "is_required")),
-        Key("default", lambda one: one.default, lambda one, default: not one.is_required),
-    ),
-    results.Meaning: (some("case"), always("text")),
-    results.FunctionPage: (
-        *(always("meaning", "meanings"), always("meaning_note"), always("inner_kinks")),
-        always("derivative", lambda one: Record(one, _PAGE_DERIVATIVE)),
-        always("example", lambda one: {"command": one.example_command, "answer": one.example}),
-    ),
+    kind: _keys(words)
+    for kind, words in {
+        results.Evaluation: f"{_HEAD} points_of~ points? inputs value {_END}",
+        results.VJP: f"{_ANSWER} v vjp accumulated? loss? {_DERIVATIVE} {_END}",
+        results.Gradient: f"{_ANSWER} grad {_DERIVATIVE} {_END}",
+        results.Jacobian: _ANSWER + _DERIVATIVE + _END,
+        results.JVP: f"{_ANSWER} u jvp symbolic? brief~ where~ symbolic_omitted~ {_END}",
+        results.Hessian: f"{_ANSWER} grad hessian {_FORMULAS} {_END}",
+        results.HVP: f"{_ANSWER} u grad hvp {_FORMULAS} {_END}",
+        results.Explanation: f"{_ANSWER} output v vjp steps steps_count~ adjoints adjoints_count~ loss=loss_and_agrees?"
+        + _DERIVATIVE
+        + _END,
+        results.Checking: f"{_ANSWER} v? vjp? {_DERIVATIVE} check? opinions opinions_count~ claims~ sampling? allowed "
+        f"passed elsewhere~ {_REMARKS}",
+        results.BackwardGraph: f"{_ANSWER} v? tensors nodes edges notes~ {_REMARKS}",
+        results.Improvement: f"{_HEAD} inputs~ in=ranges~ wrt outcome form reasons~ same~ domain~ switches~ bits "
+        "points before? after? strips~ notes~ passed warnings~",
+        results.BitsLost: "worst mean",
+        results.Strip: "variable~ places before after~",
+        results.ClosedForm: "schema command expression wrt shapes vjp=products~ symbolic brief~ where~ "
+        f"matrix=matrices~ structure~ symbolic_omitted=omitted_blocks~ {_END}",
+        results.Source: f"{_HEAD} inputs wrt language source warnings~",
+        # parts of answers
+        results.Check: "verdict entries checked max_relative_error findings proven sampled findings_count~ "
+        "zero_by_structure=zeros~ undecided~ chosen=how_chosen~ notes~ rewrite?",
+        results.Rewrite: "expression reason verdict",
+        results.Claim: "variable claim=text of status points entry? claimed? truth? at? v? mistake~ note~",
+        results.Sampling: "points seed boxes verdicts worst",
+        results.Loss: "expression value inputs~ symbolic=formula? symbolic_omitted=why_no_formula~ gradient check?",
+        results.Intermediate: "value grad",
+        results.Step: "name operation value",
+        results.Adjoint: "name value rule_name=rule~ verdict? terms terms_count~",
+        results.Term: "from=source rule_name=rule~ entry=part~ formula~ rule=words~ local=small_local? value",
+        results.GraphTensor: "name shape data requires_grad grad grad_fn is_leaf retains_grad",
+        results.GraphNode: "id name tensors~ line~ variable~",
+        # the list of functions
+        results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
+        results.Parameter: "name constant=is_constant required=is_required default",
+        results.Meaning: "case~ text",
+        results.FunctionPage: "meaning=meanings meaning_note inner_kinks derivative=page_derivative "
+        "example=page_example",
+    }.items()
 }
 """The keys of each class, in order."""
 
@@ -371,14 +278,16 @@ def value(one: Any) -> Any:
             return {key: value(held) for key, held in one.items()}
         case tuple() | list():
             return [value(held) for held in one]
-        case Record(of=held, keys=keys):
-            return _object(held, keys)
     return _object(one, KEYS[type(one)])
 
 
 def _object(one: Any, keys: tuple[Key, ...]) -> dict[str, Any]:
-    found = ((key, key.get(one)) for key in keys)
-    return {key.name: value(held) for key, held in found if key.applies(one, held)}
+    found = ((name, mark, get(one)) for name, mark, get in keys)
+    return {name: value(held) for name, mark, held in found if not _is_absent(mark, held)}
+
+
+def _is_absent(mark: str, held: Any) -> bool:
+    return held is ... or (mark in "?~" and held is None) or (mark == "~" and not held)
 
 
 # -- the text

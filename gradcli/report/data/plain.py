@@ -12,35 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from gradcli import results
 from gradcli.errors import InputError
 from gradcli.report.numbers import digits, spaced
 from gradcli.report.wording import plain_entry, status
-from gradcli.results import (
-    HVP,
-    JVP,
-    VJP,
-    Answer,
-    Array,
-    BackwardGraph,
-    Cell,
-    Checking,
-    ClosedForm,
-    Differentiation,
-    Explanation,
-    Functions,
-    Gradient,
-    Hessian,
-    Improvement,
-    Jacobian,
-    Listing,
-    Products,
-)
 
 _QUANTITIES = ("v", "u", "vjp", "accumulated", "grad", "jvp", "hvp", "hessian")
 """What an answer may have beside its value, by the name of the attribute."""
 
 
-def pieces(answer: Answer | ClosedForm | Functions | Improvement) -> Iterator[str]:
+def pieces(answer: results.Answer | results.ClosedForm | results.Functions | results.Improvement) -> Iterator[str]:
     """vᵀJ, Hu or the gradient, variable after variable in the order of `wrt`; J or the Hessian as one matrix; Ju; y.
 
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
@@ -51,19 +32,19 @@ def pieces(answer: Answer | ClosedForm | Functions | Improvement) -> Iterator[st
     Of an improvement, the form alone.  Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
-        case Functions():
+        case results.Functions():
             yield from (f"{line}\n" for line in _functions(answer))
-        case Improvement():
+        case results.Improvement():
             yield f"{answer.form}\n"
-        case ClosedForm():
+        case results.ClosedForm():
             yield from (f"{cell.text}\n" for cell in cells(answer))
-        case Checking():
+        case results.Checking():
             yield from (f"{line}\n" for line in _checking(answer))
-        case Products(points=None):
+        case results.Products(points=None):
             yield from itertools.chain.from_iterable(map(pieces, answer.answers))
-        case Explanation():
+        case results.Explanation():
             yield from (f"{line}\n" for line in _explanation(answer))
-        case BackwardGraph():
+        case results.BackwardGraph():
             yield from (f"{line}\n" for line in _edges(answer))
         case _:
             for row in _numbers(answer):
@@ -71,7 +52,7 @@ def pieces(answer: Answer | ClosedForm | Functions | Improvement) -> Iterator[st
                 yield "\n"
 
 
-def cells(answer: ClosedForm) -> Iterator[Cell]:
+def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
     """The formulas of the command's own quantity; of a Hessian, a block and its mirror image once."""
     blocks = answer.products.values() or [
         formula
@@ -81,33 +62,33 @@ def cells(answer: ClosedForm) -> Iterator[Cell]:
     return (cell for formula in blocks for cell in formula.cells)
 
 
-def _numbers(answer: Answer) -> Iterable[Array]:
+def _numbers(answer: results.Answer) -> Iterable[results.Array]:
     """The rows of the command's own quantity."""
     _, held = quantity(answer)
     arrays = [held[name] for name in answer.wrt] if isinstance(held, Mapping) else [held]
     match answer:
-        case Jacobian():
+        case results.Jacobian():
             return _abreast([_matrix(block, answer.value.size) for block in arrays])
-        case Answer(points=int(points)):
+        case results.Answer(points=int(points)):
             return _abreast([array.reshape(points, -1) for array in arrays])
-        case Hessian():
+        case results.Hessian():
             return _hessian(answer)
-        case VJP(accumulated=accumulated) if accumulated is not None:
+        case results.VJP(accumulated=accumulated) if accumulated is not None:
             arrays = [accumulated[name] for name in answer.wrt]
     return (row for array in arrays for row in _rows(array))
 
 
-def _abreast(blocks: Sequence[Array]) -> Iterator[Array]:
+def _abreast(blocks: Sequence[results.Array]) -> Iterator[results.Array]:
     """Matrices side by side, a row at a time: together they may fill the memory."""
     return map(np.concatenate, zip(*blocks, strict=True))
 
 
-def _hessian(answer: Hessian) -> Iterator[Array]:
+def _hessian(answer: results.Hessian) -> Iterator[results.Array]:
     for a in answer.wrt:
         yield from _abreast([_matrix(answer.hessian[a][b], answer.grad[a].size) for b in answer.wrt])
 
 
-def _checking(answer: Checking) -> Iterator[str]:
+def _checking(answer: results.Checking) -> Iterator[str]:
     kind = np.dtype(answer.dtype).type
     for opinion in answer.opinions:
         truth = "none" if opinion.reference is None else digits(opinion.reference)
@@ -116,7 +97,7 @@ def _checking(answer: Checking) -> Iterator[str]:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
 
 
-def _explanation(answer: Explanation) -> Iterator[str]:
+def _explanation(answer: results.Explanation) -> Iterator[str]:
     for step in answer.steps:
         yield f"{step.name} = {step.operation.text.replace('…', '...')} = {_flat(step.value)}"
     yield f"v = {_flat(answer.v)}"
@@ -124,52 +105,52 @@ def _explanation(answer: Explanation) -> Iterator[str]:
         yield f"{adjoint.notation.text} = {_flat(adjoint.value)}"
 
 
-def _flat(array: Array) -> str:
+def _flat(array: results.Array) -> str:
     """All elements in row-major order."""
     return " ".join(str(n) if array.dtype == np.bool_ else digits(n) for n in array.reshape(-1))
 
 
-def _edges(graph: BackwardGraph) -> Iterator[str]:
+def _edges(graph: results.BackwardGraph) -> Iterator[str]:
     words = [f"{node.id} {node.name} {node.variable}".rstrip() for node in graph.nodes]
     yield from (f"{words[edge.source]} -> {words[edge.target]}" for edge in graph.edges)
 
 
-def _functions(answer: Functions) -> Iterator[str]:
+def _functions(answer: results.Functions) -> Iterator[str]:
     for part in answer.parts:
-        if isinstance(part, Listing) and part.is_brief:
+        if isinstance(part, results.Listing) and part.is_brief:
             yield from (f"{group}: {' '.join(names)}" for group, names in part.groups)
         else:
-            yield from (entry.name for entry in (part.entries if isinstance(part, Listing) else (part.entry,)))
+            yield from (entry.name for entry in (part.entries if isinstance(part, results.Listing) else (part.entry,)))
 
 
-def _rows(array: Array) -> list[Array]:
+def _rows(array: results.Array) -> list[results.Array]:
     columns = array.shape[-1] if array.ndim else 1
     return list(_matrix(array, array.size // columns)) if columns else []
 
 
-def _matrix(array: Array, rows: int) -> Array:
+def _matrix(array: results.Array, rows: int) -> results.Array:
     return array.reshape(rows, array.size // rows if rows else 0)
 
 
-def quantity(answer: Answer) -> tuple[str, Mapping[str, Array] | Array]:
+def quantity(answer: results.Answer) -> tuple[str, Mapping[str, results.Array] | results.Array]:
     """What the command is asked for, in words: by variable (of a Hessian, the diagonal blocks), or the one array.
 
     Shapes: those of the variables, J y.shape + x.shape; at many points with the points before.
     """
     match answer:
-        case Products():
+        case results.Products():
             return "vᵀJ", {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
-        case VJP() | Explanation():
+        case results.VJP() | results.Explanation():
             return "vᵀJ", answer.vjp
-        case Gradient():
+        case results.Gradient():
             return "the gradient", answer.grad
-        case HVP():
+        case results.HVP():
             return "Hu", answer.hvp
-        case Jacobian():
+        case results.Jacobian():
             return "the Jacobian", answer.jacobian or {}
-        case Hessian():
+        case results.Hessian():
             return "the Hessian", {name: blocks[name] for name, blocks in answer.hessian.items()}
-        case JVP():
+        case results.JVP():
             return "Ju", answer.jvp
     return "the value", answer.value
 
@@ -177,7 +158,7 @@ def quantity(answer: Answer) -> tuple[str, Mapping[str, Array] | Array]:
 # -- arrays
 
 
-def named(answer: Answer) -> dict[str, Array]:
+def named(answer: results.Answer) -> dict[str, results.Array]:
     """Inputs by their names, then `value`, `v`, `vjp_x`, `jacobian_x`, `hessian_x_z` and what else there is.
 
     An input that is called as one of these is `input_NAME`.
@@ -185,16 +166,17 @@ def named(answer: Answer) -> dict[str, Array]:
     found = {"value": answer.value}
     for quantity in _QUANTITIES:
         found |= _by(
-            quantity, _stacked(answer, quantity) if isinstance(answer, Products) else getattr(answer, quantity, None)
+            quantity,
+            _stacked(answer, quantity) if isinstance(answer, results.Products) else getattr(answer, quantity, None),
         )
     match answer:
-        case Explanation():
+        case results.Explanation():
             found |= _by("value", {step.name: step.value for step in answer.steps})
             found |= _by("adjoint", {adjoint.name: adjoint.value for adjoint in answer.adjoints})
-        case BackwardGraph():
+        case results.BackwardGraph():
             found |= _by("data", {tensor.name: tensor.data for tensor in answer.tensors})
             found |= _by("grad", {tensor.name: tensor.grad for tensor in answer.tensors})
-    if isinstance(answer, Differentiation):
+    if isinstance(answer, results.Differentiation):
         kept = answer.intermediates.items()
         found |= _by("value", {name: one.value for name, one in kept})
         found |= _by("adjoint", {name: one.grad for name, one in kept})
@@ -203,7 +185,7 @@ def named(answer: Answer) -> dict[str, Array]:
     return inputs | found
 
 
-def _by(name: str, held: Any) -> dict[str, Array]:
+def _by(name: str, held: Any) -> dict[str, results.Array]:
     """An array by its name, or several by their names behind it; nothing where there is none."""
     if held is None:
         return {}
@@ -212,7 +194,7 @@ def _by(name: str, held: Any) -> dict[str, Array]:
     return {name: held}
 
 
-def _stacked(answer: Products, quantity: str) -> Any:
+def _stacked(answer: results.Products, quantity: str) -> Any:
     """A quantity of all products, the first axis counting them."""
     held: list[Any] = [getattr(one, quantity, None) for one in answer.answers]
     if held[0] is None:
@@ -222,13 +204,13 @@ def _stacked(answer: Products, quantity: str) -> Any:
     return np.stack(held)
 
 
-def primary_array(answer: Answer) -> Array:
+def primary_array(answer: results.Answer) -> results.Array:
     """The command's own quantity.
 
     Raises:
         InputError: It has one array for each of several variables, or none.
     """
-    if isinstance(answer, Checking | BackwardGraph):
+    if isinstance(answer, results.Checking | results.BackwardGraph):
         raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
     what, held = quantity(answer)
     if not isinstance(held, Mapping):
