@@ -6,7 +6,7 @@ What has neither is decomposed by torch's own tables, down to calls that have on
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -41,9 +41,6 @@ MOST_LITERAL = 2**16
 
 _HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
 """Arguments that say how a tensor is held."""
-
-_ALONG_A_NUMBER = frozenset(["unfold"])
-"""Operations along a dimension that torch also takes of a number, as of one element."""
 
 
 class NoRowError(Exception):
@@ -226,11 +223,6 @@ class AtenLowering:
             bound.statics[parameter] = _static(parameter, given.get(parameter, default))
         return self.lowering.calls.made(row, bound.values, bound.constants, self.span)[0]
 
-    def _as_row(self, value: Value) -> Value:
-        """Append what has no dimension as a tensor of one element."""
-        is_number = isinstance(value, sympy.Basic) and self.shape(value) == ()
-        return self.row("reshape", value, (1,)) if is_number else value
-
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.
 
@@ -243,8 +235,6 @@ class AtenLowering:
             An atom, or a list of atoms; `NotImplemented` of what has no row.
         """
         name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
-        if name in _ALONG_A_NUMBER and self.shape(arguments["self"]) == ():
-            arguments = {key: self._as_row(value) for key, value in arguments.items()}
         known = self.rules if rules is None else rules
         rule = known.get(f"{name}.{overload}") or known.get(name)
         if rule is not None:
@@ -288,14 +278,3 @@ def _static(parameter: str, value: Any) -> Any:
         found = tuple(_static("", one) for one in value)
         return found[0] if len(found) == 1 and parameter == "dim" else found if found or parameter != "dim" else None
     return value
-
-
-def atoms_in(value: Any) -> Iterator[Atom]:
-    """List the values in nested lists and dictionaries."""
-    if isinstance(value, sympy.Basic):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from atoms_in(list(value.values()))
-    elif isinstance(value, tuple | list):
-        for one in value:
-            yield from atoms_in(one)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -317,19 +316,3 @@ for _name in ("var", "std"):
     ) -> Any:
         spread = _spread(a, row=row, self=self, dim=dim, keepdim=keepdim, **how)
         return [spread, a.row("mean", self, dim, keepdim)]
-
-
-# -- pieces
-
-
-@_rule("split split_with_sizes")
-def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
-    (given,), whole = sizes.values(), a.shape(self)[dim]
-    each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
-    ends = itertools.accumulate(each, initial=0)
-    return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
-
-
-@_rule("unbind")
-def _unbind(a: AtenLowering, self: Value, dim: int = 0) -> Any:
-    return [_select(a, self, dim, n) for n in range(a.shape(self)[dim])]

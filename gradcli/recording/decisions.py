@@ -59,17 +59,18 @@ class Decisions:
         if tensor.dtype is torch.bool:
             self.guards.append(Guard(self.recorder.operand(tensor, place), tensor, place.where, "", BRANCH))
         else:
-            self.left("float", tensor, place)
+            self.left("item", [tensor], place)
 
-    def left(self, called: str, tensor: Tensor, place: Place) -> None:
+    def left(self, called: str, tensors: Sequence[Tensor], place: Place) -> None:
         """Remark that numbers leave torch.
 
         Raises:
             InputError: They do in the forward of a custom function.
         """
-        if not self.recorder.knows(tensor):
+        known = [one for one in tensors if self.recorder.knows(one)]
+        if not known:
             return
-        if place.custom is not None and tensor.is_floating_point():
+        if place.custom is not None and any(one.is_floating_point() for one in known):
             raise InputError(
                 f"numbers leave torch by {called}(){place} in a forward of an autograd.Function: "
                 "its derivative is not known",

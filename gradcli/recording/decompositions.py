@@ -111,15 +111,6 @@ def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) 
     return torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
 
 
-def _linear_cross_entropy(x: Tensor, weight: Tensor, target: Tensor, bias: Tensor, *how: Any) -> Any:
-    """Compute at once what torch computes chunk by chunk."""
-    weights, reduction, ignored, smoothing, *_ = how
-    y = torch.nn.functional.linear(x, weight, bias)
-    loss = torch.nn.functional.cross_entropy
-    given = {"ignore_index": ignored, "reduction": reduction, "label_smoothing": smoothing}
-    return loss(y, target, weights, **given), None, None, None
-
-
 def _multilabel_margin(self: Tensor, target: Tensor, reduction: int) -> Any:
     """Compare each class of the target, up to the first -1, with all that are not in it."""
     (x, t), count = torch.atleast_2d(self, target), self.shape[-1]
@@ -260,7 +251,7 @@ MOST_LINEAR = 2**20
 
 _LINEAR = (
     "avg_pool2d_backward avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward "
-    "max_pool2d_with_indices_backward max_pool3d_with_indices_backward adaptive_max_pool2d_backward "
+    "max_pool3d_with_indices_backward adaptive_max_pool2d_backward "
     "adaptive_max_pool3d_backward upsample_linear1d_backward upsample_bilinear2d_backward "
     "upsample_trilinear3d_backward upsample_bicubic2d_backward"
 ).split()
@@ -307,8 +298,6 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
     "scatter_reduce": _of_numbers_too(_scatter_reduce),
     "index_reduce": _of_numbers_too(_index_reduce),
-    "slice_scatter": _in_view(torch.ops.aten.slice),
-    "select_scatter": _in_view(torch.ops.aten.select),
     "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
     "as_strided_scatter": _in_view(torch.ops.aten.as_strided),
     "topk": _of_numbers_too(_topk),
@@ -331,16 +320,13 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
     **{name: _linear(name) for name in _LINEAR},
-    "_linear_cross_entropy_batch_chunked": _linear_cross_entropy,
-    "_linear_cross_entropy_batch_chunked_no_reduction": lambda *given: _linear_cross_entropy(
-        *given[:5], "none", given[5], 0.0
-    )[0],
 }
 """By the name of an operation; None where torch decomposes more than the row takes."""
 
 WIDER: Mapping[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
     "linalg_pinv": (lambda self, **_: (torch.linalg.matrix_rank(self) < min(self.shape[-2:])).any(), None),
     "linalg_cholesky_ex": (lambda self, **_: self.ndim > 2, _cholesky),
+    "unfold": (lambda self, **_: not self.ndim, lambda self, *how: self.reshape(1).unfold(*how)),
     "linalg_solve": (_is_wide_solve, lambda *given, **how: _solved(*given, **how)[0]),
     **dict.fromkeys(("_linalg_solve_ex", "linalg_solve_ex"), (_is_wide_solve, _solved)),
 }

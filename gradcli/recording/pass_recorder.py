@@ -31,6 +31,7 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, expansion
 from gradcli.language.program.library_calls import TorchCalls, plain
+from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.recording.aten_lowering import row_of
@@ -38,7 +39,6 @@ from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.places import Place
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import Overload, name_of
-from gradcli.recording.surface import path_of
 from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import numbers_of
 
@@ -105,7 +105,7 @@ class PassRecorder(Recorder):
 
         def run(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
             self.lines.span = spans[call]
-            found = apply(call, values, calls)
+            found = _run(call, values, calls)
             self._spans.append(spans[call])
             self._ends.append(torch._C._autograd._get_sequence_nr())
             return found
@@ -144,34 +144,30 @@ class PassRecorder(Recorder):
 
 
 class _Product(torch.autograd.Function):
-    """A product whose backward pass is the quotient that torch takes where no factor is 0, but not under a mode."""
+    """Goes back through a product by the quotient that torch takes where no factor is 0, but not under a mode."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *how: Any) -> Tensor:
-        """Multiply."""
-        found = torch.prod(x, *how)
-        ctx.how = how
+    def forward(ctx: Any, x: Tensor, run: Callable[[Tensor], Tensor], kept: Sequence[int]) -> Tensor:
+        """Multiply over the dimensions that are 1 in a shape."""
+        found, ctx.kept = run(x), kept
         ctx.save_for_backward(x, found)
         return found
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Divide the product by each factor."""
-        (x, found), (dim, keeps) = ctx.saved_tensors, (*ctx.how, None, True)[:2]
-        if dim is not None and not keeps:
-            grad, found = grad.unsqueeze(dim), found.unsqueeze(dim)
-        return (grad * (found / x), *[None] * len(ctx.how))
+        x, found = ctx.saved_tensors
+        return grad.reshape(ctx.kept) * (found.reshape(ctx.kept) / x), None, None
 
 
-class _Products(torch.overrides.TorchFunctionMode):
-    """Takes products as torch does without a mode."""
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run a call."""
-        kwargs = kwargs or {}
-        if path_of(function) in ("torch.prod", "torch.Tensor.prod") and args[0].ndim and not bool((args[0] == 0).any()):
-            return _Product.apply(*args, *kwargs.values())
-        return function(*args, **kwargs)
+def _run(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
+    """Run an operation as torch does without a mode."""
+    x = values.get(call.operands[0]) if call.op.name == "prod" else None
+    if x is None or not x.ndim or bool((x == 0).any()):
+        return apply(call, values, calls)
+    axes = axes_of(tuple(x.shape), call.statics[0])
+    kept = [1 if n in axes else size for n, size in enumerate(x.shape)]
+    return _Product.apply(x, lambda x: apply(call, {**values, call.operands[0]: x}, calls), kept)
 
 
 def record(
@@ -215,7 +211,7 @@ def _recorded(
         recorder.give({seeds[name]: found})
         return found
 
-    with warnings.catch_warnings(), recorder, _Products():
+    with warnings.catch_warnings(), recorder:
         warnings.simplefilter("ignore")
         by = recorder.by({line.call: line.span for line in ran.lines})
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)

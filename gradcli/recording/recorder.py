@@ -21,7 +21,7 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom, atoms_in
+from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.complex_rules import COMPLEX, with_parts
 from gradcli.recording.decisions import LOW, Decisions
@@ -169,8 +169,7 @@ class Recorder(DispatchMode):
         if self._is_untracked(place):
             return self._constant(self.run(function, args, kwargs), changed)
         if name == "_local_scalar_dense":
-            if tensors[0] is not self._surface.reading:
-                self.decisions.read(tensors[0], place)
+            self.decisions.read(tensors[0], place)
             return self.run(function, args, kwargs)
         if name == "lift_fresh":  # of numbers that Python has
             self._lifted.add(memory(tensors[0]))
@@ -246,7 +245,7 @@ class Recorder(DispatchMode):
         with self.paused():
             found = self.run(function, args, {})
         atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
-        self._require_dtype([found], inputs := list(atoms_in(atoms)))
+        self._require_dtype([found], inputs := within(atoms, sympy.Basic))
         self._keep(found, self.lines.row(name, *atoms), inputs, place)
         return found
 
@@ -271,7 +270,7 @@ class Recorder(DispatchMode):
             return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
         plain = functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
-        inputs = list(atoms_in(atoms))
+        inputs = within(atoms, sympy.Basic)
         is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
         refused: GradcliError | None = None
         with self.paused():
@@ -377,8 +376,7 @@ class Recorder(DispatchMode):
             return function(*args, **kwargs)
         place = self.places.find()
         if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
-            for one in tensors_in(args[:1] or kwargs):
-                self.decisions.left(path.removeprefix("torch."), one, place)
+            self.decisions.left(path.removeprefix("torch."), tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
         return self._constant(found, ())

@@ -33,20 +33,15 @@ def parameters(function: Overload) -> tuple[str, ...]:
     return tuple(one.name for one in function._schema.arguments)
 
 
-@functools.lru_cache(maxsize=4096)
-def _outs(function: Overload) -> frozenset[str]:
-    return frozenset(one.name for one in function._schema.arguments if one.is_out)
-
-
-@functools.lru_cache(maxsize=4096)
-def _defaults(function: Overload) -> dict[str, Any]:
-    return {one.name: one.default_value for one in function._schema.arguments if one.has_default_value()}
-
-
 def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Bind the arguments of a call by name, with defaults, but for those that the result is written to."""
-    given = {**_defaults(function), **dict(zip(parameters(function), args, strict=False)), **kwargs}
-    return {name: given[name] for name in parameters(function) if name in given and name not in _outs(function)}
+    given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
+    known = (one for one in function._schema.arguments if not one.is_out)
+    return {
+        one.name: given.get(one.name, one.default_value)
+        for one in known
+        if one.name in given or one.has_default_value()
+    }
 
 
 def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

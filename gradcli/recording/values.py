@@ -14,6 +14,8 @@ from gradcli.autodiff.run import Tensor, array_of
 from gradcli.errors import InputError
 from gradcli.results import Array
 
+_pytree = torch.utils._pytree
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -126,27 +128,12 @@ def numbers_of(tensor: Tensor) -> Array:
 
 def within(value: Any, kind: type) -> list[Any]:
     """List what is of a type in nested lists, tuples and dictionaries, in order."""
-    found, waiting = [], [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, kind):
-            found.append(one)
-        elif isinstance(one, tuple | list):
-            waiting += one[::-1]
-        elif isinstance(one, dict):
-            waiting += [*one.values()][::-1]
-    return found
+    return [one for one in _pytree.tree_leaves(value) if isinstance(one, kind)]
 
 
 def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
     """The same nested value with other things in place of those of a type."""
-    if isinstance(value, kind):
-        return by(value)
-    if isinstance(value, list):
-        return [replaced(one, kind, by) for one in value]
-    if isinstance(value, tuple):
-        return tuple(replaced(one, kind, by) for one in value)
-    return value
+    return by(value) if isinstance(value, kind) else _pytree.tree_map_only(kind, by, value)
 
 
 def tensors_in(value: Any) -> list[Tensor]:

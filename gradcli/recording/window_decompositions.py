@@ -196,25 +196,20 @@ def _distances(x: Tensor, p: float) -> Tensor:
     return torch.linalg.vector_norm(x[first] - x[second], p, -1)
 
 
-def _of_distance(grad: Tensor, apart: Tensor, p: float, distance: Tensor) -> Tensor:
-    """Turn what flows back to distances into what flows to the differences that they are the norms of."""
-    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
-    if p == 1:
-        return grad * apart.sign()
-    if p == math.inf:
-        return grad * apart.sign() * (apart.abs() == distance)
-    steep = apart if p == 2 else apart.sign() * apart.abs() ** (p - 1)
-    return torch.where(distance == 0, 0.0, steep * grad / (distance if p == 2 else distance ** (p - 1)))
+def _back_through(forward: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a backward pass of what autograd takes a function back by."""
+
+    def backward(grad: Tensor, x: Tensor, *others: Any) -> Tensor:
+        is_above = torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutogradFunctionality, False)
+        with is_above, torch.enable_grad():
+            leaf = x.detach().requires_grad_()
+            return torch.autograd.grad(forward(leaf, *others[:-1]), leaf, grad)[0]
+
+    return backward
 
 
-def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
-    return _of_distance(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), p, distance).sum(-2)
-
-
-def _pdist_backward(grad: Tensor, x: Tensor, p: float, distance: Tensor) -> Tensor:
-    first, second = torch.triu_indices(len(x), len(x), 1)
-    found = _of_distance(grad, x[first] - x[second], p, distance)
-    return torch.zeros_like(x).index_put((first,), found, True).index_put((second,), -found, True)
+def _all_distances(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    return torch.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
 WINDOWED: Mapping[str, Callable[..., Any]] = {
@@ -227,7 +222,7 @@ WINDOWED: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys("_embedding_bag _embedding_bag_forward_only".split(), _embedding_bag),
     "convolution_backward": _convolution_backward,
     "_pdist_forward": _distances,
-    "_pdist_backward": _pdist_backward,
-    "_cdist_backward": _cdist_backward,
+    "_pdist_backward": _back_through(_distances),
+    "_cdist_backward": _back_through(_all_distances),
 }
 """By the name of an operation of ATen."""

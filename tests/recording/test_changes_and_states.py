@@ -75,6 +75,9 @@ def test_a_function_that_gives_no_argument_back_is_run_with_it() -> None:
     assert record(lambda x: M[0] * 2, X).vjp(v="ones").value.tolist() == [4.0, 0.6, 0.2]
 
 
+BY_NUMBERS = ("by_number", "by_difference", "by_truth")
+
+
 def test_compiled_functions_are_run_as_they_are_written() -> None:
     """What `torch.compile` makes of them cannot be seen."""
     compiled = torch.compile(lambda x: x.sin() * 2, backend="eager")
@@ -86,10 +89,10 @@ def test_compiled_functions_are_run_as_they_are_written() -> None:
     "name",
     "all_large masked largest by_place by_order by_number".split(),
 )
-def test_a_condition_at_its_boundary_is_a_kink_however_it_is_asked(name: str) -> None:
-    """Over all elements, by a mask, by a count; and none where other elements decide."""
+def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: str) -> None:
+    """Over all elements, by a mask, by a count, or by a number that left torch; none where other elements decide."""
     at, beside = (torch.tensor([n, 2.0], dtype=torch.float64) for n in (-1.0, -0.5))
-    for x, verdict in ((at, "kink"), (beside, "agree")):
+    for x, verdict in ((at, "cut" if name in BY_NUMBERS else "kink"), (beside, "agree")):
         check = checked(record(getattr(own, name), x).vjp(v="ones"))
         assert check.verdict == verdict, check
     check = checked(record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones"))

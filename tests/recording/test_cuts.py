@@ -40,9 +40,9 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "behind a shift": (behind_a_shift, f"({Path(__file__).name}, line {behind_a_shift.__code__.co_firstlineno + 4})"),
     "cancelling": (lambda x: torch.stack([x * x.detach(), -x * x.detach()]), "of y weighted at random is"),
     "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
-    "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by float() (test_cuts.py, line"),
+    "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
     "tolist": (lambda x: x.sum() * sum(x.tolist()), "numbers leave torch by tolist() (test_cuts.py, line"),
-    "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by float() (test_cuts.py, line"),
+    "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
     "numpy": (lambda x: (x * torch.from_numpy(np.sin(x.detach().numpy()))).sum(), "numbers leave torch by numpy()"),
 }
 

@@ -88,7 +88,7 @@ def test_what_has_no_counterpart_stays_a_cut_with_its_line(function: Callable[..
     check = checked(record(function, X).vjp(v="ones"))
     assert check.verdict == "cut"
     line = function.__code__.co_firstlineno + 2
-    assert f"numbers leave torch by float() ({Path(__file__).name}, line {line})" in check.findings[0].note
+    assert f"numbers leave torch by item() ({Path(__file__).name}, line {line})" in check.findings[0].note
 
 
 def outside_of_the_domain(x: torch.Tensor) -> Any:

@@ -17,7 +17,6 @@ from tests.recording.running import checked, run_by_python
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
 PLACES = torch.tensor([2, 0])
-CHUNKED = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=1)
 
 CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "true_divide": lambda x: torch.true_divide(x, x + 1),
@@ -44,7 +43,6 @@ CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "exponential_of_complex": lambda x: torch.exp(1j * x).real,
     "length_of_complex": lambda x: (x + 0j).abs(),
     "quotient_of_complex": lambda x: ((x - 1j) / (2 * x + 1j)).imag + (1 / (x + 1j)).real,
-    "chunked": lambda x: F.linear_cross_entropy(x * M[:2], M, PLACES, options=CHUNKED, reduction="none"),
     "nan_that_is_handled": lambda x: torch.fmax(x, torch.tensor(torch.nan)) + torch.where(x > 1, x, torch.nan).nansum(),
     "one_hot_target": lambda x: F.kl_div(x.log_softmax(0), torch.eye(3)[0], reduction="sum"),
     "masked_log_softmax": lambda x: torch.masked.log_softmax(x, 0, mask=X > 1)[1:],
