@@ -105,6 +105,7 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("atan2(x, -1)", 0, "kink", ""),
     ("atan2(x, 1)", 0, "agree", ""),
     ("atan2(1, x)", 0, "agree", ""),
+    ("atan2(relu(x), x - 1)**2.5", -2, "agree", ""),
     ("abs(x/3 - 2)", 6, "kink", ""),
     ("floor(sin(x)**2 + cos(x)**2)", 0.3, "unchecked", ""),
     ("relu6(x)", 3, "agree", ""),
