@@ -188,6 +188,8 @@ class Rays:
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
+            if op.sense and not isinstance(value, Undefined) and _is_beside_infinity(line, inside):
+                return constant(value)
             if any(isinstance(a, Divergent) for a in inside):
                 return _beyond(line, inside)
             operands = [_series(a) for a in inside]
@@ -275,6 +277,12 @@ def _series(element: Element) -> Series:
     if isinstance(element, Series):
         return element
     raise element
+
+
+def _is_beside_infinity(line: Line, inside: list[Element]) -> bool:
+    """Whether what tends to its value at the point is compared with an infinite constant."""
+    near = [a for a, of in zip(inside, line.call.operands, strict=True) if of not in (sympy.oo, -sympy.oo)]
+    return len(near) < len(inside) and all(isinstance(a, Series) and a.is_bounded and a.is_continuous for a in near)
 
 
 def _beyond(line: Line, inside: list[Element]) -> Element:
