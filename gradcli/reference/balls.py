@@ -136,6 +136,8 @@ def _from_row(op: Op) -> Callable[..., Ball]:
 
     def value(*operands: Ball) -> Ball:
         found = op.on_balls(*operands)
+        if found is None and all(operand.is_exact() for operand in operands):
+            return arb.nan()
         return _UNKNOWN if found is None or not exists(found) else found
 
     return value
@@ -149,6 +151,7 @@ def _truth(holds: bool, fails: bool) -> Ball:
 HEADS: Mapping[Any, Callable[..., Ball]] = {
     **{getattr(sympy, name): getattr(arb, name) for name in meaning.SHARED},
     **{head: _from_row(ops.TABLE[name]) for name, head in meaning.DESCRIBED.items()},
+    sympy.erfinv: lambda x: arb.nan() if abs(x) == 1 else x.erfinv(),
     sympy.atan2: _angle,
     meaning.polygamma: _polygamma,
     sympy.besseli: lambda order, x: x.bessel_i(order),

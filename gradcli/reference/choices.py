@@ -253,7 +253,7 @@ class Group:
         if exists(ball):
             return ball
         is_singular = bool(self.total == 0)
-        return Undefined("domain", f"{self.shown} has no value here: the matrix has no inverse", is_singular)
+        return Undefined("domain", f"{self.shown} has no slope here: the matrix is singular", is_singular)
 
     def inverse_slope(self, out: int, n: int) -> Outcome:
         """-inv[i, p]*inv[q, j] for the element (i, j) by the element (p, q)."""

@@ -1,11 +1,13 @@
 """A Program on a ray into the point: every element that the output is made of as a series in the distance.
 
 Where the first terms are known the value and the derivatives on this side are proved, or that there are none: the
-function grows without bound, or does not exist on this side.  Determinants, inverses and eigenvalues have no series.
+function grows without bound, or does not exist on this side.  Large determinants and inverses, and eigenvalues, have no
+series.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -46,6 +48,9 @@ from gradcli.reference.series import (
     power,
     ray,
 )
+
+MOST_ROWS = 4
+"""Rows of a matrix whose determinant is taken by minors, of which there are as many as their factorial."""
 
 SKIPPED = 256
 """Members of a sum that do not move, which take as long as one that does."""
@@ -189,6 +194,8 @@ class Rays:
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
+            if op.sense and not isinstance(value, Undefined) and _is_beside_infinity(line, inside):
+                return constant(value)
             if any(isinstance(a, Divergent) for a in inside):
                 return _beyond(line, inside)
             operands = [_series(a) for a in inside]
@@ -204,6 +211,8 @@ class Rays:
                 return reduce(Series.__mul__, operands, constant(arb(1)))
             if _is_sum(line):
                 return reduce(Series.__add__, operands, constant(arb(0)))
+            if op.kind is Kind.MATRIX and len(operands) <= MOST_ROWS**2:
+                return _of_matrix(op, operands, e)
         except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
@@ -291,6 +300,12 @@ def _series(element: Element) -> Series:
     raise element
 
 
+def _is_beside_infinity(line: Line, inside: list[Element]) -> bool:
+    """Whether what tends to its value at the point is compared with an infinite constant."""
+    near = [a for a, of in zip(inside, line.call.operands, strict=True) if of not in (sympy.oo, -sympy.oo)]
+    return len(near) < len(inside) and all(isinstance(a, Series) and a.is_bounded and a.is_continuous for a in near)
+
+
 def _beyond(line: Line, inside: list[Element]) -> Element:
     """Operate on what is beyond all powers: its reciprocal is flat, and a sum with one such term is beyond too."""
     op, (first, *rest) = line.call.op, inside
@@ -318,6 +333,25 @@ def _chosen(inside: list[Element]) -> Element:
         if isinstance(taken, Series)
         else taken
     )
+
+
+def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
+    """The determinant of a matrix, or an element of its inverse, by minors."""
+    order = math.isqrt(len(elements))
+    rows = [elements[n : n + order] for n in range(0, len(elements), order)]
+    if not op.keeps_shape:
+        return _determinant(rows)
+    i, j = divmod(e % len(elements), order)
+    return _determinant(_minor(rows, j, i)).scaled(arb((-1) ** (i + j))) / _determinant(rows)
+
+
+def _determinant(rows: list[list[Series]]) -> Series:
+    terms = [row[0] * _determinant(_minor(rows, n, 0)).scaled(arb((-1) ** n)) for n, row in enumerate(rows)]
+    return reduce(Series.__add__, terms) if rows else constant(arb(1))
+
+
+def _minor(rows: list[list[Series]], i: int, j: int) -> list[list[Series]]:
+    return [row[:j] + row[j + 1 :] for row in rows[:i] + rows[i + 1 :]]
 
 
 def _extreme(a: Series, b: Series, op: Op) -> Series:

@@ -361,7 +361,7 @@ def angle(y: Series, x: Series) -> Series:
     if y.sign() == 0:
         if x.sign() == 0:
             raise Absent
-        return replace(constant(arb.pi()), is_continuous=False)
+        return constant(arb.pi())
     found = constant(arb.pi() / 2 * y.sign()) - _atan(x / y)
     return replace(found, is_continuous=found.is_continuous and y.constant != 0)
 

@@ -90,6 +90,25 @@ def test_a_limit_in_several_inputs_is_one_on_all_ways(text: str, at: dict[str, f
     assert verdicts == {verdict}
 
 
+@pytest.mark.parametrize(
+    ("text", "A", "sides"),
+    [
+        ("det(relu(A))", "[[0,2],[1,3]]", (0, 3)),
+        ("det(relu(A))", "[[0,2,1],[1,3,1],[0,0,1]]", (0, 3)),
+        ("sum(inv(relu(A) + eye(2)))", "[[0,2],[1,3]]", (0, -1.5)),
+        ("relu(det(A))", "[[1,2],[2,4]]", (0, 4)),
+        ("abs(det(A))*det(A)", "[[1,2],[2,4]]", None),
+    ],
+)
+def test_determinants_and_inverses_have_sides(text: str, A: str, sides: tuple[float, float] | None) -> None:
+    """By hand, by A[0, 0]: cofactors, and minus the sum of a column of the inverse times that of a row."""
+    check = Function(text).grad({"A": A}).check
+    assert check is not None
+    found = [finding.one_sided for finding in check.findings if finding.column == (0, 0)]
+    assert found == ([] if sides is None else [pytest.approx(sides)])
+    assert check.undecided == 0
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_random_oscillations_are_never_called_smooth(seed: int) -> None:
     """x*f(c/x) and x*f(c*log|x|) for random c, also powers of 2 and multiples of pi."""
