@@ -26,9 +26,7 @@ from gradcli.errors import GradcliError
 CONSTANTS = frozenset(["pi", "E", "inf", "nan"])
 """Names that are not variables."""
 
-MODULES = frozenset(
-    "F autograd fft functional jax jnp linalg math nn np numpy scipy stats sp special sympy tensorflow tf torch".split()
-)
+MODULES = frozenset("F autograd fft functional linalg math nn np numpy scipy stats sp special sympy torch".split())
 """Names before a dot that are not variables either."""
 
 KEYWORDS = frozenset("if else and or not for in True False None".split())

@@ -163,19 +163,6 @@ def rule_of(call: Call) -> Rule:
     )
 
 
-def partial_of(call: Call, k: int) -> tuple[tuple[sympy.Symbol | None, ...], Expr]:
-    """The derivative of an elementwise operation by operand k, and the parameters that stand for its operands in it.
-
-    A parameter is None where a constant was put in.
-
-    >>> from gradcli.language.parsing import parse
-    >>> partial_of(parse("x**3").lines[0].call, 0)[1]
-    3*_a**2
-    """
-    rule = rule_of(call)
-    return rule.parameters, sympy.S.Zero if (slope := rule.slopes[k]) is None else slope
-
-
 def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
     """The second derivative of an elementwise operation by operands k and m; None where it is 0 everywhere."""
     second, parameters = _second(call.op.name, exponent_of(call), call.statics, k, m), rule_of(call).parameters

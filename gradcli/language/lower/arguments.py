@@ -193,8 +193,7 @@ class Binder:
         elif parameter in op.statics:
             waiting.remove(parameter)
             bound.typed.add(parameter)
-            value = self._switched(parameter, argument, bound.library)
-            bound.statics[parameter] = value or self.constants.static(op, parameter, arguments)
+            bound.statics[parameter] = self.constants.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
             is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
@@ -206,13 +205,6 @@ class Binder:
         else:
             first = self.source.tokens[argument.start - 2 * (argument.name is not None)]
             raise self.source.error(f"too many arguments for {usage(op)}", first.span)
-
-    def _switched(self, parameter: str, argument: Argument, library: str) -> str | None:
-        """`approximate=True`, as JAX and TensorFlow have it."""
-        token = self.source.tokens[argument.start]
-        if parameter != "approximate" or library not in ("jax", "tensorflow") or token.kind != "keyword":
-            return None
-        return {"True": "tanh", "False": "none"}.get(token.text)
 
     def _second(self, bound: Bound, argument: Argument) -> None:
         """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""

@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, Unk
 from gradcli.language import ops
 from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
-from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES
 from gradcli.language.lower.einsum_letters import spelled_out
 from gradcli.language.lower.float_limits import limit
 from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
@@ -54,9 +54,7 @@ _PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for 
 
 _OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
     ("numpy", "pad"): ("the widths of {} are not read", _PAD),
-    ("tensorflow", "pad"): ("the widths of {} are not read", _PAD),
     ("numpy", "median"): ("{} is the mean of the two in the middle, which is not read", "write quantile(x, 0.5)"),
-    ("tensorflow", "split"): ("the parts of {} are not read", "write torch.split(x, sizes)"),
 }
 """What other libraries mean otherwise than torch, with what to write."""
 
@@ -221,7 +219,7 @@ class Calls:
         is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
         if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
             return 0
-        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, "tensor", "cp"):
+        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, *FOREIGN, "tensor"):
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
         name, used, arguments, before = token, 0, node.arguments, ""

@@ -29,13 +29,12 @@ PREFIXES = frozenset(
         "autograd",
         "sympy",
         "sp",
-        "tf",
-        "tensorflow",
-        "jnp",
-        "jax",
     ]
 )
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
+
+FOREIGN = frozenset("cp jax jnp tensorflow tf".split())
+"""Names of libraries whose functions are not read."""
 
 
 class DottedNames:
@@ -65,7 +64,7 @@ class DottedNames:
     def _is_own(self, name: Token) -> bool:
         """Whether a name stands for something without what is behind its dot, here or later in the text."""
         scope = self.scope
-        if name.text in PREFIXES or name.text in CONSTANTS or self.hooks.is_known(name.text):
+        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.hooks.is_known(name.text):
             return True
         return any(name.text in known for known in (scope.names, scope.variables, scope.given, self._alone))
 

@@ -19,10 +19,8 @@ from gradcli.language.program.wengert import Atom
 from gradcli.language.text.tokens import Token
 
 _LIBRARIES: Mapping[str, str] = {
-    **dict.fromkeys(("np", "numpy", "jnp"), "numpy"),
+    **dict.fromkeys(("np", "numpy"), "numpy"),
     **dict.fromkeys(("sympy", "sp"), "sympy"),
-    "jax": "jax",
-    **dict.fromkeys(("tf", "tensorflow"), "tensorflow"),
     "math": "math",
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
@@ -46,12 +44,6 @@ ELSEWHERE: Mapping[str, Mapping[str, Mapping[str, Default] | str]] = {
         **{name: f"{name}(flatten(x), 0)" for name in ("cumsum", "cumprod")},
         "linspace": {"steps": 50},
         "meshgrid": {"indexing": "xy"},
-    },
-    "jax": {"gelu": {"approximate": "tanh"}, **{key: {"dim": -1} for key in ("softmax", "log_softmax")}},
-    "tensorflow": {
-        "leaky_relu": {"negative_slope": 0.2},
-        **{key: {"dim": -1} for key in ("softmax", "log_softmax")},
-        **{key: {"dim": 0} for key in ("cumsum", "cumprod")},
     },
     "linalg": {"vander": {"increasing": True}},
 }
@@ -78,14 +70,10 @@ _TORCH = frozenset("torch tensor Tensor requires_grad requires_grad_".split())
 def library_of(modules: Sequence[str]) -> str:
     """The library of the modules before a name; empty for torch.
 
-    `nn` alone is JAX's, as torch's functions are in `nn.functional`.
-
-    >>> [library_of(words.split(".")) for words in ("np.linalg", "jax.numpy", "jax.nn", "nn", "torch.nn.functional")]
-    ['numpy', 'numpy', 'jax', 'jax', '']
+    >>> [library_of(words.split(".")) for words in ("np.linalg", "numpy", "sp", "torch.nn.functional")]
+    ['numpy', 'numpy', 'sympy', '']
     """
-    if "numpy" in modules:
-        return "numpy"
-    return "jax" if list(modules) == ["nn"] else _LIBRARIES.get(modules[0], "") if modules else ""
+    return _LIBRARIES.get(modules[0], "") if modules else ""
 
 
 class Libraries:
@@ -99,7 +87,7 @@ class Libraries:
         """Whether the text imports NumPy, or calls a function of it."""
         tokens = self.source.tokens
         for n, token in enumerate(tokens):
-            is_module = token.text in ("np", "jnp") and tokens[n + 1].text == "."
+            is_module = token.text == "np" and tokens[n + 1].text == "."
             if token.text == "numpy" or (is_module and self._behind(n).text == "("):
                 return True
         return False

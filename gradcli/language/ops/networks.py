@@ -35,7 +35,6 @@ ACTIVATIONS = (
         "gelu(x, approximate=none)",
         "x times the normal distribution function",
         "x*(1 + erf(x/sqrt(2)))/2",
-        caveat="jax.nn.gelu is approximate='tanh' by default, as in JAX",
         example="gelu(x) at x=-1,2",
     ),
     _activation(

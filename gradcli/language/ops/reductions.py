@@ -130,7 +130,7 @@ NORMALIZED = (
         "exponentials divided by their sum along dim",
         "exp(x)/sum(exp(x), dim=dim, keepdim=True)",
         in_floats="e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)",
-        caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
+        caveat="dim may be left out where x has one dimension",
         example="softmax(x, dim=0) at x=1,2,3",
     ),
     _composed(
@@ -138,7 +138,7 @@ NORMALIZED = (
         "log(softmax(x)) without overflow",
         "x - log(sum(exp(x), dim=dim, keepdim=True))",
         in_floats="d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))",
-        caveat="dim may be left out where x has one dimension; jax.nn and tf.nn then take the last one",
+        caveat="dim may be left out where x has one dimension",
         example="log_softmax(x, dim=0) at x=1,2,3",
     ),
 )

@@ -20,12 +20,11 @@ _KNOWN = {
     "nn": "torch.nn",
     "optim": "torch.optim",
     "np": "numpy",
-    "jax": "jax",
     **{name: f"torch.{name}" for name in ("rand", "randn", "manual_seed")},
 }
 """The whole names of words that no import explains."""
 
-_READ = frozenset("torch numpy math scipy sympy jax autograd tensorflow functorch".split())
+_READ = frozenset("torch numpy math scipy sympy autograd functorch".split())
 """The libraries some of whose functions the language has; what else is imported is code where it is called."""
 
 _CODE = re.compile(
@@ -33,7 +32,7 @@ _CODE = re.compile(
     r"|optim\.|func\.|distributions\.|utils\.|jit\.|compile\b|vmap\b|Generator\b|multiprocessing"
     r"|(?:rand|randn|randint)_like\b|randint\b|randperm\b|normal\b|bernoulli\b|multinomial\b|empty\w*\b"
     r"|autograd\.(?!grad\b|set_detect|Variable\b)\w+|no_grad\b|enable_grad\b|inference_mode\b)"
-    r"|numpy\.random\.|random\.|functorch\.|jax\.(?!numpy\b|nn\b|scipy\b)\w+|autograd\.(?!grad\b|Variable\b)"
+    r"|numpy\.random\.|random\.|functorch\.|autograd\.(?!grad\b|Variable\b)"
 )
 """What is called by these names is run, not read: layers, optimizers, transforms of functions, other random numbers."""
 
@@ -95,7 +94,7 @@ class Imports:
         return False
 
     def library(self, words: Sequence[str]) -> list[str]:
-        """The modules before a name in full: `from numpy import var`, `import jax.numpy as F`."""
+        """The modules before a name in full: `from numpy import var`."""
         every = self.whole.get("*", "")
         if len(words) == 1 and words[0] not in self.whole and every.rpartition(".")[2] in ("numpy", "torch"):
             return [*every.split("."), *words]

@@ -28,40 +28,19 @@ def _gelu(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2)
 
 
-def _softmax(x: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    return np.asarray(np.exp(x) / np.exp(x).sum(axis, keepdims=True))
-
-
 MEANT: list[tuple[str, Any]] = [
     ("np.var(x)", np.var(X)),
     ("numpy.var(x, ddof=1)", np.var(X, ddof=1)),
-    ("jnp.var(x)", np.var(X)),
-    ("jax.numpy.std(x)", np.std(X)),
     ("np.std(m, axis=0)", np.std(M, axis=0)),
     ("torch.var(x) + var(x) + x.var() - 3*torch.var(x, correction=1)", 0),
     ("np.var(torch.var(x)*x)", np.var(np.var(X, ddof=1) * X)),
-    ("jax.nn.gelu(x)", _gelu_tanh(X)),
-    ("jax.nn.gelu(x, approximate=False)", _gelu(X)),
-    ("jax.nn.gelu(x, False)", _gelu(X)),
-    ("nn.gelu(x)", _gelu_tanh(X)),
-    ("tf.nn.gelu(x)", _gelu(X)),
-    ("tf.nn.gelu(x, approximate=True)", _gelu_tanh(X)),
     ("F.gelu(x)", _gelu(X)),
     ("torch.nn.functional.gelu(x, approximate='tanh')", _gelu_tanh(X)),
-    ("jax.nn.softmax(m)", _softmax(M, 1)),
-    ("jax.nn.softmax(m, axis=0)", _softmax(M, 0)),
-    ("tf.nn.log_softmax(m)", np.log(_softmax(M, 1))),
-    ("tf.nn.leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
-    ("tf.nn.leaky_relu(x, alpha=0.3)", np.where(X > 0, X, 0.3 * X)),
-    ("jax.nn.leaky_relu(x)", np.where(X > 0, X, 0.01 * X)),
     ("np.cumsum(m)", np.cumsum(M)),
     ("np.cumsum(m, axis=1)", np.cumsum(M, 1)),
-    ("tf.cumsum(m)", np.cumsum(M, 0)),
     ("np.cumprod(m)", np.cumprod(M)),
     ("np.cumprod(m, axis=1)", np.cumprod(M, 1)),
-    ("tf.math.cumprod(m)", np.cumprod(M, 0)),
     ("np.max(m, axis=0)[0]", M.max(0)[0]),
-    ("jnp.max(m, axis=0)[0]", M.max(0)[0]),
     ("torch.max(m, dim=0)[0]", M.max(0)),
     ("math.remainder(5*x, 3)", [math.remainder(5 * t, 3) for t in X]),
     ("math.fmod(5*x, 3)", np.fmod(5 * X, 3)),
@@ -87,14 +66,7 @@ IMPORTED: list[tuple[str, str, Any]] = [
     ("from numpy import var", "var(x)", np.var(X)),
     ("from numpy import var as v", "v(x)", np.var(X)),
     ("import numpy as n", "n.var(x)", np.var(X)),
-    ("import jax.numpy as F", "F.var(x)", np.var(X)),
-    ("from jax.nn import gelu", "gelu(x)", _gelu_tanh(X)),
-    ("from jax.nn import gelu as act", "act(x)", _gelu_tanh(X)),
-    ("from jax import nn", "nn.gelu(x)", _gelu_tanh(X)),
-    ("from jax import nn as layers", "layers.gelu(x)", _gelu_tanh(X)),
     ("from sympy import sinc", "sinc(x)", np.sin(X) / X),
-    ("import tensorflow", "tensorflow.nn.leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
-    ("from tensorflow.nn import leaky_relu", "leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
     ("from torch import var", "var(x)", np.var(X, ddof=1)),
     ("from torch.nn.functional import gelu", "gelu(x)", _gelu(X)),
     ("import torch.nn.functional as G", "G.gelu(x)", _gelu(X)),
@@ -122,7 +94,10 @@ def test_what_cannot_have_that_meaning_is_refused() -> None:
         Function("np.max(x, x)")
     with pytest.raises(LanguageError, match="approximate"):
         Function("F.gelu(x, approximate=True)")
-    for prefix in ("np", "jnp", "jax.numpy", "tf"):
+    for text in ("jax.nn.gelu(x)", "jnp.sum(x)", "tf.nn.relu(x)"):
+        with pytest.raises(LanguageError, match="the module '.*' is not known"):
+            Function(text)
+    for prefix in ("np", "numpy"):
         for widths in ("(1, 2)", "1", "((1, 2),)", "[[1, 2], [0, 1]]"):
             with pytest.raises(LanguageError, match=rf"the widths of {prefix}.pad are not read") as caught:
                 Function(f"{prefix}.pad(x, {widths})")
