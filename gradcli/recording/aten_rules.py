@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -316,3 +317,14 @@ for _name in ("var", "std"):
     ) -> Any:
         spread = _spread(a, row=row, self=self, dim=dim, keepdim=keepdim, **how)
         return [spread, a.row("mean", self, dim, keepdim)]
+
+
+# -- pieces
+
+
+@_rule("split split_with_sizes")
+def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+    (given,), whole = sizes.values(), a.shape(self)[dim]
+    each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
+    ends = itertools.accumulate(each, initial=0)
+    return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]

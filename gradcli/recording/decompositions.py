@@ -298,6 +298,8 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
     "scatter_reduce": _of_numbers_too(_scatter_reduce),
     "index_reduce": _of_numbers_too(_index_reduce),
+    "slice_scatter": _in_view(torch.ops.aten.slice),
+    "select_scatter": _in_view(torch.ops.aten.select),
     "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
     "as_strided_scatter": _in_view(torch.ops.aten.as_strided),
     "topk": _of_numbers_too(_topk),
