@@ -18,15 +18,7 @@ from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
-from gradcli.reference.taylor_models import (
-    Dual,
-    Model,
-    NoModelError,
-    combined,
-    modelling,
-    relative_error,
-    whole_power,
-)
+from gradcli.reference.taylor_models import OUTER, Model, NoModelError, combined, modelling, relative_error
 
 RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fraction(1, 128), Fraction(1, 1024))
 """Of the intervals around 0 on which a series is tried."""
@@ -128,10 +120,11 @@ def _series(form: Form, atom: Atom, u: Atom, radius: Fraction) -> _Series | None
     """The terms that are enough on an interval; None if there is no such series, or it takes too many."""
     with modelling():
         try:
-            value, slope = _modelled(form, atom, u, arb(fmpq(radius.numerator, radius.denominator)))
+            reach = arb(fmpq(radius.numerator, radius.denominator))
+            value, slope = _modelled(form, atom, u, reach * OUTER).within(reach)
         except NoModelError:
             return None
-        if value.shift < 0 or slope is None:
+        if value.shift < 0:
             return None
         for terms in range(1, value.order):
             kept = value.shift + terms - 1 - slope.shift
@@ -148,31 +141,27 @@ def _is_short(terms: list[tuple[int, Fraction]]) -> bool:
     return len(terms) <= MOST_TERMS and all(max(abs(c.numerator), c.denominator) < LARGEST for _, c in terms)
 
 
-def _modelled(form: Form, atom: Atom, u: Atom, radius: arb) -> Dual:
+def _modelled(form: Form, atom: Atom, u: Atom, radius: arb) -> Model:
     """A part as a function of u.
 
     Raises:
         NoModelError: There is an operation without a model, or no model at 0.
     """
-    known: dict[Atom, Dual] = {u: (Model.identity(radius), Model.constant(fmpq(1), radius))}
+    known: dict[Atom, Model] = {u: Model.identity(radius)}
 
-    def of(one: Atom) -> Dual:
-        if one in known:
-            return known[one]
-        if one not in form.nodes:
-            number = exact(one)
-            if number is None:
+    def of(one: Atom) -> Model:
+        if one not in known:
+            number, call = exact(one), form.nodes.get(one)
+            if number is not None:
+                known[one] = Model.constant(fmpq(number.numerator, number.denominator), radius)
+            elif call is None:
                 raise NoModelError
-            known[one] = Model.constant(fmpq(number.numerator, number.denominator), radius), None
-            return known[one]
-        call = form.nodes[one]
-        exponent = exact(call.operands[1]) if call.op.name == "pow" else None
-        if exponent is not None and exponent.denominator == 1:
-            known[one] = whole_power(of(call.operands[0]), int(exponent))
-        elif exponent == Fraction(1, 2):
-            known[one] = combined("sqrt", [of(call.operands[0])])
-        else:
-            known[one] = combined(call.op.name, [of(operand) for operand in call.operands])
+            elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
+                known[one] = of(call.operands[0]).power(int(exponent))
+            elif call.op.name == "pow" and exact(call.operands[1]) == Fraction(1, 2):
+                known[one] = combined("sqrt", [of(call.operands[0])])
+            else:
+                known[one] = combined(call.op.name, [of(operand) for operand in call.operands])
         return known[one]
 
     return of(atom)

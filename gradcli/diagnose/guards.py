@@ -8,7 +8,7 @@ function only if everything between the operation and the branch works element b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import sympy
 
@@ -16,8 +16,8 @@ from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call
 
-MOST_SITES = 50
-"""Operations in branches that are looked at."""
+MOST_CHOICES = 50
+"""Choices whose branches are guarded together."""
 
 MOST_ROUNDS = 8
 """How often branches are guarded: those in one another take one each."""
@@ -35,9 +35,6 @@ _HARMLESS: Mapping[str, tuple[str, ...]] = {
     "mvlgamma": ("600",),
 }
 """Operands at which value and slope are finite, the first ones to be tried first; of others they are 1 and 0."""
-
-_Site = tuple[Atom, Atom, bool]
-"""A choice, an operation to guard in a branch of it, and whether that is the first."""
 
 
 def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
@@ -66,23 +63,33 @@ def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
 
 def _with_guards(form: Form, culprit: Atom | None, harmless: int = 0) -> Form | None:
     """The form with the culprit guarded in all branches, or all that is risky; None if nothing is to be."""
-    sites = list(itertools.islice(_sites(form, culprit), MOST_SITES))
-    edits = {choice: _edit(form, [site for site in sites if site[0] == choice], harmless) for choice, *_ in sites}
-    return form.rewritten(edits) if edits else None
+    edits = {choice: edit for choice in form.nodes if (edit := _edit(form, choice, culprit, harmless)) is not None}
+    return form.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES))) if edits else None
 
 
-def _edit(form: Form, sites: Sequence[_Site], harmless: int) -> Edit:
-    """A choice with operations of its branches guarded."""
+def _edit(form: Form, choice: Atom, culprit: Atom | None, harmless: int) -> Edit | None:
+    """A choice with operations of its branches guarded, unless they are guarded already; None without any."""
+    node = form.nodes[choice]
+    sides = [(is_first, atom, _elementwise(form, atom)) for is_first, atom in _sides(form, node)]
+
+    def is_guarded(operation: Atom) -> bool:
+        call = form.nodes[operation]
+        is_wanted = bool(call.op.domain) or call.op.name in _OVERFLOW if culprit is None else operation == culprit
+        operand = _guarded_operand(call) if is_wanted else None
+        return operand is not None and _condition(node) not in _conditions_of(form, operand)
+
+    risky = {operation for *_, reached in sides for operation in reached if is_guarded(operation)}
+    if not risky:
+        return None
 
     def write(writer: Writer) -> Atom:
-        node = form.nodes[sites[0][0]]
         condition = writer.values.get(_condition(node), _condition(node))
         values = dict(writer.values)
-        for is_first, atom in _sides(form, node):
-            inside, reached = dict(writer.values), _elementwise(form, atom)
+        for is_first, atom, reached in sides:
+            inside = dict(writer.values)
             for operation, call in form.nodes.items():
-                if (sites[0][0], operation, is_first) in sites:
-                    operand = call.operands[_guarded_operand(call) or 0]
+                operand = _guarded_operand(call) if operation in risky & reached else None
+                if operand is not None:
                     pair = inside.get(operand, operand), sympy.Rational(_harmless(call)[harmless])
                     guard = writer.emit(Call("where", (condition, *(pair if is_first else pair[::-1]))), {})
                     inside[operation] = writer.emit(call, {**inside, operand: guard})
@@ -92,18 +99,6 @@ def _edit(form: Form, sites: Sequence[_Site], harmless: int) -> Edit:
         return writer.emit(node, {**values, _condition(node): condition})
 
     return write
-
-
-def _sites(form: Form, culprit: Atom | None = None) -> Iterator[_Site]:
-    """The culprit in branches, or all risky operations, unless they are guarded already."""
-    for choice, node in form.nodes.items():
-        for is_first, atom in _sides(form, node):
-            reached = _elementwise(form, atom)
-            for operation, call in form.nodes.items():
-                k = _guarded_operand(call) if operation in reached else None
-                is_wanted = _is_risky(call) if culprit is None else operation == culprit
-                if k is not None and is_wanted and _condition(node) not in _conditions_of(form, call.operands[k]):
-                    yield choice, operation, is_first
 
 
 def _sides(form: Form, node: Call) -> Iterator[tuple[bool, Atom]]:
@@ -143,15 +138,10 @@ def _conditions_of(form: Form, atom: Atom) -> set[Atom]:
     return found
 
 
-def _is_risky(node: Call) -> bool:
-    """Whether an operation may have an infinite value or slope for some operand."""
-    return bool(node.op.domain) or node.op.name in _OVERFLOW
-
-
-def _guarded_operand(node: Call) -> int | None:
-    """Which operand is to be guarded; None if it is a constant."""
-    k = node.op.operands.index(node.op.guarded) if node.op.guarded else int(_is_exponential(node))
-    return k if isinstance(node.operands[k], sympy.Symbol) else None
+def _guarded_operand(node: Call) -> Atom | None:
+    """The operand that is to be guarded; None if it is a constant."""
+    operand = node.operands[node.op.operands.index(node.op.guarded) if node.op.guarded else int(_is_exponential(node))]
+    return operand if isinstance(operand, sympy.Symbol) else None
 
 
 def _harmless(node: Call) -> tuple[str, ...]:

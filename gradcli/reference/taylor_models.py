@@ -1,30 +1,34 @@
 """Functions of one number u around 0 as Taylor models: exact coefficients, and an enclosure of all that follows them.
 
-A model says that f(u) = u**shift * (c0 + c1*u + ... + u**n * rest) for every u other than 0 within the radius, the
-coefficients being rational and the rest a ball that contains whatever it is there.  A quotient that is 0/0 at 0 has one
-as well.  Duals of models are a function with its derivative.
+A model says that f(u) = u**shift * (c0 + c1*u + ... + u**n * rest) for every complex u other than 0 within the radius,
+the coefficients being rational and the rest a ball that contains whatever it is there.  A quotient that is 0/0 at 0 has
+one as well.  The rest is analytic, so that its size bounds its derivative nearer to 0.
 
-Source: K. Makino and M. Berz, "Taylor models and other validated functional inclusion methods", 2003.
+Sources: K. Makino and M. Berz, "Taylor models and other validated functional inclusion methods", 2003; A. L. Cauchy's
+estimate of derivatives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import mul
 from typing import Any
 
-from flint import arb, arb_series, ctx, fmpq, fmpq_poly, fmpq_series
+from flint import acb, acb_series, arb, ctx, fmpq, fmpq_poly, fmpq_series
 
-from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.balls import Ball, precision
 
-ORDER = 22
+ORDER = 30
 """Coefficients of a model, as long as nothing cancels."""
 
 BITS = 192
 """Of the balls."""
+
+OUTER = 1.5
+"""How many times as far from 0 a model holds as its derivative does."""
 
 Polynomial = Any
 """A `flint.fmpq_poly`, which has no types."""
@@ -61,17 +65,17 @@ class Model:
     shift: int
     known: Polynomial
     order: int
-    rest: Ball
+    rest: acb
     radius: Ball
 
     @classmethod
-    def of(cls, shift: int, known: Polynomial, order: int, rest: Ball, radius: Ball) -> Model:
+    def of(cls, shift: int, known: Polynomial, order: int, rest: acb, radius: Ball) -> Model:
         """A model of at most `ORDER` coefficients, of which the first is not 0.
 
         Raises:
             NoModelError: All that is known of it is 0, or nothing is known of the rest.
         """
-        if not exists(rest):
+        if not rest.is_finite():
             raise NoModelError
         coefficients = known.coeffs()[:order]
         zeros = next((n for n, c in enumerate(coefficients) if c != 0), None)
@@ -88,12 +92,12 @@ class Model:
     @classmethod
     def constant(cls, value: fmpq, radius: Ball) -> Model:
         """The same number everywhere."""
-        return cls.of(0, fmpq_poly([value]), ORDER, arb(0), radius)
+        return cls.of(0, fmpq_poly([value]), ORDER, acb(0), radius)
 
     @classmethod
     def identity(cls, radius: Ball) -> Model:
         """u."""
-        return cls.of(1, fmpq_poly([1]), ORDER, arb(0), radius)
+        return cls.of(1, fmpq_poly([1]), ORDER, acb(0), radius)
 
     def coefficient(self, n: int) -> fmpq:
         """Of u**(shift + n)."""
@@ -103,30 +107,27 @@ class Model:
         shift = min(self.shift, other.shift)
         first, second = self._from(shift), other._from(shift)
         order = min(first[1], second[1])
-        rest = sum((_tail(poly, size, rest, order, self.radius) for poly, size, rest in (first, second)), arb(0))
+        rest = sum((_tail(poly, size, rest, order, self.radius) for poly, size, rest in (first, second)), acb(0))
         return Model.of(shift, _low(first[0] + second[0], order), order, rest, self.radius)
 
     def __sub__(self, other: Model) -> Model:
         return self + other.scaled(fmpq(-1))
 
     def __mul__(self, other: Model) -> Model:
-        order = min(self.order, other.order)
-        product = self.known * other.known
-        here = _around(self.radius)
-        rest = _range(_high(product, order), self.radius)
-        rest += _range(self.known, self.radius) * _to(here, other.order - order) * other.rest
-        rest += _range(other.known, self.radius) * _to(here, self.order - order) * self.rest
-        rest += self.rest * other.rest * _to(here, self.order + other.order - order)
-        return Model.of(self.shift + other.shift, _low(product, order), order, rest, self.radius)
+        order, radius = min(self.order, other.order), self.radius
+        tails = (_tail(one.known, one.order, one.rest, order, radius) for one in (self, other))
+        first, second = (Part(_low(one.known, order), tail) for one, tail in zip((self, other), tails, strict=True))
+        product = first.times(second, order, radius)
+        return Model.of(self.shift + other.shift, product.known, order, product.rest, radius)
 
     def __truediv__(self, other: Model) -> Model:
         unit = Model.of(0, other.known, other.order, other.rest, other.radius)
-        inverse = unit.applied(lambda t: t.inv(), lambda t: t.inv())
+        inverse = unit.applied("inverse")
         return self * Model.of(-other.shift, inverse.known, inverse.order, inverse.rest, self.radius)
 
     def scaled(self, factor: fmpq) -> Model:
         """Times a number other than 0."""
-        return Model.of(self.shift, self.known * factor, self.order, self.rest * arb(factor), self.radius)
+        return Model.of(self.shift, self.known * factor, self.order, self.rest * acb(factor), self.radius)
 
     def power(self, n: int) -> Model:
         """To a whole power."""
@@ -137,16 +138,13 @@ class Model:
             found = found * self
         return found if n >= 0 else Model.constant(fmpq(1), self.radius) / found
 
-    def applied(self, exactly: Callable[[Any], Any], enclosed: Callable[[Any], Any]) -> Model:
-        """A function of it.
-
-        Args:
-            exactly: The function of a series with rational coefficients, for its own at the value at 0.
-            enclosed: The function of a series of balls, for its last coefficient anywhere in reach.
+    def applied(self, name: str) -> Model:
+        """A function of it: its own series at the value at 0, and its last coefficient anywhere in reach.
 
         Raises:
             NoModelError: It has a pole or no rational coefficients here.
         """
+        function = FUNCTIONS[name]
         if self.shift < 0:
             raise NoModelError
         known, order, rest = self._from(0)
@@ -159,21 +157,36 @@ class Model:
         rest = _tail(moving, max(order, self.order + self.shift - 1), rest, order, self.radius)
         moving = _low(moving, order)
         reach = _range(moving, self.radius) + _to(_around(self.radius), order) * rest
-        whole = arb(first) + _around(self.radius) * reach
+        whole = acb(first) + _around(self.radius) * reach
         try:
-            series = exactly(fmpq_series([first, 1], prec=order + 1))
+            series = function(fmpq_series([first, 1], prec=order + 1))
+            last = function(acb_series([whole, 1], prec=order + 1))[order]
         except (ValueError, ZeroDivisionError, NotImplementedError):
             raise NoModelError from None
         coefficients = [series[n] for n in range(order)]
-        last = enclosed(arb_series([whole, 1], prec=order + 1))[order]
         # By Horner's rule in t = u*(moving + u**order*rest), the last term with the enclosed coefficient.
-        total = Part(fmpq_poly([coefficients[-1]]), arb(0))
+        total = Part(fmpq_poly([coefficients[-1]]), acb(0))
         step = Part(fmpq_poly([0, *moving.coeffs()]), _around(self.radius) * rest)
         for coefficient in reversed(coefficients[:-1]):
             total = total.times(step, order, self.radius).plus(coefficient)
         return Model.of(0, total.known, order, total.rest + _to(reach, order) * last, self.radius)
 
-    def _from(self, shift: int) -> tuple[Polynomial, int, Ball]:
+    def within(self, radius: Ball) -> tuple[Model, Model]:
+        """The model nearer to 0, and that of its derivative there.
+
+        Args:
+            radius: Of its own by `OUTER`.
+
+        Raises:
+            NoModelError: It is constant.
+        """
+        power = self.shift + self.order
+        known = [self.coefficient(n) * (self.shift + n) for n in range(self.order)]
+        size = abs(self.rest).upper() * (abs(power) + 1 / (OUTER - 1))
+        slope = Model.of(self.shift - 1, fmpq_poly(known), self.order, _around(size), radius)
+        return replace(self, radius=radius), slope
+
+    def _from(self, shift: int) -> tuple[Polynomial, int, acb]:
         """The coefficients from a lower power on, how many are known, and the rest."""
         zeros = self.shift - shift
         return fmpq_poly([0] * zeros + self.known.coeffs()), self.order + zeros, self.rest
@@ -184,7 +197,7 @@ class Part:
     """A polynomial and what is over u**order beyond it, on the way to a model; it may be 0."""
 
     known: Polynomial
-    rest: Ball
+    rest: acb
 
     def times(self, other: Part, order: int, radius: Ball) -> Part:
         """The product."""
@@ -198,21 +211,21 @@ class Part:
         return Part(self.known + fmpq_poly([number]), self.rest)
 
 
-def _around(radius: Ball) -> Ball:
+def _around(radius: Ball) -> acb:
     """All u."""
-    return arb(0, radius)
+    return acb(arb(0, radius), arb(0, radius))
 
 
-def _to(ball: Ball, n: int) -> Ball:
+def _to(ball: Any, n: int) -> Any:
     """A power by products: Arb's takes a logarithm, which a ball around 0 has not."""
     return reduce(mul, [ball] * n, arb(1))
 
 
-def _range(polynomial: Polynomial, radius: Ball) -> Ball:
+def _range(polynomial: Polynomial, radius: Ball) -> Any:
     """What a polynomial may be for any u."""
-    total = arb(0)
+    total = acb(0)
     for coefficient in reversed(polynomial.coeffs()):
-        total = total * _around(radius) + arb(coefficient)
+        total = total * _around(radius) + acb(coefficient)
     return total
 
 
@@ -229,24 +242,21 @@ def _divided(polynomial: Polynomial) -> Polynomial:
     return fmpq_poly(polynomial.coeffs()[1:])
 
 
-def _tail(polynomial: Polynomial, size: int, rest: Ball, order: int, radius: Ball) -> Ball:
+def _tail(polynomial: Polynomial, size: int, rest: acb, order: int, radius: Ball) -> Any:
     """All from u**order on, over that, of a polynomial with a rest over u**size."""
     return _range(_high(polynomial, order), radius) + _to(_around(radius), size - order) * rest
 
 
-Dual = tuple[Model, Model | None]
-"""A function and its derivative; None for one that is 0."""
-
-
-def _sinh(t: arb_series) -> arb_series:
+def _sinh(t: Any) -> Any:
     return (t.exp() - (-t).exp()) / 2
 
 
-def _cosh(t: arb_series) -> arb_series:
+def _cosh(t: Any) -> Any:
     return (t.exp() + (-t).exp()) / 2
 
 
-ENCLOSED: Mapping[str, Callable[[Any], Any]] = {
+FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "inverse": lambda t: t.inv(),
     "exp": lambda t: t.exp(),
     "expm1": lambda t: t.exp() - 1,
     "log": lambda t: t.log(),
@@ -255,107 +265,40 @@ ENCLOSED: Mapping[str, Callable[[Any], Any]] = {
     "cos": lambda t: t.cos(),
     "tan": lambda t: t.tan(),
     "atan": lambda t: t.atan(),
-    "asin": lambda t: t.asin(),
+    "asin": lambda t: (t.derivative() / (1 - t * t).sqrt()).integral(),
     "sinh": _sinh,
     "cosh": _cosh,
     "tanh": lambda t: _sinh(t) / _cosh(t),
     "atanh": lambda t: ((1 + t).log() - (1 - t).log()) / 2,
     "sqrt": lambda t: t.sqrt(),
 }
-"""Functions of series of balls."""
-
-EXACT: Mapping[str, Callable[[Any], Any]] = {
-    **ENCLOSED,
-    "sinh": lambda t: t.sinh(),
-    "cosh": lambda t: t.cosh(),
-    "tanh": lambda t: t.tanh(),
-    "atanh": lambda t: t.atanh(),
-}
-"""The same of series with rational coefficients."""
+"""Functions of series, with rational coefficients or with balls; that of asin is right where its constant is 0."""
 
 
-def _slope(name: str, u: Model, result: Model) -> Model:
-    """The derivative of a function by its operand."""
-    one = Model.constant(fmpq(1), u.radius)
-    match name:
-        case "exp":
-            return result
-        case "expm1":
-            return result + one
-        case "log":
-            return one / u
-        case "log1p":
-            return one / (u + one)
-        case "sin":
-            return u.applied(EXACT["cos"], ENCLOSED["cos"])
-        case "cos":
-            return u.applied(EXACT["sin"], ENCLOSED["sin"]).scaled(fmpq(-1))
-        case "tan":
-            return one + result * result
-        case "atan":
-            return one / (one + u * u)
-        case "asin":
-            return one / (one - u * u).applied(EXACT["sqrt"], ENCLOSED["sqrt"])
-        case "sinh" | "cosh":
-            other = "cosh" if name == "sinh" else "sinh"
-            return u.applied(EXACT[other], ENCLOSED[other])
-        case "tanh":
-            return one - result * result
-        case "atanh":
-            return one / (one - u * u)
-        case "sqrt":
-            return (one / result).scaled(fmpq(1, 2))
-    raise NoModelError
-
-
-def _plus(a: Model | None, b: Model | None) -> Model | None:
-    return b if a is None else a if b is None else a + b
-
-
-def _times(a: Model, b: Model | None) -> Model | None:
-    return None if b is None else a * b
-
-
-def combined(name: str, operands: list[Dual]) -> Dual:
+def combined(name: str, operands: list[Model]) -> Model:
     """An operation of functions that have models.
 
     Raises:
         NoModelError: There is no model of the result, or no rule.
     """
     match name, operands:
-        case "add" | "sub", [(a, da), (b, db)]:
-            if name == "sub":
-                b, db = b.scaled(fmpq(-1)), None if db is None else db.scaled(fmpq(-1))
-            return a + b, _plus(da, db)
-        case "mul", [(a, da), (b, db)]:
-            return a * b, _plus(_times(a, db), _times(b, da))
-        case "div", [(a, da), (b, db)]:
-            found = a / b
-            slope = _plus(da, None if db is None else (found * db).scaled(fmpq(-1)))
-            return found, None if slope is None else slope / b
-        case "neg", [(a, da)]:
-            return a.scaled(fmpq(-1)), None if da is None else da.scaled(fmpq(-1))
-        case "square", [(a, da)]:
-            return a * a, _times(a.scaled(fmpq(2)), da)
-        case "reciprocal", [(a, da)]:
-            one = Model.constant(fmpq(1), a.radius)
-            return combined("div", [(one, None), (a, da)])
-        case _, [(a, da)] if name in ENCLOSED:
-            found = a.applied(EXACT[name], ENCLOSED[name])
-            return found, None if da is None else _slope(name, a, found) * da
+        case "add", [a, b]:
+            return a + b
+        case "sub", [a, b]:
+            return a - b
+        case "mul", [a, b]:
+            return a * b
+        case "div", [a, b]:
+            return a / b
+        case "neg", [a]:
+            return a.scaled(fmpq(-1))
+        case "square", [a]:
+            return a * a
+        case "reciprocal", [a]:
+            return Model.constant(fmpq(1), a.radius) / a
+        case _, [a] if name in FUNCTIONS:
+            return a.applied(name)
     raise NoModelError
-
-
-def whole_power(operand: Dual, n: int) -> Dual:
-    """A whole power of a function that has a model.
-
-    Raises:
-        NoModelError: There is none of the result.
-    """
-    a, da = operand
-    if n == 0:
-        raise NoModelError
-    return a.power(n), None if da is None else a.power(n - 1).scaled(fmpq(n)) * da
 
 
 def relative_error(model: Model, terms: int) -> Ball:
