@@ -13,6 +13,7 @@ import torch
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
+from tests.checks import check_of
 
 POINT: dict[str, Any] = {
     "x": np.array([1.0, 2.0, 4.0]),
@@ -165,8 +166,7 @@ def test_a_function_of_arrays_is_numpy_s(body: str) -> None:
     answer = f.vjp(at={name: POINT[name] for name in f.variables}, v=np.ones(np.shape(truth)))
     assert answer.value.shape == np.shape(truth)
     np.testing.assert_allclose(answer.value, truth, rtol=1e-12)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 TEXTS = [

@@ -13,6 +13,7 @@ from gradcli.errors import CodeError, GradcliError
 from gradcli.language.snippets import read
 from gradcli.language.snippets.drawing import UNSEEDED
 from gradcli.language.snippets.dtypes import MIXED
+from tests.checks import check_of
 from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 
 SMALL = "x = torch.tensor({0}, requires_grad=True); y = (1 - torch.cos(x))/x**2; y.backward()"
@@ -140,8 +141,7 @@ def test_a_snippet_gives_what_its_grad_holds(text: str) -> None:
             np.testing.assert_allclose(answer.vjp[name], expected, rtol=1e-7)  # .grad is of float32
         else:
             np.testing.assert_array_equal(answer.vjp[name], expected, strict=True)
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "inaccurate")
+    assert check_of(answer).verdict in ("agree", "inaccurate")
     if text not in PASSES:
         assert answer.warnings == ((WARNED[text],) if text in WARNED else ())
 
@@ -345,8 +345,7 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
             assert {name: grad.tolist() for name, grad in (answer.accumulated or {}).items()} == {
                 name: grad.tolist() for name, grad in grads.items()
             }
-        assert found.check is not None
-        assert found.check.verdict == "agree"
+        assert check_of(found).verdict == "agree"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import torch
 import gradcli
 from gradcli import record
 from gradcli.errors import WrongGradientsError
-from tests.recording.running import checked
+from tests.checks import check_of
 
 X = torch.tensor([0.5, 1.25, -2.0], dtype=torch.float64)
 
@@ -53,7 +53,7 @@ def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
     function, words = CUT[name]
     x = X.clone().requires_grad_()
     assert not torch.autograd.gradcheck(function, x, raise_exception=False)
-    check = checked(record(function, X).vjp(v="ones"))
+    check = check_of(record(function, X).vjp(v="ones"))
     assert check.verdict == "cut"
     assert words in check.findings[0].note
     with pytest.raises(WrongGradientsError, match="cut"):
@@ -92,5 +92,5 @@ WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def test_what_changes_no_derivative_is_no_cut(name: str) -> None:
     """However hard its differences are to compute."""
     for x in (X, X.float(), X * 1e-8):
-        check = checked(record(WHOLE[name], x).vjp())
+        check = check_of(record(WHOLE[name], x).vjp())
         assert check.verdict in ("agree", "inaccurate"), check

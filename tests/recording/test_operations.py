@@ -12,7 +12,8 @@ import torch.nn.functional as F  # noqa: N812
 
 from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import record
-from tests.recording.running import checked, run_by_python
+from tests.checks import check_of
+from tests.recording.running import run_by_python
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
@@ -62,7 +63,7 @@ def test_a_call_is_recorded_and_judged(function: Callable[..., Any]) -> None:
     y, (x,) = run_by_python(function, X)
     (gradient,) = torch.autograd.grad(y.sum(), x)
     np.testing.assert_array_equal(next(iter(answer.vjp.values())), gradient.numpy())
-    assert checked(answer).verdict == "agree", checked(answer)
+    assert check_of(answer).verdict == "agree", check_of(answer)
 
 
 @pytest.mark.parametrize(

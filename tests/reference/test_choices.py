@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gradcli import Function
+from tests.checks import check_of
 
 X = [0.5, -1.5, 2.0]
 
@@ -47,8 +48,7 @@ MEETINGS = [
 def test_what_happens_where_branches_meet(text: str, x: Any, verdict: str) -> None:
     """A derivative is denied only where there is none, and given only where it is proved."""
     function = Function(text)
-    check = function.vjp(dict.fromkeys(function.variables, x), "ones").check
-    assert check is not None
+    check = check_of(function.vjp(dict.fromkeys(function.variables, x), "ones"))
     assert check.verdict == verdict, check.findings
 
 

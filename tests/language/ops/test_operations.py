@@ -12,6 +12,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.ops.statistics import exchanges
 from gradcli.questions.texts import read
+from tests.checks import check_of
 from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point
 from tests.language.ops.cases import TABLES
 
@@ -123,8 +124,7 @@ def test_several_tensors_of_one_shape_are_a_list() -> None:
 )
 def test_a_tie_is_a_kink(text: str, x: Any) -> None:
     """Of the elements that tie, each may be the one."""
-    check = Function(text).jacobian({"x": x}).check
-    assert check is not None
+    check = check_of(Function(text).jacobian({"x": x}))
     assert check.verdict == "kink"
 
 
@@ -146,8 +146,7 @@ def test_the_exchanges_sort_everything(count: int) -> None:
 def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
     """Torch derives by both, which is the derivative of what it computed nowhere else."""
     for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):
-        check = Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}).check
-        assert check is not None
+        check = check_of(Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}))
         assert check.verdict == verdict
         assert ("symmetric" in "".join(f.note for f in check.findings)) == (verdict == "unchecked")
 
@@ -160,7 +159,6 @@ def test_the_derivative_of_a_singular_determinant_is_the_cofactors(rows: list[li
     minors = [[np.linalg.det(np.delete(np.delete(A, i, 0), j, 1)) for j in range(n)] for i in range(n)]
     cofactors = np.array([[(-1) ** (i + j) * minors[i][j] for j in range(n)] for i in range(n)])
     answer = Function("det(A)").grad({"A": A})
-    assert answer.check is not None
-    assert answer.check.verdict == "unchecked"
-    for finding in answer.check.findings:
+    assert check_of(answer).verdict == "unchecked"
+    for finding in check_of(answer).findings:
         assert finding.reference == pytest.approx(cofactors[finding.column])
