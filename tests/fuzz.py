@@ -1,10 +1,8 @@
 """Random command lines: from the op table, from snippets, and both with tokens lost, doubled and put in.
 
 Every one must be answered (exit 0, or 1 from a check) or refused (exit 2) in bounded time.  Checks come with claims,
-expected numbers, boxes and tolerances, at kinks, poles and zeros, so that what looks into verdicts runs too.  Some are
-at the rim of what is allowed: no elements and one, no dimensions, whole numbers of all magnitudes, numbers next to the
-largest and the smallest float.  Others are command lines of the documents, spliced with one another.  A few run with
-the tests; by hand, for as long as asked:
+expected numbers, boxes and tolerances, at kinks, poles and zeros, so that what looks into verdicts runs too.  Every
+third is one of the documents, spliced with another.  A few run with the tests; by hand, for as long as asked:
 
     python -m tests.fuzz 20            minutes, from a random seed
     python -m tests.fuzz 0 12345       the one command line of a seed, with its trace
@@ -18,7 +16,6 @@ import itertools
 import json
 import random
 import re
-import resource
 import shlex
 import signal
 import sys
@@ -36,9 +33,6 @@ from gradcli.options import FORMATS, QUESTIONS, typed
 
 SECONDS = 60
 """No command line takes longer, on a busy machine."""
-
-SLOW = 10
-"""Seconds from which a run by hand prints a command line."""
 
 ATOMS = """
 x A a 2 0.5 -1 pi inf nan 1e300 0 x[0] x[-1] A[0] A.T x[1:] x[5:] [x,2*x] eye(2) arange(3) linspace(0,1,2) ones(2,1)
@@ -86,27 +80,13 @@ VALUES = """
 randn(2) [1,[2]] @nowhere.csv @@1 1e-320 [True,False] sqrt(-1) zeros(2,0) x 1,,2 'a' eye(3)[0] 2j
 """.split()
 
-BY_SHAPE = """
-0 1 -1 0.0 0.5 -2.5 1.7976931348623157e308 -1.7e308 5e-324 1e300 inf nan 10**30 2**1023 ones(0).sum()
-zeros(0) arange(0) full((0,),1e308)
-[0.0] ones(1) [1e308] [-5e-324] [0.5] [-1.0] [nan] arange(10**30,10**30+10**20,10**20)
-1,2 -1,0 0,0 -1.7e308,1.7e308 0,5e-324 -inf,inf nan,1 1e-300,1e300 0.3,0.7 -10**30,10**30 linspace(10**30,10**31,2)
-[[1,2],[3,4]] [[0,0],[0,0]] eye(2) [[1e308,1],[0,5e-324]] [[0.5,-0.5],[2,3]] ones(2,2)
-zeros(0,2) zeros(0,2)
-zeros(2,0) ones(2,0)
-[[1,2]] ones(1,2)
-ones(1,1) [[0]]
-zeros(1,0,2) ones(2,1,2)
-"""
-RIM = [line.split() for line in BY_SHAPE.strip().split("\n")]
-"""Of one shape each, or nearly so."""
-
 VECTORS = [*"ones e0 e1 e0_1 y 2*y x 1 1,1 ones_like(y) y.sum() z [1,2] y>0 -y".split(), ""]
 
-SPOTS = (
-    "0 -0.0 1 -1 1e-8 1000 -1000 1e16 1e-160 pi pi/2 0,0 0,1e-9 1,1 1000,999 [[0,0],[0,0]] [[1,1],[1,1]] 5e-324".split()
-)
-"""Kinks, poles, zeros and large numbers."""
+SPOTS = """
+0 -0.0 1 -1 1e-8 1000 -1000 1e16 1e-160 pi pi/2 0,0 0,1e-9 1,1 1000,999 [[0,0],[0,0]] [[1,1],[1,1]] 5e-324 [1e308]
+2**1023 10**30 -1.7e308,1.7e308 -inf,inf ones(0).sum() zeros(0) zeros(0,2) ones(2,0) ones(1,2) [[0]] zeros(1,0,2)
+""".split()
+"""Kinks, poles, zeros, numbers at the ends of the range, and shapes that hold nothing."""
 
 TRAPS = """
 abs({0});relu({0});maximum({0}, {1});sqrt({0}**2);norm({0});where({0} > 0, sqrt({0}), 0);sin({0})/{0};{0}**2/{0}
@@ -125,13 +105,6 @@ SOUNDS = [line.strip() for line in SOUND.replace("; ", "\0").replace("\n", ";").
 SOUNDS = [text.replace("\0", "; ") for text in SOUNDS]
 """Functions that mostly have an answer at the values that fit."""
 
-CLAIMS = """
-2*x 1 0 x v 2*x*v cos(x) -1/x 1/(2*sqrt(x)) sign(x) eye(2) [1,1] A A.T v@A outer(v,x) where(x>0,1,0) x= A=A+A.T a=x
-q=1 y=1
-""".split()
-
-NUMBERS = "1 0 2,4 1,1 nan inf -inf [[1,0],[0,1]] x=1 A=0 x=2,4 = 1,, zeros(2,2)".split()
-
 FITTING = ["1,2", "1,2", "0,1", "-1,0.5", "1e-8,1000", "nan,1", "[[1,2],[3,4]]"]
 """Values of x that fit most functions."""
 
@@ -140,20 +113,11 @@ BOXES = """
 -1e308..1e308 1e-320..2e-320 x=.5...75
 """.split()
 
-VERDICTS = """
-kink removable kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks , kink,removable,undefined
-""".split()
-
 WORDS = """
 ( ) [ ] , ; : . + - * / ** // % @ ^ = == != < > <= >= & | ~ if else for in not and or lambda True None x A a y 0 1 -1
 2.5 1e9 9999999999 'mean' 'ij->i' sum where softmax dim= keepdim=True range(3) ... # \\ é ∂ ² _ __ $ ! ? " { }
 for while def return class with += is enumerate( zip( break del
 """.split()
-
-LOSSES = """
-sum(y**2) y.sum() z.sum() sum((y-t)**2) sum(z) mean(abs(y)) y y[0] sum(x) norm(y-y) sum(q) relu(y).sum() 1 0*y.sum()
-f.sum() sum(f**2) sum(sqrt(f)) {
-"""
 
 COMMANDS = (
     *("vjp", "vjp", "jacobian", "grad", "eval", "check", "check", "improve"),
@@ -162,28 +126,36 @@ COMMANDS = (
 
 NAMES = ["x", "y", "z", "y,z", "x,A", "A", "a", "t1", "q", "", ",", "pi", "2", "é"]
 
-OPTIONS: dict[str, list[str]] = {
-    "--v": VECTORS,
-    "--u": ["x=1,2", "1,1", "ones", "x=ones", "A=e0", "A=e0_1", "a=1", "x=", "q=1", "nan", "x=x", "x=inf,0", "e9"],
-    "--show": NAMES,
-    "--loss": LOSSES.split(),
-    "--points-of": NAMES,
-    "--wrt": NAMES,
-    "--to": ["tree", "table", "dot", "mermaid", "torch", "numpy", "latex", ""],
-    "--accumulate": [],
-    "--no-check": [],
-    "--strict": [],
-    "--json": [],
-    "--digits": ["1", "3", "17", "0", "x"],
-    "--color": ["always", "never", "red"],
+OPTIONS: dict[str, tuple[float, list[str]]] = {
+    "--v": (0.6, VECTORS),
+    "--u": (0.9, "ones ones x=1,2 1,1 x=ones A=e0 A=e0_1 a=1 x= q=1 nan x=x x=inf,0 e9".split()),
+    "--show": (0.25, NAMES),
+    "--loss": (0.15, "sum(y**2) z.sum() mean(abs(y)) y y[0] sum(x) norm(y-y) sum(q) relu(y).sum() 0*y.sum() {".split()),
+    "--points-of": (0.1, NAMES),
+    "--wrt": (0.06, NAMES),
+    "--to": (0.25, ["tree", "table", "dot", "mermaid", "torch", "numpy", "latex", ""]),
+    "--accumulate": (0.25, []),
+    "--no-check": (0.06, []),
+    "--strict": (0.06, []),
+    "--json": (0.06, []),
+    "--digits": (0.06, ["1", "3", "17", "0", "x"]),
+    "--color": (0.06, ["always", "never", "red"]),
+    "--claim": (
+        0.4,
+        "2*x 1 0 x v 2*x*v cos(x) -1/x sign(x) eye(2) [1,1] A A.T v@A where(x>0,1,0) x= A=A+A.T q=1".split(),
+    ),
+    "--expect": (0.15, "1 0 2,4 1,1 nan inf -inf [[1,0],[0,1]] x=1 A=0 x=2,4 = 1,, zeros(2,2)".split()),
+    "--allow": (0.15, "kink kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks , ".split()),
+    "--rtol": (0.1, ["0", "1e-3", "-1", "nan", "inf", "1e-400", "x"]),
+    "--atol": (0.1, ["0", "1", "1e300", "-0.0"]),
+    "--seed": (0.05, ["1", "-1", "99999999999999999999"]),
+    "--random": (0.15, ["1", "2", "7", "40", "0", "-3", "99999999"]),
+    "--in": (0.15, BOXES),
 }
-"""Options that a command has or has not, and their values; some take none."""
+"""How often a command that has an option is given it, and its values; some take none."""
 
 OWN = {command: {option.flag for option in typed(command)} for command in QUESTIONS}
 """The options that a command has."""
-
-SHARED = ["--wrt", "--json", "--no-check", "--strict", "--digits", "--color"]
-"""Options of nearly all commands, which are tried now and then."""
 
 LEAKS = re.compile(r"Traceback|tensor\(\d[^)]*grad_fn=|<[\w.]+ object at|_Dummy|mappingproxy|Symbol\(")
 """What no answer says: how Python writes its own objects."""
@@ -207,62 +179,22 @@ class Fuzz:
             "--dtype",
             pick(["float64", "float32"]),
         ]
-        is_sound, is_at_rim = text in SOUNDS, self.random.random() < 0.2
-        fitting = pick(RIM)
+        is_sound = text in SOUNDS
         if "requires_grad" not in text or self.random.random() < 0.1:
             for name in ("x", "A", "a"):
                 is_in = re.search(rf"\b{name}\b", text) if is_sound else name in text
                 if is_in and self.random.random() < 0.95:
-                    value = pick(fitting) if is_at_rim else self.value(name, is_sound=is_sound)
-                    words += ["--at", f"{name}={value}"]
-        if "--v" in OWN[words[0]] and self.random.random() < 0.9:
-            words += ["--v", pick(VECTORS) if self.random.random() < 0.7 else "ones"]
-        if words[0] in ("jvp", "hvp") and self.random.random() < 0.9:
-            words += ["--u", pick(OPTIONS["--u"]) if self.random.random() < 0.7 else "ones"]
-        if words[0] == "improve" and self.random.random() < 0.4:
-            words += ["--in", pick(BOXES)]
-        if words[0] == "check":
-            words += self.demands()
-        else:
-            words += self.options(words[0])
-            if self.random.random() < 0.03:
-                words += [pick(["--jsn", "-x", "--"]), pick(["x", "q", ""])]
-        return words
+                    words += ["--at", f"{name}={self.value(name, is_sound=is_sound)}"]
+        return [*words, *self.options(words[0])]
 
     def options(self, command: str) -> list[str]:
         """Options of a command, and now and then one that it does not have."""
-        found = []
-        shares = {option: 0.06 if option in SHARED else 0.25 for option in OPTIONS if option in OWN[command]}
-        names = [option for option, share in shares.items() if self.random.random() < share]
-        names += [self.random.choice(list(OPTIONS))] if self.random.random() < 0.04 else []
-        for option in names:
-            values = OPTIONS[option]
-            found += [option, *([self.random.choice(values)] if values else [])]
-            if option == "--loss" and "t" in found[-1] and self.random.random() < 0.5:
-                found += ["--at", "t=0,1"]
-        return found
-
-    def demands(self) -> list[str]:
-        """Options of check."""
-        pick, found = self.random.choice, []
-        choices = {
-            "--claim": (0.4, [*CLAIMS, self.expression(1), self.damaged(pick(CLAIMS))]),
-            "--expect": (0.15, NUMBERS),
-            "--v": (0.25, VECTORS),
-            "--allow": (0.15, VERDICTS),
-            "--rtol": (0.1, ["0", "1e-3", "-1", "nan", "inf", "1e-400", "x"]),
-            "--atol": (0.1, ["0", "1", "1e300", "-0.0"]),
-            "--wrt": (0.1, ["x", "A", "x,A", "q"]),
-            "--seed": (0.05, ["1", "-1", "99999999999999999999"]),
-        }
-        for option, (share, values) in choices.items():
-            while self.random.random() < share:
-                found += [option, pick(values)]
-        if self.random.random() < 0.2:
-            found += ["--random", pick(["1", "2", "7", "40", "0", "-3", "99999999"])]
-            found += ["--in", pick(BOXES)] if self.random.random() < 0.95 else []
-        elif self.random.random() < 0.03:
-            found += ["--in", pick(BOXES)]
+        found, others = [], [*OPTIONS, "--jsn", "-x", "--"]
+        names = [name for name, (share, _) in OPTIONS.items() if name in OWN[command] and self.random.random() < share]
+        names += [self.random.choice(others)] if self.random.random() < 0.04 else []
+        for name in names:
+            values = OPTIONS.get(name, (0, ["x", "q", ""]))[1]
+            found += [name, *([self.random.choice(values)] if values else [])]
         return found
 
     def value(self, name: str, *, is_sound: bool = False) -> str:
@@ -317,17 +249,13 @@ class Fuzz:
 
     def constant(self, parameter: str, default: Default) -> str:
         """A constant argument, mostly of the right kind."""
-        kinds = {
-            "equation": ["'ij,j->i'", "'i,i'", "'ij->ji'", "'ii->i'", "'i->'", "'...'", "'ab,bc,cd'"],
+        texts = {
+            "equation": ["'ij,j->i'", "'i,i'", "'ij->ji'", "'ii->i'", "'...'", "'ab,bc,cd'"],
             "reduction": ["'sum'", "'none'", "'mean'", "'max'"],
             "mode": ["'constant'", "'reflect'"],
-            "shape": ["(2, 1)", "-1", "(-1, 1)", "(1, 2)", "(4,)", "()", "(99999999, 99999999)"],
-            "pad": ["(1, 2)", "(0, 1, 1, 0)", "(-1, 1)", "(1,)", "3"],
         }
-        general = ["0", "1", "-1", "2", "(0, 1)", "None", "True", "0.5", "inf", "x", "99999999999", repr(default)]
-        if self.random.random() < 0.1:
-            general = MAGNITUDES
-        return self.random.choice(kinds.get(parameter, general) if self.random.random() < 0.9 else general)
+        general = ["0", "1", "-1", "2", "(0, 1)", "(2, 1)", "(1, 2)", "(0, 1, 1, 0)", "()", "None", "True", "0.5", "x"]
+        return self.random.choice(texts.get(parameter, [*general, repr(default), self.random.choice(MAGNITUDES)]))
 
     def damaged(self, text: str) -> str:
         """The text with a piece lost, doubled, moved or put in."""
@@ -384,6 +312,11 @@ class Spliced(Fuzz):
             return text
         put = lambda found: self.random.choice(MAGNITUDES) if self.random.random() < 0.3 else found[0]  # noqa: E731
         return re.sub(r"(?<![\w.-])\d+(?![\w.])", put, text)
+
+
+def drawn(seed: int) -> list[str]:
+    """The command line of a seed."""
+    return (Spliced if seed % 3 == 0 else Fuzz)(seed).words()
 
 
 @contextlib.contextmanager
@@ -443,19 +376,14 @@ def _refused(name: str) -> None:
 def run(minutes: float, seed: int | None = None) -> int:
     """Try command lines for so long, or the one of a seed; the number of complaints."""
     first = random.SystemRandom().randrange(10**9) if seed is None else seed
-    start, tried, found, slowest = time.monotonic(), 0, 0, (0.0, 0)
+    start, tried, found = time.monotonic(), 0, 0
     while tried == 0 or time.monotonic() - start < 60 * minutes:
-        words = (Spliced if (first + tried) % 3 == 0 else Fuzz)(first + tried).words()
-        before = time.monotonic()
+        words = drawn(first + tried)
         if reason := complaint(words):
             found += 1
             print(f"seed {first + tried}: {words}\n{reason[-1500:]}", flush=True)
-        if time.monotonic() - before > SLOW:
-            print(f"seed {first + tried}: {words}\ntook {time.monotonic() - before:.1f} s", flush=True)
-        slowest = max(slowest, (time.monotonic() - before, first + tried))
         tried += 1
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 2**10
-    print(f"{tried} command lines from seed {first}: {found} complaints; slowest {slowest}, most memory {most} MiB")
+    print(f"{tried} command lines from seed {first}: {found} complaints")
     return found
 
 

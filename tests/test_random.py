@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from gradcli import Function
+from tests.checks import check_of
 from tests.examples import examples
 from tests.programs import Random, programs, require_fair
 
@@ -68,8 +69,7 @@ def test_every_reading_meets_sympy(pair: Pair, x: float, y: float) -> None:
         truth = expression.diff(sympy.Symbol(name, real=True)).subs(exact).evalf(30)
         assert float(answer.grad[name]) == pytest.approx(float(truth), rel=1e-10, abs=1e-12)
         assert name in answer.symbolic
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "inaccurate")
+    assert check_of(answer).verdict in ("agree", "inaccurate")
 
 
 @settings(max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -88,5 +88,4 @@ def test_the_readings_of_a_random_program_agree(program: Random) -> None:
             size = 1e-12 * np.abs(found).max(initial=1.0)
             np.testing.assert_allclose(found, 0 if expected is None else expected.numpy(), rtol=0, atol=size)
     assert not any("disagrees" in reason for reason in answer.symbolic_omitted.values()), answer.symbolic_omitted
-    assert answer.check is not None
-    require_fair(answer.check, program)
+    require_fair(check_of(answer), program)

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from gradcli import Function, GradcliError
+from tests.checks import check_of
 
 SHAPES = ((0,), (2, 0), (0, 3), (1, 0, 2), (), (1,), (2, 3))
 DIMS = (None, 0, -1, 1, (), (0,), (0, 1), (0, 0))
@@ -74,8 +75,7 @@ def test_an_empty_dim_is_all_of_them() -> None:
         answer = Function(f"sum(x**2, {spelling})").vjp({"x": [[1, 2], [3, 4]]})
         assert answer.value == 30
         assert answer.symbolic["x"].text == "2*x[j, k]"
-        assert answer.check is not None
-        assert answer.check.verdict == "agree"
+        assert check_of(answer).verdict == "agree"
     assert Function("sum(x, dim=(), keepdim=True)").eval({"x": [[1, 2], [3, 4]]}).value.tolist() == [[10]]
 
 

@@ -16,6 +16,7 @@ from gradcli.errors import InputError
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.results import VJP
+from tests.checks import check_of
 from tests.examples import examples
 from tests.programs import Random, programs
 
@@ -84,8 +85,7 @@ def test_every_command_answers_many_points_alike(
     """With v of any kind, and the formula of one point."""
     function, many = Function(text), require_same(text, at, names, dtype, v)
     full = function.jacobian(at, dtype=dtype, points_of=names)
-    assert full.check is not None
-    assert full.check.verdict == "agree"
+    assert check_of(full).verdict == "agree"
     for name, block in (many.jacobian or {}).items():
         np.testing.assert_array_equal((full.jacobian or {})[name], block)
     values = function.eval(at, dtype=dtype, points_of=names, check=False).value

@@ -21,6 +21,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.rules import Undefined
+from tests.checks import check_of
 from tests.parsing import parse
 
 Where = Callable[..., bool]
@@ -136,8 +137,7 @@ def test_rewrites_mend_what_cancels() -> None:
     for text, where in HAMMING.items():
         bad = good = 0
         for at, truth in _samples(text, where):
-            check = Function(text).jacobian(dict(at)).check
-            assert check is not None
+            check = check_of(Function(text).jacobian(dict(at)))
             assert check.verdict != "disagree", (text, at)
             if not _is_right(text, at, truth):
                 bad += 1

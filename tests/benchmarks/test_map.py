@@ -7,7 +7,6 @@ import importlib.util
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -141,23 +140,3 @@ def _processor(path: Path, out: Path) -> float:
     subprocess.run([sys.executable, "-m", "gradcli", "map", TEXT, "--points", path, "-o", out], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-@pytest.mark.parametrize(
-    ("form", "into", "rows"), [("npy", "npy", ROWS), ("npy", "csv", ROWS), ("csv", "csv", ROWS // 5)]
-)
-def test_the_rows_a_second_with_reading_and_writing(form: str, into: str, rows: int, tmp_path: Path) -> None:
-    """Printed, with what Arrow's CSV reader takes beside it: the disk and the digits take what they take."""
-    path, out = tmp_path / f"x.{form}", tmp_path / f"out.{into}"
-    x = _DRAWN.normal(size=rows)
-    if form == "npy":
-        np.save(path, x)
-    else:
-        path.write_text("x\n" + "".join(f"{number!r}\n" for number in x.tolist()))
-    start = time.perf_counter()
-    assert main(["map", TEXT, "--points", str(path), "-o", str(out)]) == 0
-    print(f"\n{form} to {into}: {rows / (time.perf_counter() - start):,.0f} rows a second", end="")
-    if form == "csv":
-        start = time.perf_counter()
-        pa.csv.read_csv(path)
-        print(f"; Arrow reads {rows / (time.perf_counter() - start):,.0f} a second", end="")

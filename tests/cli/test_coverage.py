@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradcli import Function
+from tests.checks import check_of
 from tests.conftest import Command
 
 WHOLE = ("x**2", "--at", "1,2")
@@ -33,8 +34,7 @@ def test_a_verdict_says_what_it_is_of(words: list[str], said: str, gradcli: Comm
 
 def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:
     """The finding is proven, what the answer is as a whole is not."""
-    check = Function("sum(abs(x))").grad({"x": [0.0] * 5000}).check
-    assert check is not None
+    check = check_of(Function("sum(abs(x))").grad({"x": [0.0] * 5000}))
     assert (check.verdict, check.proven, check.sampled) == ("kink", False, True)
     assert check.findings[0].proven
 

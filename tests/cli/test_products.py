@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from gradcli import Function
 from gradcli.questions.question import Dtype
+from tests.checks import check_of
 from tests.conftest import Command
 from tests.examples import examples
 
@@ -42,8 +43,7 @@ def test_what_passes_add_up_to_is_never_called_wrong(seed: int) -> None:
     x = generator.uniform(0.5, 2, 3)
     found = Function("[sin(x[0])*x[1], x[2]**2, x[0]*x[1]*x[2]]").vjps({"x": x}, list(vs), accumulate=True, dtype=dtype)
     for answer in found.answers:
-        assert answer.check is not None
-        assert answer.check.verdict in ("agree", "inaccurate"), answer.check.findings
+        assert check_of(answer).verdict in ("agree", "inaccurate"), check_of(answer).findings
 
 
 def test_the_verdict_of_several_is_that_of_the_worst(gradcli: Command) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-from gradcli import Function
 from gradcli.crosscheck.formulas import Derived
 from gradcli.questions.question import Question
 
@@ -17,26 +16,18 @@ Edge = tuple[str, dict[str, str], str | None]
 
 EDGES: list[Edge] = [
     ("cumsum([1, 2], 0)[1]*x + [[3, 4]].T.sum() + [[1, 2], [3, 4]].sum() + sum(7) + [5].numel()", {"x": "1.5"}, None),
-    ("x**len(x) + (x > len(x)) + clamp(x, 0, len(x)) + where(x > 2, len(x), 0)", {"x": "1.1,2.3"}, "ones"),
     ("-x**2 + (-x)**2 - (x - (1 - x)) / (x / (2 / x))", {"x": "1.1,2.3"}, "ones"),
     ("where(((x > 0) | (x < -1)) & ~(x > 2), x**2, -x)", {"x": "-2,-0.5,1,3"}, "ones"),
-    ("where((x > 0) == (y > 0), x, y) if x > -9 else y", {"x": "-2,1", "y": "1,2"}, "ones"),
     ("n = x.numel(); x/n + x**n + (n - 1)*x + n/2 + sqrt(n)*x", {"x": "1.1,2.3,3.1"}, "ones"),
-    ("x.numel()", {"x": "1,2"}, None),
     ("[x, 1, [1, 2, 3]*y, x*y]", {"x": "1.1,2.3,3.7", "y": "0.3"}, "ones"),
     ("stack([x, y], dim=1) + cat([x, y]).view(2, 3).T", {"x": "1.1,2.3,3.7", "y": "1,2,3"}, "ones"),
     ("std(x, dim=1, correction=0) + var(x, 0, keepdim=True)", {"x": "[[1.1,2.3],[3,4.5]]"}, "ones"),
     ("x[0, ..., None] + x[-1, :1, None] + x.T[1:, :1].sum()", {"x": "[[1.1,2.3,3],[3,4,5]]"}, "ones"),
-    ("x.permute(2, 0, 1).flatten(1) + transpose(x, 0, 2).reshape(2, -1)", {"x": "arange(8).view(2,2,2)"}, "ones"),
     ("pad(x, (1, -1), value=0.5) + x.roll(1) + x.flip(0) + x.expand(3, -1)[2]", {"x": "1.1,2.3,3.7"}, "ones"),
     ("x.detach()*y + zeros_like(z)", {"x": "1.5", "y": "2", "z": "3"}, None),
-    ("x", {"x": "1,2"}, "3,4"),
-    ("y = x; y", {"x": "1,2"}, "y*x"),
     ("3", {}, None),
     ("y = x**2; z = y**3", {"x": "1,2"}, "z*x - softmax(z, 0) + [1, 1/3]"),
-    ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2"),
     ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
-    ("x**2", {"x": "[[2]]"}, None),
 ]
 """Functions, their points and v, which every script has: precedence, constants, sizes, lists, dimensions, v."""
 
@@ -65,13 +56,3 @@ def run_script(source: str) -> tuple[dict[str, Any], str]:
     with contextlib.redirect_stderr(io.StringIO()):
         exec(compile(tree, "<script>", "exec"), names)
     return names | {"printed": printed}, out.getvalue()
-
-
-def asked(words: Sequence[str]) -> tuple[str, dict[str, str], str | None, list[str] | None]:
-    """The expression, the values, v and `wrt` that the words of a command line say."""
-    options = list(zip(words[1::2], words[2::2], strict=True))
-    first = Function(words[0]).variables[0]
-    given = [word if "=" in word else f"{first}={word}" for key, word in options if key == "--at"]
-    v = next((word for key, word in options if key == "--v"), None)
-    wrt = next((word.split(",") for key, word in options if key == "--wrt"), None)
-    return words[0], dict(word.split("=", 1) for word in given), v, wrt

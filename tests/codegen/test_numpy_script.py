@@ -18,11 +18,11 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.numeric import SPECIAL
-from tests.codegen.running import EDGES, Edge, asked, run_script, without_formulas
+from tests.checks import check_of
+from tests.codegen.running import EDGES, Edge, run_script, without_formulas
 from tests.examples import examples
 from tests.parsing import parse
 from tests.programs import Random, programs
-from tests.test_seeds import VJPS
 
 INACCURATE = {"hardsigmoid": 1e-6, "digamma": 1e-9, "polygamma": 1e-9}
 """Operations that torch itself gives so exactly only."""
@@ -92,13 +92,6 @@ def test_every_operation_has_its_formula_in_python(op: ops.Op) -> None:
     same_numbers(text, at, v, tolerance=INACCURATE.get(op.name, 1e-12))
 
 
-@pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
-def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
-    """Each as a script."""
-    text, at, v, wrt = asked(words)
-    same_numbers(text, at, v, wrt=wrt)
-
-
 def test_a_formula_that_does_not_hold_at_the_point_gives_nan_and_no_error() -> None:
     """0/0 where the slope is 0; a remark says that it was confirmed elsewhere."""
     source = Function("norm(x**2)").code({"x": "0,0"}, to="numpy").source
@@ -125,8 +118,7 @@ def test_random_programs(program: Random) -> None:
     function = Function(program.text)
     at = {name: program.leaves[name].detach().numpy() for name in function.variables}
     answer = function.vjp(at, "ones")
-    assert answer.check is not None
-    if answer.check.verdict != "agree" or answer.symbolic_omitted:
+    if check_of(answer).verdict != "agree" or answer.symbolic_omitted:
         return
     notes = {formula.note for formula in answer.symbolic.values()} - {""}
     if notes:  # the formula need not hold here
@@ -141,10 +133,7 @@ OWN: list[Edge] = [
     ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 0.1*x", {"x": "1.1,2.3"}, "ones"),
     ("clamp(x, y, 1) + x.clamp(min=-5)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
     ("x.sum(dim=(0, 1)) + x.prod(dim=1).sum() + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
-    ("logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("det(A) + trace(inv(A @ A))", {"A": "[[2,1],[1,3]]"}, None),
-    ("max(x, 0)/2 + 1/(2 + min(x, y)) + relu(x)", {"x": "-1,0.2,0.5", "y": "0.1"}, "ones"),
-    ("cumsum(x, 0) + x[::2].sum()", {"x": "arange(20)"}, "ones"),
     ("cumprod(x, 0)", {"x": "2,0,3,0"}, "1,2,3,4"),
     ("x*randn(3, seed=1) + eye(3)*x + linspace(0, 1, 3) + full((3, 3), 1/3)*x", {"x": "2"}, "ones"),
     ("np = i*j*sum(x); np + max(x)*torch", {"x": "1,2", "i": "3", "j": "4", "torch": "5"}, None),

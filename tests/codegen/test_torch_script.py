@@ -13,11 +13,10 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value
-from tests.codegen.running import EDGES, Edge, asked, run_script, without_formulas
+from tests.codegen.running import EDGES, Edge, run_script, without_formulas
 from tests.examples import examples
 from tests.language.test_snippets import PASSES
 from tests.programs import Random, programs
-from tests.test_seeds import VJPS
 
 
 def same_numbers(
@@ -57,13 +56,6 @@ def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: str) -
     same_numbers(text, at, v, dtype=dtype)
 
 
-@pytest.mark.parametrize(("name", "words"), [v[:2] for v in VJPS], ids=[v[0] for v in VJPS])
-def test_the_questions_that_started_the_project(name: str, words: list[str]) -> None:
-    """Each as a script."""
-    text, at, v, wrt = asked(words)
-    same_numbers(text, at, v, wrt=wrt)
-
-
 @pytest.mark.parametrize("text", PASSES)
 def test_a_snippet_comes_back_as_a_script(text: str) -> None:
     """With the values, the gradient vector and the variables that it says."""
@@ -84,13 +76,11 @@ OWN: list[Edge] = [
     ("u = x*x; a = sin(u)*x + cos(x)*u; b = exp(a)*u; a*b + x/u", {"x": "0.3,0.7"}, "0.1,0.3"),
     # precedence
     ("(x**2)**x + x**2**x + 2**-x - -x + -(-x)", {"x": "1.1,2.3"}, "ones"),
-    ("(x - y) - (y - x) - (x*(y/x)) * (y/(x*y))", {"x": "1.1,2.3", "y": "0.3"}, "ones"),
     # constants
     ("x**(1/3) + x/3 - 1/3*x + pi*x**E + 1e-300*x", {"x": "1.1,2.3"}, "ones"),
     ("x*inf - x*nan", {"x": "1.1,2.3"}, "ones"),
     ("maximum(x, 0) + minimum(x, inf) + hypot(x, -2)", {"x": "0,2.3"}, "ones"),
     ("x + 2**60 + x*123456789012345678901234567890", {"x": "1.5"}, None),
-    ("x*sqrt(2) + exp(1)*x + (1 > 2)*x", {"x": "1.5"}, None),
     ("clamp(x, y, 1) + clamp(x, 0, 1) + x.clamp(min=0)", {"x": "-1,0,0.5", "y": "0.1"}, "ones"),
     ("masked_fill(x, x > 1, 5) + masked_fill(x, x > 1, y) + leaky_relu(x, y)", {"x": "-1,2", "y": "0.1"}, "ones"),
     # sizes
@@ -100,30 +90,19 @@ OWN: list[Edge] = [
     # reductions
     ("sum(x) + x", {"x": "-0.0"}, None),
     ("x.sum(dim=(0, 1)) + x.prod(dim=(0, 1)) + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
-    ("x.max(dim=0)[0] + x.max() + max(x, dim=1, keepdim=True)[0]", {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
     ("sum(sum(x, dim=0), dim=()) + logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()",
      {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
     # what y does not depend on
     ("(x > 1) + 0", {"x": "1,2"}, "ones"),
     ("norm(x, 0)*y", {"x": "3", "y": "2"}, None),
-    ("norm(x, 0)", {"x": "3,0,1"}, None),
     # beyond the range of float32
     ("where(x > 1.5, x, 1e308)*full((2,), 1e39)", {"x": "1,2"}, "ones"),
-    ("maximum(x, -1e308)*1e308", {"x": "1,2"}, "ones"),
-    # gradient vectors
-    ("x**2", {"x": "1,2"}, "x"),
     ("x**2", {"x": "1,2"}, "2*y"),
-    ("x**2", {"x": "linspace(0,1,20)"}, "ones"),
     ("x**2", {"x": "inf,-inf,nan,-0.0"}, "ones"),
-    ("x**2", {"x": "zeros(0)"}, "ones"),
     # values
     ("x**2", {"x": "linspace(-1,1,2000)"}, "ones"),
-    ("x**2", {"x": "linspace(-1,1,65)"}, "ones"),
     ("x**2", {"x": "arange(5000)"}, "ones"),
-    ("x**2", {"x": "arange(10, 0, -1)"}, "ones"),
     ("x**2", {"x": "arange(0, 3, 0.3)"}, "ones"),
-    ("x**2", {"x": "full((20,30), 0.1)"}, "ones"),
-    ("x**2", {"x": "eye(4)"}, "ones"),
     ("x*zeros(3, 3) + randn(3, seed=1) + eye(3) + linspace(0, 1, 3) + full((3, 3), 1/3)", {"x": "2"}, "ones"),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
+from tests.checks import check_of
 from tests.crosscheck.adversary import is_right, nested, second
 from tests.examples import examples
 
@@ -42,8 +43,7 @@ LEAVES = "x; y; x*y; (x - y); x; y"
 )
 def test_what_is_met_leaves_what_is_proved(text: str, at: dict[str, float], verdicts: dict[str, str]) -> None:
     """A slope that exists, along its own element; nothing along another where a kink or a pole moves."""
-    check = Function(text).hessian(at).check
-    assert check is not None
+    check = check_of(Function(text).hessian(at))
     found = {f"{f.by}{f.variable}": f.verdict for f in check.findings if f.of == "hessian"}
     assert found == verdicts
     assert check.checked == check.entries - list(verdicts.values()).count("unchecked")
@@ -53,8 +53,7 @@ def test_a_part_of_a_large_function_is_followed_alone() -> None:
     """A sum of 40,000 terms takes too long, the slope by one of its elements does not."""
     x = np.linspace(1.0, 2.0, 40_000)
     x[[0, 7]] = 0.0
-    check = Function("sum(abs(x)*x)").hvp({"x": x}, {"x": "ones"}).check
-    assert check is not None
+    check = check_of(Function("sum(abs(x)*x)").hvp({"x": x}, {"x": "ones"}))
     assert {f.column: f.verdict for f in check.findings if f.of == "hvp"} == {(0,): "unchecked", (7,): "unchecked"}
     assert check.checked == check.entries - 2
 
@@ -79,9 +78,7 @@ def test_hessians_of_random_pieces_that_cross_are_the_exact_ones(seed: int) -> N
         u = {name: float(r.choice([0, 1, 1, -2])) for name in at}
         function = Function(f"{text} + 0*x*y")
         hessian, hvp = function.hessian(at), function.hvp(at, u)
-        assert hessian.check is not None
-        assert hvp.check is not None
-        found = {(f.of, f.by, f.variable): f for f in (*hessian.check.findings, *hvp.check.findings)}
+        found = {(f.of, f.by, f.variable): f for f in (*check_of(hessian).findings, *check_of(hvp).findings)}
         for by, variable in itertools.product(at, at):
             sides, finding = second(text, at, by, {variable: 1.0}), found.get(("hessian", by, variable))
             case = (text, at, by, variable, sides, finding)

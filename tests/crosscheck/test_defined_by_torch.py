@@ -9,6 +9,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results.verdicts import Verdict
+from tests.checks import check_of
 from tests.crosscheck.asking import checked
 
 NAN = math.nan
@@ -98,8 +99,7 @@ def test_a_matrix_of_which_torch_reads_a_triangle_is_triangular(text: str) -> No
     """Torch derives by all of its elements: with u the sum of the inverse's rows, -2*u[0]*(L.T @ u)[1] by L[0, 1]."""
     answer = Function(text).vjp([[2, 0], [1, 3]])
     assert answer.vjp["L"][0, 1] == pytest.approx(-2 * (8 / 36) * (3 * 2 / 36), rel=1e-15)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
     assert checked(text, [[2, 5], [1, 3]]).verdict == "undefined"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Entry
+from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked
 from tests.examples import examples
 
@@ -65,8 +66,7 @@ def _spellings(generator: np.random.Generator, depth: int) -> tuple[str, str]:
 def _truth(text: str, x: float) -> tuple[str, tuple[float, ...]] | None:
     """What is said of the derivative of a spelling: whether it exists, and its numbers; None if it is not known."""
     answer = Function(text).grad({"x": x})
-    assert answer.check is not None
-    found = [f for f in answer.check.findings if f.variable is not None]
+    found = [f for f in check_of(answer).findings if f.variable is not None]
     if not found:
         return "exists", (float(answer.grad["x"]),)
     finding: Entry = found[0]

@@ -19,14 +19,14 @@ from gradcli.reference import rules
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, VJP, Check
 from gradcli.symbolic import derivative, linear
+from tests.checks import check_of
 from tests.crosscheck.asking import asked, plant
 from tests.parsing import parse
 
 
 def _vjp(text: str, x: Any, **options: Any) -> tuple[VJP, Check]:
     answer = Function(text).vjp({"x": x}, "ones", **options)
-    assert answer.check is not None
-    return answer, answer.check
+    return answer, check_of(answer)
 
 
 def test_findings_are_worst_first_and_counted() -> None:
@@ -149,9 +149,8 @@ def test_a_running_product_has_its_derivative_at_zeros_too(x: list[float]) -> No
     """It is the product over the others, to which neither torch nor the formula comes by division alone."""
     expected = np.array([[np.prod(x[:j] + x[j + 1 : i + 1]) * (j <= i) for j in range(len(x))] for i in range(len(x))])
     answer = Function("cumprod(x, 0)").jacobian({"x": np.array(x)})
-    assert answer.check is not None
     assert answer.jacobian is not None
-    assert (answer.check.verdict, answer.check.checked) == ("agree", len(x) ** 2)
+    assert (check_of(answer).verdict, check_of(answer).checked) == ("agree", len(x) ** 2)
     np.testing.assert_array_equal(answer.jacobian["x"], expected)
 
 
@@ -159,8 +158,7 @@ def test_the_range_of_a_product_may_be_a_rest_of_a_place() -> None:
     """Of elements that are arranged anew, where it is a number at each of them."""
     text = "t = cumprod(A, dim=0); stack([t, sin(t)], dim=0).flatten()"
     answer = Function(text).jacobian({"A": [[0.44, -0.74], [-1.47, -1.55], [1.0, 1.32]]})
-    assert answer.check is not None
-    assert (answer.check.verdict, answer.check.checked, answer.check.proven) == ("agree", 72, True)
+    assert (check_of(answer).verdict, check_of(answer).checked, check_of(answer).proven) == ("agree", 72, True)
 
 
 def test_a_wrong_product_beside_a_sampled_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,17 +192,15 @@ def test_a_formula_with_positions_from_the_end_holds_at_other_sizes() -> None:
     """x[-1] is x[n - 1]: too long to confirm at the point, it is confirmed on a probe."""
     at = {"a": np.ones(100), "b": np.ones(1_000), "x": np.linspace(1, 2, 100_000)}
     answer = Function("sum(a) + sum(b) + x[-1] + sum(x)**2").vjp(at)
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "unchecked")
+    assert check_of(answer).verdict in ("agree", "unchecked")
     assert set(answer.symbolic) == {"a", "b", "x"}
 
 
 def test_a_mean_of_nothing_has_no_value() -> None:
     """Torch says NaN; neither the reference nor the formula may say otherwise."""
     answer = Function("sum(a) + mean(x[5:])").vjp({"a": [1, 2], "x": [1, 2]})
-    assert answer.check is not None
-    assert answer.check.verdict == "undefined"
-    assert "mean(x[5:]) has no value here" in answer.check.findings[0].note
+    assert check_of(answer).verdict == "undefined"
+    assert "mean(x[5:]) has no value here" in check_of(answer).findings[0].note
     assert "mean of nothing" in answer.symbolic_omitted["x"]
 
 

@@ -14,6 +14,7 @@ from gradcli.crosscheck import rounding
 from gradcli.language import ops
 from gradcli.progress import budget
 from gradcli.recording import pass_recorder
+from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
 from tests.examples import examples
@@ -88,8 +89,7 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
         u = {name: generator.uniform(-1, 1) for name in at}
         of_u = (function.jvp(at, u), function.hvp(at, u), function.hvp(at, {"p": u["p"]}), function.hvp(at, {"t": 1}))
         for answer in (function.hessian(at), function.grad(at), *of_u):
-            assert answer.check is not None
-            assert answer.check.verdict in ("agree", "inaccurate"), (at, answer.check.findings)
+            assert check_of(answer).verdict in ("agree", "inaccurate"), (at, check_of(answer).findings)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -164,9 +164,7 @@ def test_a_tolerance_of_the_user_is_strict(rtol: float | None, atol: float | Non
     usual = Function("softmax(x)").check({"x": "1,2,3"}, v="ones")
     strict = Function("softmax(x)").check({"x": "1,2,3"}, v="ones", rtol=rtol, atol=atol)
     assert (usual.passed, strict.passed) == (True, False)
-    assert usual.check is not None
-    assert strict.check is not None
-    assert (usual.check.verdict, strict.check.verdict) == ("agree", "inaccurate")
+    assert (check_of(usual).verdict, check_of(strict).verdict) == ("agree", "inaccurate")
 
 
 # -- the checker is tested to fail

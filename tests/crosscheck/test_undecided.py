@@ -11,6 +11,7 @@ from gradcli import Function
 from gradcli.crosscheck.summary import Part, summarize
 from gradcli.report.wording import standing
 from gradcli.results import Entry
+from tests.checks import check_of
 
 OPEN = "where(x == 0, 0, x*sin(1/x))"
 """At 0 of x, no series tells that there is no slope."""
@@ -51,9 +52,8 @@ def test_an_answer_of_which_only_y_was_decided_is_unchecked() -> None:
     """The likelihood of a Gaussian process, with the count; and a check of it fails."""
     text = "y@solve(exp(-(x.view(-1,1) - x.view(1,-1))**2/2) + 1e-5*eye(40), y)"
     found = Function(text).check({"x": "randn(40)", "y": "randn(40)"})
-    assert found.check is not None
-    assert (found.check.verdict, found.passed, found.failing) == ("unchecked", False, ("unchecked",))
-    assert found.check.undecided == found.check.entries - found.check.checked > 0
+    assert (check_of(found).verdict, found.passed, found.failing) == ("unchecked", False, ("unchecked",))
+    assert check_of(found).undecided == check_of(found).entries - check_of(found).checked > 0
 
 
 @pytest.mark.parametrize(("size", "passes"), [(90, False), (150, True)])
@@ -62,10 +62,9 @@ def test_one_open_entry_of_many_is_counted_beside_the_verdict(size: int, passes:
     x = np.linspace(1, 2, size)
     x[7] = 0
     found = Function(OPEN).check({"x": x}, "ones")
-    assert found.check is not None
-    assert (found.passed, found.check.verdict) == (passes, "agree" if passes else "unchecked")
-    assert found.check.findings[0].verdict == "unchecked"
-    assert ("1 of 150 undecided" in standing(found.check)) == passes
+    assert (found.passed, check_of(found).verdict) == (passes, "agree" if passes else "unchecked")
+    assert check_of(found).findings[0].verdict == "unchecked"
+    assert ("1 of 150 undecided" in standing(check_of(found))) == passes
     assert not Function(OPEN).check({"x": x}, "ones", require_all=True).passed
 
 

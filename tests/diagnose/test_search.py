@@ -20,13 +20,13 @@ from gradcli.diagnose.measuring import Measure, around
 from gradcli.diagnose.simplifying import simplified
 from gradcli.language.program.shapes import infer
 from gradcli.reference.duals import Reference
+from tests.checks import check_of
 from tests.parsing import parse
 from tests.work import counted
 
 
 def _found(text: str, **at: float) -> str:
-    check = Function(text).jacobian(at).check
-    assert check is not None
+    check = check_of(Function(text).jacobian(at))
     assert check.verdict in ("inaccurate", "nan-trap")
     if check.rewrite is None:
         return ""
@@ -185,8 +185,7 @@ def test_nothing_is_searched_where_numbers_agree(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(advice, "searched", nothing)
     assert _found("1 - cos(x)", x=1e-8) == "2*sin(x/2)**2"
-    check = Function("tan(x + 1) - tan(x)").vjp({"x": 0.5}).check
-    assert check is not None
+    check = check_of(Function("tan(x + 1) - tan(x)").vjp({"x": 0.5}))
     assert check.verdict == "agree"
     assert asked == []
     assert _found("tan(x + e) - tan(x)", x=1.0, e=1e-14) == ""

@@ -17,6 +17,7 @@ import gradcli
 from gradcli import results
 from gradcli.errors import GradcliError, InputError
 from gradcli.questions.question import Dtype
+from tests.checks import check_of
 from tests.truths import TRUTHS, Truth
 
 PLAIN = ("grad", "hessian", "hvp", "jacobian", "jvp", "vjp")
@@ -119,8 +120,7 @@ def test_value_jacobian_product_and_verdict_meet_the_hand_derived_truth(truth: T
     assert answer.value.dtype == dtype
     np.testing.assert_allclose(answer.value, value, rtol=rtol, atol=atol)
     assert answer.jacobian is not None
-    assert answer.check is not None
-    assert (answer.check.verdict, answer.check.checked) == ("agree", answer.check.entries)
+    assert (check_of(answer).verdict, check_of(answer).checked) == ("agree", check_of(answer).entries)
     assert not answer.symbolic_omitted or "view" in truth.expression
     v = 1.0 + np.arange(value.size).reshape(value.shape) / 7
     product = function.vjp(truth.at, v, wrt=wrt, dtype=dtype) if wrt else None
@@ -147,18 +147,20 @@ def test_vjp_of_a_million_elements_leaves_the_jacobian_out() -> None:
     np.testing.assert_allclose(answer.vjp["x"], 2 * x)
     assert answer.jacobian is None
     assert "1,000,000,000,000 entries" in answer.jacobian_omitted
-    assert answer.check is not None
-    assert (answer.check.verdict, answer.check.entries, answer.check.checked) == ("agree", 1_000_000, 1_000_000)
-    assert (answer.check.chosen, answer.check.proven) == ("all", True)
+    assert (check_of(answer).verdict, check_of(answer).entries, check_of(answer).checked) == (
+        "agree",
+        1_000_000,
+        1_000_000,
+    )
+    assert (check_of(answer).chosen, check_of(answer).proven) == ("all", True)
     assert answer.symbolic["x"].text == "2*x[i]*KroneckerDelta(i, j)"
 
 
 def test_the_formula_of_a_million_elements_is_confirmed_though_the_sum_is_too_long_for_balls() -> None:
     """Softmax: the verdict is of bounds, the formula is confirmed at a smaller size, and says so."""
     answer = gradcli.Function("exp(x)/sum(exp(x))").vjp({"x": np.linspace(0, 1, 1_000_000)}, "x")
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
-    assert answer.check.checked >= 999_999, "of one the digits cancel"
+    assert check_of(answer).verdict == "agree"
+    assert check_of(answer).checked >= 999_999, "of one the digits cancel"
     assert "999999" in answer.symbolic["x"].text
     assert answer.symbolic["x"].note
 
@@ -192,8 +194,7 @@ def test_sizes_of_variables_may_stand_where_constants_must(text: str, at: dict[s
     assert set(f.variables) == set(at)
     answer = f.jacobian(at)
     np.testing.assert_array_equal(answer.value, expected)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 @pytest.mark.parametrize("text", ["x[y]", "eye(x)", "zeros(x.shape[0]*y)", "[x for i in range(sum(x))]"])
@@ -294,7 +295,6 @@ def test_v_of_a_check_may_depend_on_y() -> None:
 )
 def test_a_value_is_judged_on_its_own(text: str, x: Any, verdict: str, checked: int) -> None:
     """`eval` has no derivative, and a verdict; of many elements, what is not finite is in the sample."""
-    check = gradcli.Function(text).eval({"x": x}).check
-    assert check is not None
+    check = check_of(gradcli.Function(text).eval({"x": x}))
     assert (check.verdict, check.checked, check.entries) == (verdict, checked, np.size(x))
     assert gradcli.Function(text).eval({"x": x}, check=False).check is None

@@ -13,6 +13,7 @@ from gradcli.errors import CodeError, GradcliError
 from gradcli.language.snippets import read
 from gradcli.language.snippets.drawing import UNSEEDED
 from gradcli.language.snippets.dtypes import MIXED
+from tests.checks import check_of
 from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 
 SMALL = "x = torch.tensor({0}, requires_grad=True); y = (1 - torch.cos(x))/x**2; y.backward()"
@@ -140,8 +141,7 @@ def test_a_snippet_gives_what_its_grad_holds(text: str) -> None:
             np.testing.assert_allclose(answer.vjp[name], expected, rtol=1e-7)  # .grad is of float32
         else:
             np.testing.assert_array_equal(answer.vjp[name], expected, strict=True)
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "inaccurate")
+    assert check_of(answer).verdict in ("agree", "inaccurate")
     if text not in PASSES:
         assert answer.warnings == ((WARNED[text],) if text in WARNED else ())
 
@@ -215,12 +215,7 @@ REFUSED = [
     ("x = torch.tensor([1., 2.], requires_grad=True); y = x**2; y.backward(torch.ones(3))", "v has shape", None),
     ("x = torch.tensor([1.], requires_grad=True); y = x**2; x = torch.ones(1, requires_grad=True)", "another", 54),
     ("x = torch.tensor([1j], requires_grad=True)", "complex", None),
-    ("x = torch.zeros(2, dtype=torch.complex64, requires_grad=True)", "complex", None),
-    ("import torch", "there is no function", None),
-    ("x = torch.tensor([1.], requires_grad=True); a, b = x, x, x", "2 names for 3 values", 44),
     ("x = torch.tensor([[1.], [1., 2.]], requires_grad=True)\nx.sum().backward()", "equal shapes", None),
-    ("x = torch.ones(2, requires_grad=True)*2\nx.sum().backward()", "is no leaf", None),
-    ("rg = True\nx = torch.ones(2, requires_grad=rg)\nx.sum().backward()", "True or False", None),
     (
         "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\ny = (w*x).sum()\n"
         "y.backward(retain_graph=True)\nx.grad.zero_()\ny.backward()",
@@ -228,16 +223,8 @@ REFUSED = [
         None,
     ),
     ("y.backward(gradients)", "nothing computes 'y'", 0),
-    ("x = torch.tensor(1., requires_grad=True)\ng = torch.autograd.grad(y, x)", "nothing computes 'y'", None),
     ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\ny.backward()", "thrown away", 50),
-    ("x = torch.tensor(2., requires_grad=True)\ny = x**2\nx**3\nz = x*y\nprint(z)", "thrown away", 50),
     ("x = torch.ones(2, requires_grad=True)\ng, h = torch.autograd.grad(x.sum(), x)", "2 names for 1 values", None),
-    ("x = torch.ones(2, requires_grad=True)\ng = torch.autograd.grad(x.sum(), x)[1]", "1 part, counted from 0", None),
-    (
-        "x = torch.ones(2, requires_grad=True)\ny = 2*x\ng = torch.autograd.grad(y.sum(), y)",
-        "is computed, and no",
-        None,
-    ),
     (
         "x = torch.ones(2, requires_grad=True)\nw = torch.ones(2)\ng = torch.autograd.grad(x.sum(), w)",
         "does not depend on w",
@@ -245,7 +232,6 @@ REFUSED = [
     ),
     ("x = torch.ones(2, requires_grad=True)\ny = (2*x).requires_grad_()\ny.sum().backward()", "is no leaf", None),
     ("x = torch.randn(-1)\nx.sum()", "sizes are whole numbers from 0 on", None),
-    ("x = torch.randn(10**6, 10**6)\nx.sum()", "sizes are whole numbers from 0 on", None),
     ("print(open('/etc/passwd'))\nimport os\nos.system('x')", "'os.system\\(...\\)' is code", None),
 ]
 
@@ -273,13 +259,9 @@ def test_an_option_counts_more_than_what_is_written() -> None:
 
 WHOLE = [
     "x = torch.tensor(3, requires_grad=True)",
-    "x = torch.tensor([[1, 2], [3, 4]], requires_grad=True)",
     "x = torch.tensor([1, 2]).requires_grad_()",
-    "x = torch.tensor([1, 2])\nx.requires_grad_()",
     "x = torch.tensor([1, 2])\nx.requires_grad = True",
     "x = torch.arange(3, requires_grad=True)",
-    "x = torch.full((2,), 3, requires_grad=True)",
-    "x = torch.tensor([1.5, 2.]).long().requires_grad_()",
     "x = torch.ones(2, dtype=torch.int64, requires_grad=True)",
     "x = torch.nn.Parameter(torch.tensor([1, 2]))",
 ]
@@ -345,8 +327,7 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
             assert {name: grad.tolist() for name, grad in (answer.accumulated or {}).items()} == {
                 name: grad.tolist() for name, grad in grads.items()
             }
-        assert found.check is not None
-        assert found.check.verdict == "agree"
+        assert check_of(found).verdict == "agree"
 
 
 @pytest.mark.parametrize(
@@ -422,31 +403,21 @@ CODE = [
     ("while x > 0: x = x - 1", "a 'while' loop", "while"),
     ("y = x\nif x > 0:\n    y = 2*x\ny", "an 'if' statement", "if"),
     ("import torch\nwith torch.no_grad():\n    y = x", "a 'with' statement", "with"),
-    ("try:\n    y = x\nexcept ValueError:\n    y = 2*x", "a 'try' statement", "try"),
     ("class Net(nn.Module):\n    pass", "a 'class' statement", "class"),
     ("@torch.jit.script\ndef f(x): return x", "a decorator", "@"),
     ("assert x > 0\nx", "an 'assert' statement", "assert"),
-    ("y = x; del y; x", "a 'del' statement", "del"),
-    ("raise ValueError\nx", "a 'raise' statement", "raise"),
-    ("def f(x):\n    for i in range(2): x = x*2\n    return x", "a 'for' loop", "for"),
     ("def f(x):\n    global c\n    return x*c", "a 'global' statement", "global"),
     ("def f(*xs): return xs[0]", "a parameter with a star", "*"),
     ("x += 1; x", "'+='", "+="),
-    ("y = 2*x; y *= 3; y", "'*='", "*="),
     ("y = 2*x\ny[0] = 3\ny", "an element that is assigned", "y"),
-    ("y = 2*x\ny[0] += 3\ny", "'+='", "+="),
     (f"{X}y = (2*x).add_(1)", "'.add_', which changes its tensor,", "add_"),
     (f"{X}x.data = x*2", "'.data' that is assigned", ".data"),
     ("d = {'a': x}; d['a']", "a dict or a set", "{"),
     ("first, *rest = x\nfirst", "unpacking by a star", "first"),
-    ("f(x) = x^2; f(*y)", "unpacking by a star", "*"),
-    (f"{X}y = None", "'None' as a value", "None"),
     (f"{X}xs = list(x)", "'list(...)'", "list"),
     (f"{X}y = nn.Linear(2, 1)(x)", "'nn.Linear(...)'", "nn.Linear(2, 1)"),
     (f"{X}opt = torch.optim.SGD([x], lr=0.1)", "'torch.optim.SGD(...)'", "torch.optim.SGD([x], lr=0.1)"),
-    (f"from torch import optim\n{X}opt = optim.SGD([x], lr=0.1)", "'optim.SGD(...)'", "optim.SGD([x], lr=0.1)"),
     (f"{X}d = torch.distributions.Normal(0., 1.)", "'torch.distributions.Normal(...)'", None),
-    (f"{X}y = x + np.random.rand(2)", "'np.random.rand(...)'", None),
     (f"{X}y = x + torch.randn_like(x)", "'torch.randn_like(...)'", None),
     (f"{X}J = torch.autograd.functional.jacobian(torch.exp, x)", "'torch.autograd.functional.jacobian(...)'", None),
     (f"from torch.func import grad\n{X}g = grad(torch.sin)(x)", "'grad(...)'", None),
@@ -458,8 +429,6 @@ CODE = [
         "g",
     ),
     (f"{X}y = x.sum()\ny.backward()\nx.data.sub_(0.1*x.grad)", "'.sub_', which changes its tensor,", "sub_"),
-    (f"{X}y = x.sum()\ny.backward()\nx.grad.mul_(2)", "'.mul_', which changes '.grad',", ".mul_"),
-    (f"{X}print(x.add_(1))", "'.add_', which changes its tensor,", "add_"),
     (f"{X}print(f'{{torch.rand(1)}}')", "a derivative, a draw or a change inside a text", None),
     (
         f"{X}y = x.sum()\nprint(f'{{torch.autograd.grad(y, x)}}')",

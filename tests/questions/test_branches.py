@@ -8,6 +8,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from tests.checks import check_of
 
 
 def test_a_choice_computes_both_and_its_boundary_is_a_kink() -> None:
@@ -15,8 +16,7 @@ def test_a_choice_computes_both_and_its_boundary_is_a_kink() -> None:
     for text in ("def f(x): return x if x > 0 else x**2", "x if x > 0 else x**2"):
         f = Function(text)
         assert [f.vjp(at).vjp["x"].item() for at in (2, -3)] == [1, -6]
-        check = f.vjp(0).check
-        assert check is not None
+        check = check_of(f.vjp(0))
         assert check.verdict == "kink"
     answer = Function("def f(x): return sum(x) if x[0] > 0 else sum(x**2)").vjp(
         {"x": [[1, 4], [-1, -2]]}, points_of=["x"]
@@ -36,15 +36,12 @@ def test_a_choice_computes_both_and_its_boundary_is_a_kink() -> None:
 def test_a_point_where_values_decide_otherwise_beside_it_is_a_kink(text: str, at: Any) -> None:
     """Of first and second derivatives; and none where the variable that decides is held."""
     answer = Function(text).vjp(at)
-    assert answer.check is not None
-    assert answer.check.verdict == "kink"
-    assert any("beside the point" in finding.note for finding in answer.check.findings)
-    hessian = Function(text).hessian(at).check
-    assert hessian is not None
+    assert check_of(answer).verdict == "kink"
+    assert any("beside the point" in finding.note for finding in check_of(answer).findings)
+    hessian = check_of(Function(text).hessian(at))
     assert hessian.verdict == "kink"
     first, _, last = text.rpartition("; ")
-    held = Function(f"{first}; ({last})*z" if first else f"({last})*z").vjp({"x": at, "z": 1}, wrt=["z"]).check
-    assert held is not None
+    held = check_of(Function(f"{first}; ({last})*z" if first else f"({last})*z").vjp({"x": at, "z": 1}, wrt=["z"]))
     assert held.verdict == "agree"
 
 
@@ -84,8 +81,7 @@ def test_a_claim_is_held_to_the_function_of_each_point(text: str, at: Any, claim
 @pytest.mark.parametrize(("at", "verdict"), [(0.5, "kink"), (0.75, "inaccurate"), (0.25, "agree"), (2.0**40, "agree")])
 def test_what_rounding_decides_is_said(at: float, verdict: str) -> None:
     """Floats keep nothing of the first three; in exact numbers the second is decided otherwise."""
-    check = Function("t = x*ones(2)\n(t[(t + 2**60) - 2**60 > 0.5]**2).sum() + x").vjp(at).check
-    assert check is not None
+    check = check_of(Function("t = x*ones(2)\n(t[(t + 2**60) - 2**60 > 0.5]**2).sum() + x").vjp(at))
     assert check.verdict == verdict, check
     said = {"kink": "beside the point, ", "inaccurate": "without rounding, "}.get(verdict, "")
     assert all(one.note.startswith(said) for one in check.findings), check

@@ -16,6 +16,7 @@ from gradcli.crosscheck import formulas
 from gradcli.errors import InputError, TooLargeError
 from gradcli.results import HVP, JVP, Check, Hessian
 from gradcli.symbolic.derivative import Derivative
+from tests.checks import check_of
 from tests.cli.test_hostile import ANSWERED, bounded
 from tests.conftest import Command
 from tests.examples import examples
@@ -122,9 +123,8 @@ def test_second_derivatives_meet_sympy(pair: tuple[str, sympy.Expr], x: float, y
     for i, a in enumerate("xy"):
         for j, b in enumerate("xy"):
             np.testing.assert_allclose(float(answer.hessian[a][b]), float(truth[i, j]), rtol=1e-8, atol=1e-9)
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "inaccurate"), answer.check
-    assert not any("formula is wrong" in finding.note for finding in answer.check.findings)
+    assert check_of(answer).verdict in ("agree", "inaccurate"), check_of(answer)
+    assert not any("formula is wrong" in finding.note for finding in check_of(answer).findings)
 
 
 def test_float32_is_judged_by_its_own_rounding() -> None:
@@ -139,8 +139,7 @@ def test_float32_is_judged_by_its_own_rounding() -> None:
 
 
 def _verdict(answer: JVP | Hessian | HVP) -> str:
-    assert answer.check is not None
-    return answer.check.verdict
+    return check_of(answer).verdict
 
 
 def test_a_formula_has_no_slope_of_a_kink() -> None:
@@ -171,8 +170,7 @@ def test_a_wrong_formula_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None
     assert not hvp.symbolic
     for answer in (jvp, hessian, hvp):
         assert _verdict(answer) == "disagree"
-        assert answer.check is not None
-        assert all(finding.of == answer.command for finding in answer.check.findings)
+        assert all(finding.of == answer.command for finding in check_of(answer).findings)
 
 
 @pytest.mark.parametrize(
@@ -212,5 +210,4 @@ def test_a_product_of_many_factors_has_no_formula_that_grows(count: int) -> None
     with counted() as work:
         answer = Function("*".join(f"sin({n + 1}*x)" for n in range(count))).hessian({"x": 0.3})
     assert "terms" in answer.symbolic_omitted["x"]["x"]
-    assert answer.check is not None
     assert work.calls < ANSWERED

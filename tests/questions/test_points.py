@@ -12,6 +12,7 @@ from gradcli import Function, GradcliError
 from gradcli.autodiff import batched
 from gradcli.questions import points as questions
 from gradcli.report import Screen, rendered
+from tests.checks import check_of
 from tests.conftest import Command
 from tests.work import calls, counted
 
@@ -76,12 +77,11 @@ def test_a_snippet_at_many_points() -> None:
 def test_findings_name_their_points(gradcli: Command) -> None:
     """A kink at point 1 and one at point 3; the others agree."""
     answer = Function("abs(x)").grad({"x": [1, 0, -2, 0]}, points_of=["x"])
-    assert answer.check is not None
-    assert [(f.point, f.verdict, f.one_sided) for f in answer.check.findings] == [
+    assert [(f.point, f.verdict, f.one_sided) for f in check_of(answer).findings] == [
         (1, "kink", (-1, 1)),
         (3, "kink", (-1, 1)),
     ]
-    assert (answer.check.entries, answer.check.checked, answer.check.chosen) == (4, 4, "all")
+    assert (check_of(answer).entries, check_of(answer).checked, check_of(answer).chosen) == (4, 4, "all")
     run = gradcli("grad", "abs(x)", "--at", "1,0,-2,0", "--points-of", "x", "--strict")
     assert run.code == 1
     assert "∂y/∂x at point 3" in run.out
@@ -90,12 +90,12 @@ def test_findings_name_their_points(gradcli: Command) -> None:
 def test_the_worst_point_is_diagnosed_and_rewritten() -> None:
     """Of three points, the branch not taken spoils the second: the culprit, a rewrite, and no more than one."""
     answer = Function("where(x > 0, sqrt(x), 0)").grad({"x": [4, -1, 9]}, points_of=["x"])
-    assert answer.check is not None
-    assert (answer.check.verdict, [f.point for f in answer.check.findings]) == ("nan-trap", [1])
-    assert "sqrt(x)" in answer.check.findings[0].note
-    assert answer.check.rewrite is not None
-    assert answer.check.rewrite.verdict == "agree"
-    assert Function(answer.check.rewrite.expression).grad({"x": -1}).grad["x"] == 0
+    assert (check_of(answer).verdict, [f.point for f in check_of(answer).findings]) == ("nan-trap", [1])
+    assert "sqrt(x)" in check_of(answer).findings[0].note
+    rewrite = check_of(answer).rewrite
+    assert rewrite is not None
+    assert rewrite.verdict == "agree"
+    assert Function(rewrite.expression).grad({"x": -1}).grad["x"] == 0
 
 
 def test_a_wrong_number_at_any_point_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,22 +112,19 @@ def test_a_wrong_number_at_any_point_that_is_looked_at_is_found(monkeypatch: pyt
 
     monkeypatch.setattr(batched, "at_points", wrong)
     answer = Function("sin(x)").jacobian({"x": LIN}, points_of=["x"])
-    assert answer.check is not None
-    assert (answer.check.verdict, [f.point for f in answer.check.findings]) == ("disagree", [3])
+    assert (check_of(answer).verdict, [f.point for f in check_of(answer).findings]) == ("disagree", [3])
 
 
 def test_a_sample_of_points_is_said_to_be_one() -> None:
     """Entries are counted over all points; the one NaN among a thousand and the kink at 0 are looked at."""
     x = np.linspace(-1, 1, 1001)
     answer = Function("relu(x)").grad({"x": x}, points_of=["x"])
-    assert answer.check is not None
-    assert (answer.check.entries, answer.check.checked, answer.check.verdict) == (1001, 16, "kink")
-    assert answer.check.chosen == "16 of 1,001 points: kinks, first, last, extremes and a random rest, seed 0"
-    assert [f.point for f in answer.check.findings] == [500]
+    assert (check_of(answer).entries, check_of(answer).checked, check_of(answer).verdict) == (1001, 16, "kink")
+    assert check_of(answer).chosen == "16 of 1,001 points: kinks, first, last, extremes and a random rest, seed 0"
+    assert [f.point for f in check_of(answer).findings] == [500]
     x[700] = -3
     answer = Function("log(x + 2)").grad({"x": x}, points_of=["x"])
-    assert answer.check is not None
-    assert [(f.point, f.verdict) for f in answer.check.findings] == [(700, "undefined")]
+    assert [(f.point, f.verdict) for f in check_of(answer).findings] == [(700, "undefined")]
 
 
 def test_a_hundred_thousand_points_are_no_more_work_than_two() -> None:
@@ -142,8 +139,7 @@ def test_a_hundred_thousand_points_are_no_more_work_than_two() -> None:
     assert answer.jacobian is not None
     products = np.stack([x[:, 1] * x[:, 2], x[:, 0] * x[:, 2], x[:, 0] * x[:, 1]], axis=1)
     np.testing.assert_allclose(answer.jacobian["x"], np.stack([2 * x, products], axis=1), rtol=1e-15)
-    assert answer.check is not None
-    assert (answer.check.verdict, answer.check.entries) == ("agree", 600_000)
+    assert (check_of(answer).verdict, check_of(answer).entries) == ("agree", 600_000)
 
 
 def test_sizes_in_the_text_are_those_of_one_point() -> None:

@@ -8,14 +8,6 @@ from typing import Any
 
 import torch
 
-from gradcli.results import Check
-
-
-def checked(answer: Any) -> Check:
-    """The check of an answer that has one."""
-    assert isinstance(answer.check, Check)
-    return answer.check
-
 
 def run_by_python(function: Callable[..., Any], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """What a function gives, with leaves that require gradients, in the first dtype in which it gives that dtype."""

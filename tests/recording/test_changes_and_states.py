@@ -12,8 +12,9 @@ import torch
 
 from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import record
+from tests.checks import check_of
 from tests.recording import model_of_changes as own
-from tests.recording.running import checked, run_by_python
+from tests.recording.running import run_by_python
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torch.float64)
@@ -44,7 +45,7 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     own.AVERAGE.zero_()
     np.testing.assert_array_equal(answer.value, y.detach().numpy())
     np.testing.assert_array_equal(next(iter(answer.vjp.values())), g.numpy())
-    assert checked(answer).verdict == ("cut" if name in ("customs", "averaged") else "agree"), checked(answer)
+    assert check_of(answer).verdict == ("cut" if name in ("customs", "averaged") else "agree"), check_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_compiled_functions_are_run_as_they_are_written() -> None:
     """What `torch.compile` makes of them cannot be seen."""
     compiled = torch.compile(lambda x: x.sin() * 2, backend="eager")
     answer = record(lambda x: compiled(x) * x, X).vjp(v="ones")
-    assert checked(answer).verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 @pytest.mark.parametrize(
@@ -93,9 +94,9 @@ def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: s
     """Over all elements, by a mask, by a count, or by a number that left torch; none where other elements decide."""
     at, beside = (torch.tensor([n, 2.0], dtype=torch.float64) for n in (-1.0, -0.5))
     for x, verdict in ((at, "cut" if name in BY_NUMBERS else "kink"), (beside, "agree")):
-        check = checked(record(getattr(own, name), x).vjp(v="ones"))
+        check = check_of(record(getattr(own, name), x).vjp(v="ones"))
         assert check.verdict == verdict, check
-    check = checked(record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones"))
+    check = check_of(record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones"))
     assert check.verdict == "agree"
 
 
@@ -108,7 +109,7 @@ def test_a_boundary_is_found_however_many_digits_cancel(at: float, verdict: str,
         far = 2.0**60
         return x**2 if (x + far) - far > 0.5 else x
 
-    check = checked(record(f, torch.tensor(at, dtype=dtype)).vjp())
+    check = check_of(record(f, torch.tensor(at, dtype=dtype)).vjp())
     assert check.verdict == verdict, check
     said = {"kink": "beside the point, ", "inaccurate": "without rounding, "}.get(verdict)
     assert [one.note.startswith(said or "") for one in check.findings] == [True] * (said is not None), check
@@ -117,7 +118,7 @@ def test_a_boundary_is_found_however_many_digits_cancel(at: float, verdict: str,
 def test_a_condition_on_what_is_held_constant_is_no_kink() -> None:
     """A label is compared with itself exactly, and does not move."""
     x, label = torch.tensor([0.5, 2.0], dtype=torch.float64), torch.tensor([1.0, 0.0], dtype=torch.float64)
-    check = checked(record(own.labelled, x, label).vjp(v="ones", wrt=["x"]))
+    check = check_of(record(own.labelled, x, label).vjp(v="ones", wrt=["x"]))
     assert check.verdict == "agree"
 
 

@@ -18,6 +18,7 @@ from torch.utils import _pytree
 from gradcli.errors import GradcliError
 from gradcli.running.calling import one_tensor
 from gradcli.running.plain_functions import record
+from tests.checks import check_of
 
 MOST_ELEMENTS = 60
 """Of the floating-point tensors of a sample; a larger one is passed over."""
@@ -147,8 +148,7 @@ def judged(asked: Asked) -> str:
     for n, gradient in enumerate(own):
         expected = torch.zeros(leaves[n].shape) if gradient is None else gradient
         np.testing.assert_allclose(answer.vjp[f"x{n}"], expected.numpy(), rtol=rtol)
-    assert answer.check is not None
-    return answer.check.verdict
+    return check_of(answer).verdict
 
 
 def verdicts(names: Sequence[str]) -> dict[str, str]:

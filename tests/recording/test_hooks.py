@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gradcli.running.plain_functions import record
-from tests.recording.running import checked
+from tests.checks import check_of
 
 X = torch.tensor([0.5, 1.5, -0.7], dtype=torch.float64)
 
@@ -81,7 +81,7 @@ def test_a_hook_that_changes_gradients_is_named_with_its_line(
 ) -> None:
     """Whatever it is registered on: the verdict is on the numbers, and the note says what they went through."""
     function = registered(hook)
-    check = checked(record(function, X).vjp(v="ones", wrt=variables(function)))
+    check = check_of(record(function, X).vjp(v="ones", wrt=variables(function)))
     assert check.verdict == "disagree"
     line = hook.__code__.co_firstlineno
     said = f"in the backward pass the gradient goes through {hook.__name__} (test_hooks.py, line {line})"
@@ -95,7 +95,7 @@ def test_a_hook_that_only_looks_changes_no_verdict(name: str) -> None:
         function = with_hook(lambda y: torch.autograd.graph.register_multi_grad_hook((y, 2 * y), seen))
     else:
         function = REGISTERED[name][0](seen)
-    check = checked(record(function, X).vjp(v="ones", wrt=variables(function)))
+    check = check_of(record(function, X).vjp(v="ones", wrt=variables(function)))
     assert (check.verdict, check.findings) == ("agree", ())
 
 
@@ -106,6 +106,6 @@ def test_a_hook_that_looks_is_not_blamed_for_one_that_changes() -> None:
         y.register_hook(seen)
         y.register_hook(doubled)
 
-    check = checked(record(with_hook(register), X).vjp())
+    check = check_of(record(with_hook(register), X).vjp())
     assert "doubled (test_hooks.py" in check.findings[0].note
     assert "seen" not in check.findings[0].note

@@ -11,9 +11,10 @@ import torch
 
 from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import record
+from tests.checks import check_of
 from tests.recording import pieces_of_losses, pieces_of_science  # noqa: F401 (which add to P)
 from tests.recording.pieces import P
-from tests.recording.running import checked, run_by_python
+from tests.recording.running import run_by_python
 
 ANSWERED = [one for one in P if not one[3]]
 REFUSED = [one for one in P if one[3]]
@@ -36,7 +37,7 @@ def test_a_piece_has_the_numbers_of_torch_and_its_verdict(
         torch.testing.assert_close(
             torch.from_numpy(answer.vjp[name]), grad, rtol=1e-12, atol=1e-12, equal_nan=True, msg=name
         )
-    assert checked(answer).verdict == verdict, checked(answer)
+    assert check_of(answer).verdict == verdict, check_of(answer)
     torch.set_rng_state(state)
     is_right = differs_by(function, leaves, grads) < (1e-5 if leaves[0].dtype is torch.float64 else 0.05)
     if verdict not in ("kink", "undefined", "nan-trap"):

@@ -11,8 +11,9 @@ import torch
 
 from gradcli.errors import GradcliError
 from gradcli.running.plain_functions import check, record
+from tests.checks import check_of
 from tests.recording import model
-from tests.recording.running import checked, run_by_python
+from tests.recording.running import run_by_python
 from tests.recording.wrong_backwards import Power
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
@@ -41,7 +42,7 @@ def test_the_numbers_are_those_of_torch(name: str) -> None:
     assert x.grad is not None
     np.testing.assert_array_equal(answer.value, y.detach().numpy())
     np.testing.assert_array_equal(answer.vjp["x"], x.grad.numpy())
-    assert checked(answer).verdict == ("cut" if name in CUT else "agree"), checked(answer)
+    assert check_of(answer).verdict == ("cut" if name in CUT else "agree"), check_of(answer)
 
 
 @pytest.mark.parametrize("name", ["net", "net64", "sequential"])
@@ -61,7 +62,7 @@ def test_the_numbers_of_modules_are_those_of_torch(name: str) -> None:
     found = list(answer.vjp.values())
     assert all(np.array_equal(ours, theirs.numpy()) for ours, theirs in zip(found, own, strict=True))
     assert answer.dtype == str(kind).removeprefix("torch.")
-    assert checked(answer).verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 def test_parameters_have_the_names_that_torch_gives_them() -> None:
@@ -89,8 +90,8 @@ def test_branches_are_said_and_taken_anew_at_another_point() -> None:
 def test_a_condition_at_its_boundary_is_a_kink() -> None:
     """Beside the point the other branch is taken, in whichever direction."""
     answer = record(model.branched, torch.tensor([1.0, -1.0])).vjp(v="ones")
-    assert checked(answer).verdict == "kink"
-    assert "sum(x) > 0" in checked(answer).findings[0].note
+    assert check_of(answer).verdict == "kink"
+    assert "sum(x) > 0" in check_of(answer).findings[0].note
 
 
 def test_points_take_branches_of_their_own() -> None:
@@ -98,7 +99,7 @@ def test_points_take_branches_of_their_own() -> None:
     answer = record(model.branched).vjp({"x": [[1.0, 2.0], [-1.0, 0.0]]}, v="ones", points_of=["x"])
     assert answer.vjp["x"].tolist() == [[2.0, 2.0], [3.0, 3.0]]
     assert answer.symbolic_omitted == {"x": "the points take different branches"}
-    assert checked(answer).verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 def test_rows_of_a_stream_are_run_one_by_one() -> None:
@@ -123,15 +124,15 @@ def test_numbers_of_python_stay_what_they_are_at_another_point() -> None:
 def test_a_wrong_backward_disagrees_entry_by_entry() -> None:
     """With its name in the note, inside of a larger function."""
     answer = record(model.uses_half, X).vjp()
-    assert checked(answer).verdict == "disagree"
-    assert len(checked(answer).findings) == 3
-    assert "Half.backward (model.py, line" in checked(answer).findings[0].note
+    assert check_of(answer).verdict == "disagree"
+    assert len(check_of(answer).findings) == 3
+    assert "Half.backward (model.py, line" in check_of(answer).findings[0].note
 
 
 def test_what_is_wrong_elsewhere_only_is_no_verdict_of_this_point() -> None:
     """The numbers here are right; the check does not pass, and says where it is wrong."""
     f = record(model.uses_large, X)
-    assert checked(f.vjp()).verdict == "agree"
+    assert check_of(f.vjp()).verdict == "agree"
     answer = f.check()
     assert not answer.passed
     assert "from 100 on" in answer.elsewhere[0]
@@ -148,8 +149,8 @@ def test_gradcheck_passes_what_check_does_not() -> None:
 
 def test_second_derivatives_go_through_a_custom_backward_too() -> None:
     """What gradgradcheck is for."""
-    assert checked(record(model.uses_square, X).hessian()).verdict == "agree"
-    assert checked(record(model.uses_half, X).hessian()).verdict == "disagree"
+    assert check_of(record(model.uses_square, X).hessian()).verdict == "agree"
+    assert check_of(record(model.uses_half, X).hessian()).verdict == "disagree"
 
 
 def test_the_graph_is_that_of_the_function_itself() -> None:
@@ -182,7 +183,7 @@ def test_a_function_that_takes_a_gradient_itself_is_differentiated_by_its_parame
         return ((slope - u.sum()) ** 2).mean()
 
     answer = record(residual, X).vjp(wrt=["net64.fc1.weight"])
-    assert checked(answer).verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 def test_what_a_call_makes_anew_is_nothing_to_differentiate_by() -> None:
@@ -216,15 +217,15 @@ def test_a_copy_that_requires_a_gradient_itself_is_a_leaf() -> None:
 
     answer = record(f, X).vjp()
     assert answer.vjp["x"].tolist() == X.tolist()
-    assert checked(answer).verdict == "unchecked"
-    assert "the function moves by" in checked(answer).findings[0].note
+    assert check_of(answer).verdict == "unchecked"
+    assert "the function moves by" in check_of(answer).findings[0].note
 
 
 def test_a_change_that_autograd_does_not_see_makes_its_gradient_wrong() -> None:
     """`y[0] = 0` under no_grad: torch gives 2 for an element that is 0 whatever x is."""
     answer = record(model.without_record, X).vjp(v="ones")
     assert answer.vjp["x"].tolist() == [2.0, 2.0, 2.0]
-    assert [(one.verdict, one.column, one.reference) for one in checked(answer).findings] == [("disagree", (0,), 0.0)]
+    assert [(one.verdict, one.column, one.reference) for one in check_of(answer).findings] == [("disagree", (0,), 0.0)]
     assert any("where it records nothing (model.py, line" in warning for warning in answer.warnings)
 
 
@@ -276,8 +277,7 @@ def test_terms_that_cancel_are_the_function_up_to_their_rounding() -> None:
     """The sum of a normalized row is 0, and torch gives some 1e-15 each time in another order."""
     x = torch.arange(30, dtype=torch.float64).reshape(3, 10).sin()
     answer = check(lambda x: torch.nn.functional.layer_norm(x, (10,)).sum(), x, allow=["inaccurate"])
-    assert answer.check is not None
-    assert answer.check.verdict in ("agree", "inaccurate")
+    assert check_of(answer).verdict in ("agree", "inaccurate")
 
 
 def test_all_entries_of_a_transformer_layer_are_checked() -> None:
@@ -285,5 +285,5 @@ def test_all_entries_of_a_transformer_layer_are_checked() -> None:
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).double().eval()
     x, v = (torch.randn(2, 5, 16, dtype=torch.float64) for _ in range(2))
-    found = checked(record(layer, x).vjp(v=v.numpy()))
+    found = check_of(record(layer, x).vjp(v=v.numpy()))
     assert (found.verdict, found.checked) == ("agree", 160)

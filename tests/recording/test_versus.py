@@ -12,6 +12,7 @@ import torch
 
 from gradcli import GradcliError
 from gradcli.running.plain_functions import check, record
+from tests.checks import check_of
 
 
 def _softmax(x: torch.Tensor) -> torch.Tensor:
@@ -102,9 +103,8 @@ def test_low_precision_in_between_is_not_said_to_be_wrong(kind: str) -> None:
     """The truth stands beside it; at the end it is refused by its name."""
     x = torch.tensor([0.1, 0.3], dtype=torch.float64)
     answer = record(lambda x: (getattr(x, kind)() * 3).exp().to(x.dtype).sum(), x).grad()
-    assert answer.check is not None
-    assert (answer.check.verdict, answer.check.proven) == ("unchecked", False)
-    truths = [finding.reference for finding in answer.check.findings]
+    assert (check_of(answer).verdict, check_of(answer).proven) == ("unchecked", False)
+    truths = [finding.reference for finding in check_of(answer).findings]
     assert any(one == pytest.approx(3 * math.exp(0.9)) for one in truths)
     with pytest.raises(GradcliError, match="float16"):
         record(lambda x: getattr(x, kind)(), torch.ones(2)).jacobian()

@@ -129,30 +129,6 @@ def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: t
     assert sharp > 0.4 * np.count_nonzero(radii == 0)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["x**3", "x**2", "x**(-3)", "sqrt(x)", "x*y", "x/y", "exp(x*y)", "log(x)", "tanh(x) - x", "sin(x)*cos(y)", "y**x",
-     "1 - x*x", "atan(x/y)", "Abs(x - y)", "Piecewise((x, x > y), (y, True))", "x**(1/3)", "tan(x)", "atan2(y, x)"],
-)  # fmt: skip
-def test_expressions_hold_all_that_their_operands_may_be(text: str) -> None:
-    """Whatever the truth is within the bounds of the operands: tried at their ends and inside."""
-    x, y = (sympy.Symbol(name, real=True) for name in "xy")
-    expression = sympy.sympify(text, {"x": x, "y": y})
-    generator = np.random.default_rng(0)
-    middles = np.concatenate([generator.normal(size=(2, 200)), generator.uniform(0.01, 3, size=(2, 200))], axis=1)
-    radii = np.exp(generator.uniform(-40, 0, size=middles.shape)) * (generator.random(middles.shape) < 0.8)
-    with np.errstate(all="ignore"):
-        found = compile_bounds(expression)({x: Bounds(middles[0], radii[0]), y: Bounds(middles[1], radii[1])})
-    function = compile_ball(expression)
-    with precision(BITS):
-        for n in range(middles.shape[1]):
-            for side in (-1.0, 0.0, 1.0, 0.3):
-                ends = [arb(middles[k, n]) + arb(radii[k, n]) * (side if k == 0 else -side) for k in (0, 1)]
-                truth = function({x: ends[0], y: ends[1]})
-                if truth.is_finite():
-                    assert _holds(found, n, truth), (text, middles[:, n], radii[:, n])
-
-
 SCANNED = (
     *("cumprod(A, 0)", "cumprod(x)*y", "cummax(A, 1)*cummin(A, 0)", "sqrt(cummax(x*y))", "det(A)*x[0]", "inv(A)@x"),
     *("eigvalsh(A + A.T)*x", "norm(A, 'nuc')*y", "prod(A, 0)*x"),
@@ -226,31 +202,19 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
     ("text", "at"),
     [
         ("cat([x, 2*x])[1:4]", {"x": [1.0, 2, 3]}),
-        ("flip(roll(x, 1), 0)*x", {"x": [1.0, 2, 3]}),
-        ("pad(x, (1, 2))*pad(x, (1, 2))", {"x": [1.0, 2]}),
         ("A@x", {"A": [[1.0, 2], [3, 4]], "x": [5.0, 6]}),
         ("inv(A)", {"A": [[1.0, 2], [3, 5]]}),
-        ("amax(x)*amin(x)", {"x": [1.0, 5, 3]}),
-        ("prod(x)", {"x": [1.0, 0, 3]}),
         ("cumprod(x)", {"x": [1.0, 0, 3, 0, 2]}),
-        ("cumprod(A, 1)*cumprod(A, 0)", {"A": [[1.5, 2, 3], [3, 4, -1]]}),
         ("cummax(x)*cummin(x)", {"x": [1.0, 5, 3, 7, -2]}),
-        ("cummax(A*A, 0)", {"A": [[1.5, 2, 3], [3, 1, -4]]}),
         ("logcumsumexp(x)", {"x": [1.0, 5, 3]}),
         ("det(A)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
         ("eigvalsh(A + A.T)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
         ("norm(A, 2) + norm(A, 'nuc')", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
-        ("prod(A, 0)*prod(A)", {"A": [[1.0, 2, 3], [3, 0, 1]]}),
         ("cholesky_solve(A, cholesky(A))*cholesky_solve(B, A)", {"A": [[4.0, 1], [1, 5]], "B": [[4.0, 1], [2, 1]]}),
         ("cholesky(A) + cholesky(A, upper=True)", {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}),
         ("logdet(A)*slogdet(A).logabsdet", {"A": [[2.0, 1], [3, 5]]}),
-        ("det(B)*sum(B, (1, 2))", {"B": [[[2.0, 1], [3, 5]], [[1.0, 1], [3, 5]]]}),
         ("lgamma(x)*digamma(x)", {"x": [0.5, 5.25, 30, 1e-3, -2.5, 1e9]}),
-        ("polygamma(2, x) + polygamma(9, x)", {"x": [0.5, 5.25, -0.3]}),
-        ("erfc(x) + erfinv(x/9)", {"x": [0.5, 5.25, -3]}),
-        ("i0(x)*i1(x)", {"x": [0.5, 5.25, -3, 30]}),
         ("(x - x.mean(1, keepdim=True))/x.std(1, keepdim=True)", {"x": [[1.0, 5, 3], [2, 2, 7]]}),
-        ("x**y + atan2(x, y)", {"x": [0.5, 5.0], "y": [-1.5, 2.0]}),
         ("where(x > 1, x**2, x**2)", {"x": [1.0, 2.0]}),
         ("sigmoid(x)*tanh(x) + gelu(x)", {"x": [0.5, 5, -3]}),
         ("einsum('ij,jk->ki', A, B)", {"A": [[1.0, 2], [3, 4]], "B": [[5.0, 6], [7, 8]]}),

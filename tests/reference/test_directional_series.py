@@ -9,11 +9,11 @@ import pytest
 
 from gradcli import Function
 from gradcli.results import Entry
+from tests.checks import check_of
 
 
 def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
-    check = Function(text).grad({"x": x}).check
-    assert check is not None
+    check = check_of(Function(text).grad({"x": x}))
     return check.verdict, next((f for f in check.findings if f.variable is not None), None)
 
 
@@ -84,8 +84,7 @@ def test_what_no_series_tells_is_left_open(text: str) -> None:
 )
 def test_a_limit_in_several_inputs_is_one_on_all_ways(text: str, at: dict[str, float], verdict: str) -> None:
     """By hand; that of x**2*y/(x**2 + y**2) exists, and its slopes along straight lines are not linear in the line."""
-    check = Function(text).grad(at).check
-    assert check is not None
+    check = check_of(Function(text).grad(at))
     verdicts = {finding.verdict for finding in check.findings if finding.variable == "x"}
     assert verdicts == {verdict}
 

@@ -6,6 +6,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from tests.checks import check_of
 
 
 @pytest.mark.parametrize(
@@ -29,8 +30,7 @@ from gradcli.errors import GradcliError
 )
 def test_verdicts(text: str, matrix: list[list[int]], verdicts: set[str]) -> None:
     """Where eigenvalues are equal there is no slope, and none is called wrong; nor where torch reads one triangle."""
-    check = Function(text).grad({"A": matrix}).check
-    assert check is not None
+    check = check_of(Function(text).grad({"A": matrix}))
     assert {finding.verdict for finding in check.findings if finding.variable is not None} <= verdicts
     assert check.verdict in verdicts
 
@@ -40,8 +40,7 @@ def test_verdicts(text: str, matrix: list[list[int]], verdicts: set[str]) -> Non
 )
 def test_second_derivatives(text: str) -> None:
     """The slopes are lines of the language, and so are differentiated again."""
-    check = Function(text).hessian({"A": [[2.0, 1.5], [0.5, 3.0]]}).check
-    assert check is not None
+    check = check_of(Function(text).hessian({"A": [[2.0, 1.5], [0.5, 3.0]]}))
     assert check.verdict == "agree"
 
 

@@ -18,15 +18,11 @@ from gradcli.results import BackwardGraph, GraphEdge, GraphNode, GraphTensor
 
 HOSTILE = [
     'x["a"]',
-    "back\\slash\\",
     'ends in \\"',
     "a | b < c > d",
     "x[0] ] [ } {",
     '"); n9 -> n8 [label="',
-    "<b>bold</b> & &amp; #42;",
     "`code` **bold** _it_ ~no~",
-    "1. list",
-    "- list",
     "line\nbreak",
     "end",
     "[/b][red]x",

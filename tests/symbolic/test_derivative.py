@@ -15,6 +15,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula
+from tests.checks import check_of
 from tests.parsing import parse
 from tests.symbolic.collapses import COLLAPSES, LARGE_M, LARGE_N, SIZES, point, require_equal
 from tests.work import counted
@@ -46,8 +47,7 @@ def test_no_collapse_leaves_an_unconfirmed_formula(text: str, shapes: dict[str, 
     """The reference confirms what is shown, for each variable, also at large sizes."""
     answer = Function(text).jacobian(point(shapes, LARGE_N, LARGE_M))
     assert set(answer.symbolic) == set(shapes)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 SHOWN = [
@@ -105,8 +105,7 @@ def test_a_movement_without_index_notation_says_so() -> None:
     """A roll of the flattened tensor mixes the dimensions."""
     answer = Function("roll(A, 1)*2").vjp({"A": np.ones((3, 4))}, "ones")
     assert "no closed form" in answer.symbolic_omitted["A"]
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
 
 
 def test_a_power_of_a_size_is_not_written_out() -> None:
@@ -119,6 +118,5 @@ def test_a_power_of_a_size_is_not_written_out() -> None:
 def test_a_multiple_of_pi_by_cases_is_no_whole_number() -> None:
     """SymPy takes n/6 for whole where n is even by cases."""
     answer = Function("x*sin(pi*[0, 4, 8]/6)").jacobian([1, 2, 3])
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
     assert answer.symbolic["x"].text == "[[0, 0, 0], [0, sqrt(3)/2, 0], [0, 0, -sqrt(3)/2]]"

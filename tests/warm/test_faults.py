@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import socket
@@ -168,26 +167,6 @@ def _served(idle: float, ready: Callable[[], None]) -> int:
         finally:
             os._exit(code)
     return child
-
-
-@pytest.mark.parametrize("moment", range(3))
-def test_processes_that_start_and_end_at_once_leave_one_that_answers(
-    moment: int, light: Warm, script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each takes calls until it is told to end, at any moment, and none takes the place of the next one away."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", light.runtime("light"))
-    generator = random.Random(moment)
-    children = []
-    for _ in range(60):
-        children.append(_served(60, lambda: None))
-        time.sleep(generator.random() / 100)
-        os.kill(generator.choice(children), signal.SIGTERM)  # some have ended, and wait to be asked how
-    for child in children:
-        os.kill(child, signal.SIGTERM)
-    codes = {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children}
-    assert codes <= {0, -signal.SIGTERM}  # before it can be told
-    light.start("light")
-    assert _is_warm(light, script)
 
 
 def test_many_calls_leave_nothing(light: Warm, script: str) -> None:

@@ -19,6 +19,7 @@ from gradcli import Function
 from gradcli.language import ops
 from gradcli.language.ops import Kind
 from gradcli.results import Jacobian
+from tests.checks import check_of
 from tests.parsing import parse
 
 Case = str | tuple[str, str]
@@ -109,8 +110,7 @@ def require_same(
     """
     answer = Function(text).jacobian(at, wrt=wrt)
     assert answer.jacobian is not None
-    assert answer.check is not None
-    assert answer.check.verdict == "agree", answer.check.findings
+    assert check_of(answer).verdict == "agree", check_of(answer).findings
     truth = truth or text
     if "np." in truth:
         np.testing.assert_allclose(answer.value, value_by_torch(truth, at), rtol=1e-13, atol=1e-15, strict=True)

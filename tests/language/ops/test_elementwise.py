@@ -13,6 +13,7 @@ import pytest
 from gradcli import Function
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
+from tests.checks import check_of
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -180,8 +181,7 @@ def test_functions_of_one_operand(text: str) -> None:
     np.testing.assert_allclose(answer.value, [float(truth(mp.mpf(x))) for x in points], rtol=rtol, atol=1e-16)
     rtol = 1e-9 if text == "digamma(x)" else 5e-13
     np.testing.assert_allclose(answer.vjp["x"], [_slope(truth, x) for x in points], rtol=rtol, atol=1e-13)
-    assert answer.check is not None
-    assert answer.check.verdict == "agree", answer.check.findings
+    assert check_of(answer).verdict == "agree", check_of(answer).findings
     assert "x" in answer.symbolic
 
 
@@ -198,8 +198,7 @@ def test_functions_of_two_operands(name: str) -> None:
             answer.vjp[first], _slope(partial(_swapped, truth, mp.mpf(b)), a), rtol=1e-12, atol=1e-13
         )
         np.testing.assert_allclose(answer.vjp[second], 3 * _slope(partial(truth, mp.mpf(a)), b), rtol=1e-12, atol=1e-13)
-        assert answer.check is not None
-        assert answer.check.verdict == "agree", answer.check.findings
+        assert check_of(answer).verdict == "agree", check_of(answer).findings
 
 
 def test_hardsigmoid_is_caught_with_seven_digits() -> None:
@@ -207,9 +206,8 @@ def test_hardsigmoid_is_caught_with_seven_digits() -> None:
     answer = Function("hardsigmoid(x)").vjp({"x": [-4.0, 0.5, 4.0]}, "ones")
     np.testing.assert_allclose(answer.value, [0, 3.5 / 6, 1], rtol=1e-15)
     np.testing.assert_allclose(answer.vjp["x"], [0, 1 / 6, 0], rtol=1e-7)
-    assert answer.check is not None
-    assert [(f.verdict, f.reference) for f in answer.check.findings] == [("inaccurate", 1 / 6)]
-    assert "7 of 16 digits survive: torch's constant 1/6 is a float32" in answer.check.findings[0].note
+    assert [(f.verdict, f.reference) for f in check_of(answer).findings] == [("inaccurate", 1 / 6)]
+    assert "7 of 16 digits survive: torch's constant 1/6 is a float32" in check_of(answer).findings[0].note
 
 
 @pytest.mark.parametrize(

@@ -37,18 +37,13 @@ MEANT: list[tuple[str, Any]] = [
     ("F.gelu(x)", _gelu(X)),
     ("torch.nn.functional.gelu(x, approximate='tanh')", _gelu_tanh(X)),
     ("np.cumsum(m)", np.cumsum(M)),
-    ("np.cumsum(m, axis=1)", np.cumsum(M, 1)),
-    ("np.cumprod(m)", np.cumprod(M)),
-    ("np.cumprod(m, axis=1)", np.cumprod(M, 1)),
     ("np.max(m, axis=0)[0]", M.max(0)[0]),
     ("torch.max(m, dim=0)[0]", M.max(0)),
     ("math.remainder(5*x, 3)", [math.remainder(5 * t, 3) for t in X]),
-    ("math.fmod(5*x, 3)", np.fmod(5 * X, 3)),
     ("np.remainder(5*x, 3)", np.remainder(5 * X, 3)),
     ("sympy.sinc(x)", np.sin(X) / X),
     ("np.sinc(x) + torch.sinc(x)", 2 * np.sinc(X)),
     ("sympy.frac(x)", X - np.floor(X)),
-    ("torch.frac(x)", X - np.trunc(X)),
     ("sympy.log(8, 2) + math.log(8, 2) + log(8, 2)", 9),
 ]
 
@@ -64,11 +59,9 @@ def test_a_prefix_brings_the_meaning_of_its_library(text: str, expected: Any) ->
 
 IMPORTED: list[tuple[str, str, Any]] = [
     ("from numpy import var", "var(x)", np.var(X)),
-    ("from numpy import var as v", "v(x)", np.var(X)),
     ("import numpy as n", "n.var(x)", np.var(X)),
     ("from sympy import sinc", "sinc(x)", np.sin(X) / X),
     ("from torch import var", "var(x)", np.var(X, ddof=1)),
-    ("from torch.nn.functional import gelu", "gelu(x)", _gelu(X)),
     ("import torch.nn.functional as G", "G.gelu(x)", _gelu(X)),
 ]
 
@@ -152,13 +145,9 @@ def _called(function: Any, values: list[Any]) -> npt.NDArray[np.float64] | None:
 
 LISTS: list[tuple[str, Any]] = [
     ("sum([x, x**2])", X + X**2),
-    ("sum((x, x**2))", X + X**2),
     ("sum([x])", X),
-    ("sum([x, 3])", X + 3),
     ("sum([x**i for i in range(3)])", 1 + X + X**2),
-    ("sum([x, x**2], 1)", 1 + X + X**2),
     ("sum((x*i for i in range(3)), 1)", None),
-    ("terms = [x, x**2]; sum(terms)", X + X**2),
     ("terms = [x, x**2]; again = terms; sum(again)", X + X**2),
     ("terms = [x, x**2]; terms = terms[0]; sum(terms)", X.sum()),
     ("terms = [x, x**2]; torch.stack(terms).sum()", (X + X**2).sum()),
@@ -166,17 +155,12 @@ LISTS: list[tuple[str, Any]] = [
     ("max([x, x**2])", np.maximum(X, X**2)),
     ("min([x, x**2, 0.2])", np.minimum(np.minimum(X, X**2), 0.2)),
     ("math.prod([x, x, x])", X**3),
-    # tensors are torch's
-    ("torch.sum(torch.stack([x, x**2]))", (X + X**2).sum()),
     ("sum(torch.stack([x, x**2]))", (X + X**2).sum()),
-    ("sum(x)", X.sum()),
     ("sum(2*[x, x])", 4 * X.sum()),
     ("sum([x, x**2], dim=1)", [X.sum(), (X**2).sum()]),
     ("[x, x**2].sum()", (X + X**2).sum()),
-    ("np.sum([x, x**2])", (X + X**2).sum()),
     ("np.max([x, x**2])", 4),
     ("sum([[1, 2], [3, 4]])", 10),
-    ("max([[1, 5], [4, 2]])", 5),
 ]
 
 

@@ -12,6 +12,7 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.ops.statistics import exchanges
 from gradcli.questions.texts import read
+from tests.checks import check_of
 from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point
 from tests.language.ops.cases import TABLES
 
@@ -72,31 +73,19 @@ def test_positions_that_are_given(text: str, i: Any) -> None:
     ("text", "given", "said"),
     [
         ("x.chunk(2) + 1", {}, "chunk gives 2 tensors"),
-        ("x.chunk(2)[2]", {}, "chunk gives 2 tensors, counted from 0"),
         ("u.chunk(2)", {}, "chunk gives 2 tensors"),  # of different shapes, which are no list
         ("quantile(u, a)", {}, "constant for q"),
         ("cholesky(x)", {}, "a square matrix"),
         ("norm(x, 'nucc')", {}, "does not take this p"),
-        ("eigvalsh(x)", {}, "a square matrix"),
-        ("svdvals(u)", {}, "a matrix"),
-        ("eigenvectors(x)", {}, "a square matrix"),
-        ("right_singular_vectors(u)", {}, "a matrix"),
         ("linalg.svd(x).U", {}, "the vectors beyond its rank are not determined"),
-        ("svd(x, some=False).U", {}, "the vectors beyond its rank are not determined"),
         ("a*inv(A)", {"A": [[1, 2], [2, 4]]}, "no inverse"),
         ("v[i]", {"i": [0, 4]}, "an index is from 0 to 3, and there is 4"),
-        ("v[i]", {"i": [0, -1]}, "from 0 to 3, and there is -1"),
         ("v[i]", {"i": [0.5, 1]}, "an index is a whole number"),
         ("v[[0, 4]]", {}, "the index 4 is outside"),
-        ("v[[0.5, 1]]", {}, "a whole number, not 0.5"),
         ("v[i]", {"i": 1}, "an integer constant must stand here"),
-        ("v[[0], [1]]", {}, "2 indices for the shape"),
         ("conv1d(ones(2, 3, 4), ones(2, 3, 3), 2)*a", {}, "takes a tensor for bias"),
-        ("conv1d(ones(2, 3, 4), ones(2, 3, 3), padding='full')*a", {}, "does not take this padding"),
         ("max_pool1d(ones(2, 4), 2, padding=2)*a", {}, "at most half"),
-        ("windows(ones(3), 0, 4)*a", {}, "does not fit"),
         ("embedding([3], ones(2, 3))*a", {}, "from 0 to 1"),
-        ("embedding([0.5], ones(2, 3))*a", {}, "whole numbers"),
         ("interpolate(ones(1, 1, 2), 3, mode='cubic')*a", {}, "does not take this mode"),
     ],
 )
@@ -123,8 +112,7 @@ def test_several_tensors_of_one_shape_are_a_list() -> None:
 )
 def test_a_tie_is_a_kink(text: str, x: Any) -> None:
     """Of the elements that tie, each may be the one."""
-    check = Function(text).jacobian({"x": x}).check
-    assert check is not None
+    check = check_of(Function(text).jacobian({"x": x}))
     assert check.verdict == "kink"
 
 
@@ -146,8 +134,7 @@ def test_the_exchanges_sort_everything(count: int) -> None:
 def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
     """Torch derives by both, which is the derivative of what it computed nowhere else."""
     for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):
-        check = Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}).check
-        assert check is not None
+        check = check_of(Function(text).jacobian({"A": [[2, 0.5], [off, 3]]}))
         assert check.verdict == verdict
         assert ("symmetric" in "".join(f.note for f in check.findings)) == (verdict == "unchecked")
 
@@ -160,7 +147,6 @@ def test_the_derivative_of_a_singular_determinant_is_the_cofactors(rows: list[li
     minors = [[np.linalg.det(np.delete(np.delete(A, i, 0), j, 1)) for j in range(n)] for i in range(n)]
     cofactors = np.array([[(-1) ** (i + j) * minors[i][j] for j in range(n)] for i in range(n)])
     answer = Function("det(A)").grad({"A": A})
-    assert answer.check is not None
-    assert answer.check.verdict == "unchecked"
-    for finding in answer.check.findings:
+    assert check_of(answer).verdict == "unchecked"
+    for finding in check_of(answer).findings:
         assert finding.reference == pytest.approx(cofactors[finding.column])

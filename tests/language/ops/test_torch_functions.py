@@ -10,6 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError, InputError, ShapeError
+from tests.checks import check_of
 from tests.language.ops.agreement import require_same
 from tests.language.ops.cases.torch_functions import AT_RANDOM
 
@@ -53,8 +54,7 @@ def test_class_indices_have_no_derivative() -> None:
     at = {"x": np.array([[1.0, 2.0, 4.0]]), "t": np.array([2.0])}
     assert set(Function("cross_entropy(x, t)").grad(at).grad) == {"x"}
     asked = Function("cross_entropy(x, t)").grad(at, wrt=["t"])
-    assert asked.check is not None
-    assert asked.check.verdict == "kink"
+    assert check_of(asked).verdict == "kink"
     likelihoods = Function("cross_entropy(x, p)").grad({"x": [[1.0, 2.0]], "p": [[0.5, 0.5]]})
     assert set(likelihoods.grad) == {"x", "p"}
 
@@ -72,8 +72,7 @@ def test_class_indices_are_whole_and_inside() -> None:
 def test_a_weight_that_is_differentiated_by_is_computed_by_the_definition() -> None:
     """Torch's own function refuses a weight that requires a gradient."""
     answer = Function("cross_entropy(x, t, w)").grad({"x": [[1.0, 2.0], [0.5, 0.1]], "t": [0, 1], "w": [1.0, 3.0]})
-    assert answer.check is not None
-    assert answer.check.verdict == "agree"
+    assert check_of(answer).verdict == "agree"
     logits = np.array([[1.0, 2.0], [0.5, 0.1]])
     losses = np.log(np.exp(logits).sum(1)) - logits[[0, 1], [0, 1]]
     np.testing.assert_allclose(answer.grad["w"], [(losses[0] - losses[1]) * 3 / 16, (losses[1] - losses[0]) / 16])
