@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import sys
-import textwrap
 from dataclasses import fields
 from pathlib import Path
 
@@ -212,12 +211,11 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
 
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
     """Put into the table of a copy, it has the derivative and the proof that the guide shows."""
-    (row,) = _blocks(row_fields.PAGE, "python")
+    row, _ = _blocks(row_fields.PAGE, "text")
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
-    table = tmp_path / "gradcli" / "language" / "ops" / "networks.py"
-    before, name, after = table.read_text(encoding="utf-8").partition("ACTIVATIONS = (\n")
-    rows, end, rest = after.partition("\n)\n")
-    table.write_text(f"{before}{name}{rows}\n{row.rstrip()},{end}{rest}", encoding="utf-8")
+    table = tmp_path / "gradcli" / "language" / "ops" / "arithmetic.py"
+    rows, end, rest = table.read_text(encoding="utf-8").rpartition('"""')
+    table.write_text(f"{rows}{row}{end}{rest}", encoding="utf-8")
     commands = _commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
     lines = json.dumps([shlex.split(command)[1:] for command, _ in commands])
@@ -227,9 +225,8 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
 
 def test_the_primitive_of_the_guide_stands_in_the_table() -> None:
     """As it is shown."""
-    (row,) = _blocks(row_fields.PAGE, "py")
-    table = ROOT / "gradcli" / "language" / "ops" / "elementwise.py"
-    assert textwrap.indent(row.rstrip(), "    ") in table.read_text(encoding="utf-8")
+    _, row = _blocks(row_fields.PAGE, "text")
+    assert row in (ROOT / "gradcli" / "language" / "ops" / "elementwise.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("folder")

@@ -1,4 +1,4 @@
-"""The op table: one row an operation, in one file a kind.
+"""The op table: one row an operation, in one file a kind, each a text as `row.read` takes it.
 
 row          what a row holds, how it is written, and what follows from it
 elementwise  arithmetic and functions, pieces, and branches by conditions
@@ -6,8 +6,7 @@ arithmetic   of several operands, and functions that others make up
 networks     activations of neural networks, and layers of sequences
 normalization  mean 0 and variance 1, and dropout after training
 special      special functions made of others
-asked        functions that torch is asked for: layers, windows, rare losses
-asked_pieces  those that torch is asked for as a text is read: pieces, matrices, order, positions
+asked        functions that torch is asked for: pieces, matrices, order, positions, windows, layers, rare losses
 losses       losses of training
 reductions   over a dimension; of matrices
 linear_algebra  products of matrices, linear equations, factors and norms
@@ -21,11 +20,11 @@ the language itself; one without (a primitive) needs a rule in each reading, whi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 
 from gradcli.language.ops import (
     arithmetic,
     asked,
-    asked_pieces,
     elementwise,
     linear_algebra,
     losses,
@@ -53,48 +52,18 @@ __all__ = [
     "names",
 ]
 
+_FILES: tuple[ModuleType, ...] = (elementwise, special, arithmetic, networks, reductions, linear_algebra, structure)
+_FILES += (statistics, normalization, losses, asked)
+_ROWS = [(group, op) for file in _FILES for group, rows in file.ROWS.items() for op in rows]
+
 GROUPS: Mapping[str, tuple[Op, ...]] = {
-    "arithmetic": elementwise.ARITHMETIC,
-    "exponentials and logarithms": elementwise.EXPONENTIAL,
-    "trigonometric": elementwise.TRIGONOMETRIC,
-    "hyperbolic": elementwise.HYPERBOLIC,
-    "special": (*elementwise.SPECIAL, *special.SPECIAL),
-    "activations": networks.ACTIVATIONS,
-    "combined arithmetic": arithmetic.COMBINED,
-    "pieces and steps": elementwise.PIECES,
-    "branches": elementwise.BRANCHES,
-    "reductions": reductions.REDUCTIONS,
-    "scans": reductions.SCANS,
-    "normalized exponentials": reductions.NORMALIZED,
-    "products": reductions.CONTRACTIONS,
-    "products added": linear_algebra.ADDED,
-    "vectors and tensors": linear_algebra.VECTORS,
-    "square matrices": reductions.MATRICES,
-    "equations, factors and norms": linear_algebra.FACTORS,
-    "lists": structure.LISTS,
-    "of NumPy": structure.OF_NUMPY,
-    "pieces of tensors": asked_pieces.PIECES,
-    "joined and repeated": asked_pieces.JOINED,
-    "at positions": (*structure.POSITIONS, *asked_pieces.PLACED),
-    "order": statistics.ORDER,
-    "statistics": statistics.MOMENTS,
-    "order and samples": asked_pieces.ORDER,
-    "matrices": asked_pieces.MATRICES,
-    "views and shifts": structure.MOVEMENTS,
-    "dimensions moved and turned": asked_pieces.MOVED,
-    "sizes": structure.COUNTS,
-    "windows": asked.WINDOWED,
-    "normalization": normalization.NORMALIZATION,
-    "layers": asked.LAYERS,
-    "sequences": (*networks.SEQUENCES, *asked_pieces.CELLS),
-    "losses": (*losses.LOSSES, *asked.LOSSES),
-    "constant tensors": structure.SOURCES,
+    group: tuple(op for other, op in _ROWS if other == group) for group, op in _ROWS if op.name != "drawn"
 }
 """The rows by what people look for."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.DRAWN}
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for _, op in _ROWS}
 """Those too that nobody can type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}

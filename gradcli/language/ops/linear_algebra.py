@@ -7,17 +7,13 @@ Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, chapters 3 to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from gradcli.errors import ShapeError, TooLargeError
-from gradcli.language.ops.row import Constants, Kind, Op, Shapes, known
+from gradcli.language.ops.row import Constants, Shapes, read
 
 MOST_VECTORS = 1_024
 """Rows of a matrix whose eigenvectors are written out."""
-
-
-_defined = partial(known, kind=Kind.DEFINED, adds_terms=True)
 
 
 def _dot(_: Constants, shapes: Shapes) -> str:
@@ -29,16 +25,6 @@ def _dot(_: Constants, shapes: Shapes) -> str:
     letters = "abcdefghijk"
     first, second = letters[: len(shapes[0]) - 1], letters[len(shapes[0]) : len(shapes[0]) + len(shapes[1]) - 1]
     return f"einsum('{first}z,{second[:-1]}z{second[-1]}->{first}{second}', a, b)"
-
-
-def _added(name: str, first: str, second: str, product: str, doc: str, example: str, **facts: object) -> Op:
-    return _defined(
-        f"{name}(input, {first}, {second}, beta#:1, alpha#:1)",
-        doc,
-        f"beta*input + alpha*{product}",
-        example=f"{name}(c, {first}, {second}) at {example}",
-        **facts,
-    )
 
 
 def _square(shapes: Shapes, name: str) -> int:
@@ -142,142 +128,80 @@ _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**
 Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
 """
 
-ADDED = (
-    _added("addmm", "a", "b", "(a @ b)", "a matrix product added", "c=[[1]] a=[[1,2]] b=[[3],[4]]"),
-    _added("addmv", "A", "x", "(A @ x)", "the product of a matrix and a vector added", "c=1,2 A=[[1,2],[3,4]] x=5,6"),
-    _added(
-        "addr", "a", "b", "unsqueeze(a, 1)*unsqueeze(b, 0)", "an outer product added", "c=[[1,2],[3,4]] a=1,2 b=4,5"
-    ),
-    _added("baddbmm", "a", "b", "(a @ b)", "matrix products of a batch added", "c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]"),
-    _added(
-        "addbmm",
-        "a",
-        "b",
-        "sum(a @ b, 0)",
-        "the sum of the matrix products of a batch added",
-        "c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]",
-    ),
-)
 
-VECTORS = (
-    _defined(
-        "vecdot(a, b, dim=-1)",
-        "the inner products of vectors along a dimension",
-        "sum(a*b, dim=dim)",
-        torch="linalg.vecdot",
-        example="vecdot(a, b) at a=1,2 b=3,4",
-    ),
-    _defined(
-        "cross(a, b, dim=-1)",
-        "the cross product of vectors of three numbers along a dimension",
-        "roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)",
-        torch="linalg.cross",
-        example="cross(a, b) at a=1,2,3 b=4,5,7",
-    ),
-    _defined(
-        "array_dot(a, b)",
-        "NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it",
-        "a @ b",
-        written=_dot,
-        torch="",
-        caveat="np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone",
-        example="array_dot(A, x) at A=[[1,2],[3,4]] x=5,6",
-    ),
-)
+def _triangle_of_a(constants: Constants) -> str:
+    return _triangle({**constants, "left": True, "unitriangular": False})
 
-FACTORS = (
-    _defined(
-        "cholesky(A^, upper=False)",
-        "the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix",
-        "column by column what is left of A, over the square root of its diagonal element",
-        torch="linalg.cholesky",
-        written=_cholesky,
-        domain="A is positive definite",
-        caveat="of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone",
-        example="cholesky(A) at A=[[2,1],[1,3]]",
-    ),
-    _defined(
-        "pinv|pinverse(A)",
-        "the pseudoinverse of a matrix of full rank",
-        "inv(A.T @ A) @ A.T",
-        torch="linalg.pinv",
-        written=_wide,
-        domain="A has full rank",
-        example="pinv(A) at A=[[1,2],[0,3],[1,1]]",
-    ),
-    _defined(
-        "svdvals(A)",
-        "the singular values of a matrix, the largest first",
-        "the upper eigenvalues of [[0, A], [A.T, 0]]",
-        torch="linalg.svdvals",
-        written=_singular_values,
-        caveat="one that occurs twice, or is 0, has no derivative",
-        example="svdvals(A) at A=[[1,2],[0,3],[1,1]]",
-    ),
-    _defined(
-        "eigenvectors(A^)",
-        "the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues",
-        "the columns of products of (A - l[j])/(l[k] - l[j]), of length 1",
-        torch="linalg.eigh",
-        written=_eigenvectors,
-        domain="A is symmetric, and no eigenvalue occurs twice",
-        caveat=f"{_SIGN}; torch reads the lower triangle of A alone, and derives by both",
-        example="eigenvectors(A + A.T) at A=[[1,2],[0,3]]",
-    ),
-    _defined(
-        "left_singular_vectors(A)",
-        "the left singular vectors of a matrix as columns, in the order of svdvals",
-        "the eigenvectors of A @ A.T",
-        torch="linalg.svd",
-        written=_singular_vectors("left"),
-        domain="no singular value is 0, or occurs twice",
-        caveat="with the signs that belong to right_singular_vectors",
-        example="left_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
-    ),
-    _defined(
-        "right_singular_vectors(A)",
-        "the right singular vectors of a matrix as columns, in the order of svdvals",
-        "the eigenvectors of A.T @ A",
-        torch="linalg.svd",
-        written=_singular_vectors("right"),
-        domain="no singular value is 0, or occurs twice",
-        caveat=_SIGN,
-        example="right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]",
-    ),
-    _defined(
-        "solve_triangular(A, B, upper=True, left=True, unitriangular=False)",
-        "the solution X of A @ X = B, or of X @ A = B, by one triangle of A",
-        "inv(triu(A)) @ B",
-        torch="",
-        written=_triangle,
-        domain="no element of the diagonal is 0",
-        example="solve_triangular(A, B) at A=[[2,1],[5,3]] B=[[1],[2]]",
-    ),
-    _defined(
-        "triangular_solve(B, A, upper=True)",
-        "the solution X of A @ X = B by one triangle of A",
-        "inv(triu(A)) @ B",
-        torch="",
-        written=lambda constants: _triangle({**constants, "left": True, "unitriangular": False}),
-        domain="no element of the diagonal is 0",
-        example="triangular_solve(B, A) at A=[[2,1],[5,3]] B=[[1],[2]]",
-    ),
-    _defined(
-        "cholesky_solve(B, L)",
-        "the solution X of L @ L.T @ X = B, for a lower triangular L",
-        "inv(L @ transpose(L, -2, -1)) @ B",
-        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1)) @ B",
-        torch="cholesky_solve",
-        domain="L is lower triangular, and no element of its diagonal is 0",
-        example="cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]",
-    ),
-    _defined(
-        "cholesky_inverse(L)",
-        "the inverse of L @ L.T, for a lower triangular L",
-        "inv(L @ transpose(L, -2, -1))",
-        total=f"{_LOWER}; inv(M @ transpose(M, -2, -1))",
-        torch="cholesky_inverse",
-        domain="L is lower triangular, and no element of its diagonal is 0",
-        example="cholesky_inverse(L) at L=[[2,0],[1,3]]",
-    ),
+
+_left_vectors, _right_vectors = map(_singular_vectors, ("left", "right"))
+
+ROWS = read(
+    f"""
+== products added  kind: defined  torch: *  adds_terms: True
+addmm(input, a, b, beta#:1, alpha#:1)  a matrix product added  = beta*input + alpha*(a @ b)
+    e.g. addmm(c, a, b) at c=[[1]] a=[[1,2]] b=[[3],[4]]
+addmv(input, A, x, beta#:1, alpha#:1)  the product of a matrix and a vector added  = beta*input + alpha*(A @ x)
+    e.g. addmv(c, A, x) at c=1,2 A=[[1,2],[3,4]] x=5,6
+addr(input, a, b, beta#:1, alpha#:1)  an outer product added  = beta*input + alpha*unsqueeze(a, 1)*unsqueeze(b, 0)
+    e.g. addr(c, a, b) at c=[[1,2],[3,4]] a=1,2 b=4,5
+baddbmm(input, a, b, beta#:1, alpha#:1)  matrix products of a batch added  = beta*input + alpha*(a @ b)
+    e.g. baddbmm(c, a, b) at c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]
+addbmm(input, a, b, beta#:1, alpha#:1)  the sum of the matrix products of a batch added
+    = beta*input + alpha*sum(a @ b, 0)
+    e.g. addbmm(c, a, b) at c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]
+== vectors and tensors  kind: defined  torch: linalg.*  adds_terms: True
+vecdot(a, b, dim=-1)  the inner products of vectors along a dimension  = sum(a*b, dim=dim)
+    e.g. vecdot(a, b) at a=1,2 b=3,4
+cross(a, b, dim=-1)  the cross product of vectors of three numbers along a dimension
+    = roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)
+    e.g. cross(a, b) at a=1,2,3 b=4,5,7
+array_dot(a, b)  NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it  = a @ b
+    written: _dot  torch: none
+    caveat: np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone
+    e.g. array_dot(A, x) at A=[[1,2],[3,4]] x=5,6
+== equations, factors and norms  kind: defined  torch: linalg.*  adds_terms: True
+cholesky(A^, upper=False)  the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix
+    = column by column what is left of A, over the square root of its diagonal element  written: _cholesky
+    domain: A is positive definite
+    caveat: of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone
+    e.g. cholesky(A) at A=[[2,1],[1,3]]
+pinv|pinverse(A)  the pseudoinverse of a matrix of full rank  = inv(A.T @ A) @ A.T  written: _wide
+    domain: A has full rank
+    e.g. pinv(A) at A=[[1,2],[0,3],[1,1]]
+svdvals(A)  the singular values of a matrix, the largest first  = the upper eigenvalues of [[0, A], [A.T, 0]]
+    written: _singular_values
+    caveat: one that occurs twice, or is 0, has no derivative
+    e.g. svdvals(A) at A=[[1,2],[0,3],[1,1]]
+eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues
+    = the columns of products of (A - l[j])/(l[k] - l[j]), of length 1  written: _eigenvectors  torch: linalg.eigh
+    domain: A is symmetric, and no eigenvalue occurs twice
+    caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
+    e.g. eigenvectors(A + A.T) at A=[[1,2],[0,3]]
+left_singular_vectors(A)  the left singular vectors of a matrix as columns, in the order of svdvals
+    = the eigenvectors of A @ A.T  written: _left_vectors  torch: linalg.svd
+    domain: no singular value is 0, or occurs twice
+    caveat: with the signs that belong to right_singular_vectors
+    e.g. left_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]
+right_singular_vectors(A)  the right singular vectors of a matrix as columns, in the order of svdvals
+    = the eigenvectors of A.T @ A  written: _right_vectors  torch: linalg.svd
+    domain: no singular value is 0, or occurs twice
+    caveat: {_SIGN}
+    e.g. right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]
+solve_triangular(A, B, upper=True, left=True, unitriangular=False)
+    the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
+    torch: none  domain: no element of the diagonal is 0
+    e.g. solve_triangular(A, B) at A=[[2,1],[5,3]] B=[[1],[2]]
+triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
+    written: _triangle_of_a  torch: none  domain: no element of the diagonal is 0
+    e.g. triangular_solve(B, A) at A=[[2,1],[5,3]] B=[[1],[2]]
+cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
+    total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
+    domain: L is lower triangular, and no element of its diagonal is 0
+    e.g. cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]
+cholesky_inverse(L)  the inverse of L @ L.T, for a lower triangular L  = inv(L @ transpose(L, -2, -1))
+    total: {_LOWER}; inv(M @ transpose(M, -2, -1))  torch: *
+    domain: L is lower triangular, and no element of its diagonal is 0
+    e.g. cholesky_inverse(L) at L=[[2,0],[1,3]]
+""",
+    globals(),
 )

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import signature as parameters_of
+from types import MappingProxyType
 from typing import Any
 
 
@@ -421,27 +422,69 @@ _PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
 _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "True": True}
 
 
-def row(heading: str, doc: str, meaning: str = "", torch: str = "", **facts: Any) -> Op:
-    """A row as it is written, its notes among its other facts.
+def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict[str, tuple[Op, ...]]:
+    """The rows of a table, by their groups.
+
+    A row is its heading, what it computes and its facts, two spaces or a line apart: `= meaning`, `e.g. example`, and
+    others after the name of the field of `Op` or of its notes; of several texts a semicolon is between.  `== group`
+    begins a group, after which stand facts that its rows share.  In a path below torch `*` is the name of the row.  A
+    line indented by eight goes on with the one before.
 
     Args:
-        heading: As `Op` has it.
-        doc: One line of what it computes.
-        meaning: Its definition in the language; empty for a primitive.
-        torch: Path below torch; `*` stands for the name.
-        facts: Further fields of `Op`, and of its `notes`.
+        text: The table.
+        functions: Those that write definitions, by their names.
 
-    >>> op = row("norm|vector_norm(x, p=2, dim=None)", "the p-norm", "sqrt(sum(x**2, dim=dim))", "linalg.*")
+    Raises:
+        ValueError: A fact is given twice, or is of no field.
+
+    >>> (op,) = read('''== norms  torch: linalg.*
+    ... norm|vector_norm(x, p=2, dim=None)  the p-norm of the elements
+    ...     = sqrt(sum(x**2, dim=dim))  e.g. norm(x) at x=3,4
+    ... ''')["norms"]
     >>> op.name, op.aliases, op.signature, op.statics, op.torch
     ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None}, 'linalg.norm')
     """
-    notes = Notes(**{one.name: facts.pop(one.name) for one in fields(Notes) if one.name in facts})
-    name = heading.partition("(")[0].partition("|")[0]
-    return Op(heading, doc, meaning, torch=torch.replace("*", name), notes=notes, **facts)
+    groups: dict[str, tuple[Op, ...]] = {}
+    for entry in re.split(r"\n(?! )", text.strip().replace("\n        ", " ")):
+        heading, *facts = re.split(r" *\n +|  +", entry)
+        given = dict(_fact(fact, functions) for fact in facts)
+        if len(given) < len(facts):
+            raise ValueError(f"a fact of {heading} is given twice, or is of no field")
+        if heading.startswith("== "):
+            group, shared = heading[3:], given
+        else:
+            groups[group] = (*groups.get(group, ()), _row(heading, shared | given))
+    return groups
 
 
-known = partial(row, torch="*")
-"""A row of what torch has by the same name."""
+def _fact(text: str, functions: Mapping[str, Any]) -> tuple[str, Any]:
+    sign, _, value = text.partition(" ")
+    if sign in ("=", "e.g."):
+        return "meaning" if sign == "=" else "example", value
+    name, _, value = text.partition(": ")
+    if name == "written":
+        return name, functions[value]
+    return (name, _FIELDS[name](value)) if name in _FIELDS else ("doc", text)
+
+
+_FIELDS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys("total in_floats torch arb domain caveat rule_name".split(), str),
+    **dict.fromkeys("edges kinks notation".split(), lambda text: tuple(text.split("; "))),
+    **dict.fromkeys("sense coefficients kernel".split(), lambda text: tuple(map(_default, text.split(", ")))),
+    "slopes": lambda text: dict([text.split(": ", 1)]),
+    "kind": Kind,
+    "monoid": lambda text: Monoid[text.upper()],
+    "adds_terms": bool,
+}
+"""How the facts of a row are read."""
+
+
+def _row(heading: str, facts: Mapping[str, Any]) -> Op:
+    about = {field.name for field in fields(Notes)}
+    given = {name: fact for name, fact in facts.items() if name not in about}
+    notes = Notes(**{name: fact for name, fact in facts.items() if name in about})
+    torch = given.pop("torch", "none").replace("*", heading.partition("(")[0].partition("|")[0])
+    return Op(heading, torch="" if torch == "none" else torch, notes=notes, **given)
 
 
 def _default(text: str) -> Any:

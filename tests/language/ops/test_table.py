@@ -9,6 +9,7 @@ import pytest
 
 from gradcli.language import ops
 from gradcli.language.ops import Kind
+from gradcli.language.ops.row import read
 from gradcli.language.program.expansion import definition
 from gradcli.language.program.meaning import MEANINGS
 from tests.language.ops import test_elementwise
@@ -88,6 +89,13 @@ def test_a_forgotten_fact_is_named(name: str, forgotten: str, nothing: object) -
     """A row without it is told apart from a whole one."""
     row = dataclasses.replace(ops.TABLE[name], **{forgotten: nothing})  # type: ignore[arg-type]
     assert _missing_facts(row) == (forgotten,)
+
+
+@pytest.mark.parametrize("row", ["f(x)  twice  = x  = 2*x", "f(x)  the same  domian: x > 0", "f(x)  kind: unknown"])
+def test_a_row_that_is_not_understood_is_refused(row: str) -> None:
+    """A fact that is given twice, or of no field, or of a kind that there is not."""
+    with pytest.raises(ValueError, match=r"is given twice|not a valid Kind"):
+        read(f"== group  torch: *\n{row}")
 
 
 def test_the_monoids_are_operations_of_the_table() -> None:
