@@ -380,7 +380,12 @@ class Function(ParsedText):
         """
         from gradcli.questions.streaming import Stream
 
-        return Stream(self._planned(source, at, **options), on_error, check=check, check_rows=check_rows)
+        return Stream(
+            self._planned(source, at, options.get("wrt"), options.get("dtype")),
+            on_error,
+            check=check,
+            check_rows=check_rows,
+        )
 
     def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """The value and the derivatives at many points, computed block by block on all cores.
@@ -403,7 +408,11 @@ class Function(ParsedText):
         if has_frame:
             known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
             arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
-        mapped_to = mapped(lambda source: self._planned(source, at, **options), arrays, is_flat=has_frame)
+        mapped_to = mapped(
+            lambda source: self._planned(source, at, options.get("wrt"), options.get("dtype")),
+            arrays,
+            is_flat=has_frame,
+        )
         return alike(columns, mapped_to) if has_frame else mapped_to
 
     def map_partitions(self, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:

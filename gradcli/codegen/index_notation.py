@@ -18,19 +18,8 @@ from sympy import Expr
 from gradcli.codegen.script import Names
 from gradcli.codegen.self_writing import Expression, Written, constant
 from gradcli.language import ops
+from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import of_numbers
-from gradcli.language.program.meaning import (
-    Aggregate,
-    Chosen,
-    Comparison,
-    InverseElement,
-    Largest,
-    MatrixDeterminant,
-    Multiplied,
-    Smallest,
-    quotient,
-    where,
-)
 from gradcli.language.text.tokens import COMPARISON
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import without_sure_conditions
@@ -155,15 +144,15 @@ class _Printer:
                 return Expression(f"({self._relation('==', *e.args)})")
             case sympy.Sum():
                 return self._once(e, "total", Expression("sum")(self._term(e.function, e.limits)))
-            case Aggregate():
+            case meaning.Aggregate():
                 return self._aggregate(e)
-            case Chosen():
+            case meaning.Chosen():
                 return Expression("float")(self._relation("==", e.value, e.extreme))
-            case quotient():
+            case meaning.quotient():
                 return self._relation("//", *e.args)
-            case where() | sympy.Piecewise():
+            case meaning.where() | sympy.Piecewise():
                 return self._choice(e)
-            case Comparison():
+            case meaning.Comparison():
                 return Expression("float")(self._relation(e.sign, *e.args))
             case sympy.Symbol():
                 is_index = e in self.derivative.ranges or isinstance(e, sympy.Dummy)
@@ -226,7 +215,7 @@ class _Printer:
 
     def _choice(self, e: Expr) -> Written:
         """`a if c else b`; what no case holds for is 0 and does not occur."""
-        if isinstance(e, where):
+        if isinstance(e, meaning.where):
             condition, a, b = e.args
             return _if(self.condition(condition), self.written(a), self.written(b))
         *cases, (last, _) = e.args
@@ -238,13 +227,13 @@ class _Printer:
     def condition(self, e: Expr) -> Expression:
         """The Python of a condition; a number is true where it is not 0."""
         match e:
-            case Comparison():
+            case meaning.Comparison():
                 return self._relation(e.sign, *e.args)
-            case where(args=(a, b, sympy.S.Zero)):
+            case meaning.where(args=(a, b, sympy.S.Zero)):
                 return self.condition(a).joined("and", self.condition(b))
-            case where(args=(a, sympy.S.One, b)):
+            case meaning.where(args=(a, sympy.S.One, b)):
                 return self.condition(a).joined("or", self.condition(b))
-            case where(args=(a, sympy.S.Zero, sympy.S.One)):
+            case meaning.where(args=(a, sympy.S.Zero, sympy.S.One)):
                 return Expression(f"not {self.condition(a).at(COMPARISON)}", _NOT)
             case sympy.And() | sympy.Or():
                 conditions = [self.condition(a) for a in sorted(e.args, key=sympy.default_sort_key)]
@@ -273,13 +262,13 @@ class _Printer:
         is_free = any(s in self.derivative.ranges or isinstance(s, sympy.Dummy) for s in e.free_symbols)
         return value if is_free else self.formulas.shared(e, name, value)
 
-    def _aggregate(self, e: Aggregate) -> Written:
+    def _aggregate(self, e: meaning.Aggregate) -> Written:
         match e:
-            case Multiplied():
+            case meaning.Multiplied():
                 return self._once(e, "product", MATH.prod(self._term(e.body, e.limits)))
-            case Largest():
+            case meaning.Largest():
                 return self._once(e, "largest", Expression("max")(self._term(e.body, e.limits)))
-            case Smallest():
+            case meaning.Smallest():
                 return self._once(e, "smallest", Expression("min")(self._term(e.body, e.limits)))
         (p, _, last), (q, _, end) = e.limits
         if isinstance(e.body, sympy.Indexed) and e.body.indices == (p, q):
@@ -290,10 +279,10 @@ class _Printer:
             matrix = NUMPY.array(
                 Expression(f"[{rows} for {self.index(p)} in range({self._range(sympy.S.Zero, last)})]")
             )
-        if isinstance(e, MatrixDeterminant):
+        if isinstance(e, meaning.MatrixDeterminant):
             return self._once(e, "determinant", NUMPY.linalg.det(matrix))
         # Shared by the matrix and not by the element: one inverse serves all entries.
-        whole = InverseElement(e.body, e.limits, ())
+        whole = meaning.InverseElement(e.body, e.limits, ())
         inverse = self._once(whole, "inverse", NUMPY.linalg.inv(matrix))
         return inverse[tuple(map(self.written, e.free))]
 

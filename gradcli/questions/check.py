@@ -6,7 +6,7 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
@@ -102,9 +102,10 @@ class Demands:
 
 @dataclass(frozen=True)
 class _AtPoint:
-    """One point: torch's numbers and what the judge says of them."""
+    """One point: torch's numbers, the formulas and what the judge says; they are of other lines only at some points."""
 
     question: Question
+    derived: Derived
     jacobian: Mapping[str, Array] | None
     v: Array | None
     vjp: Mapping[str, Array] | None
@@ -152,13 +153,13 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     rows = math.prod(question.shape) if cotangent is None else 1
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
-    asking = _PointCheck(question, cotangent, tolerance, question.derived)
+    look: _Look = partial(_look, question, cotangent, tolerance)
     sampling, failing = None, set[results.Verdict]()
     if draws is None:
-        worst = asking.at({})
+        worst = look({})
     else:
-        worst, sampling, failing = _sampled(asking, demands, draws)
-    shared, check = _readings(worst, asking.derived_at(worst), tolerance, has_differences=demands.has_differences)
+        worst, sampling, failing = _sampled(look, demands, draws)
+    shared, check = _readings(worst, tolerance, has_differences=demands.has_differences)
     failing |= worst.failing(check, demands)
     if sampling is not None and check.verdict in MENDED:
         check = _mended_everywhere(inquiry, demands, worst, check, tolerance)
@@ -281,46 +282,38 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
     return found
 
 
-@dataclass(frozen=True)
-class _PointCheck:
-    """A check without its point: question, v, tolerance and formulas, the same at every point."""
+_Look = Callable[[Mapping[str, Array]], _AtPoint]
+"""What looks at a point, with these values in place of some of the question's."""
 
-    question: Question
-    cotangent: Array | Program | None
-    tolerance: Tolerance
-    derived: Derived
 
-    def at(self, drawn: Mapping[str, Array]) -> _AtPoint:
-        """One point, with these values in place of some of the question's."""
-        from gradcli.autodiff.jacobians import vjp
+def _look(
+    first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
+) -> _AtPoint:
+    from gradcli.autodiff.jacobians import vjp
 
-        question = self.question.at(drawn)
-        jacobian = v = product = None
-        if self.cotangent is None:
-            jacobian, _ = question.jacobian(question.jacobian_entries)
-        else:
-            v = question.weights(self.cotangent)
-            product = vjp(question.forward, v, question.wrt)
-        numbers = first_derivatives(question, jacobian, v, product)
-        return _AtPoint(question, jacobian, v, product, compared(question, numbers, self.tolerance))
+    question = first.at(drawn)
+    jacobian = v = product = None
+    if cotangent is None:
+        jacobian, _ = question.jacobian(question.jacobian_entries)
+    else:
+        v = question.weights(cotangent)
+        product = vjp(question.forward, v, question.wrt)
+    judgement = compared(question, first_derivatives(question, jacobian, v, product), tolerance)
+    derived = question.derived if question.is_another else first.derived
+    return _AtPoint(question, derived, jacobian, v, product, judgement)
 
-    def derived_at(self, look: _AtPoint) -> Derived:
-        """The formulas at a point: the same at all, unless a function of Python takes other branches there."""
-        return look.question.derived if look.question.is_another else self.derived
 
-    def at_random(self, drawn: Mapping[str, Array]) -> _AtPoint:
-        """One point, and whether the reference contradicts a formula there."""
-        from gradcli.crosscheck.formulas import contradicted, with_refuted
+def _contradicted(look: _AtPoint) -> _AtPoint:
+    """The same with a finding where the reference contradicts a formula."""
+    from gradcli.crosscheck.formulas import contradicted, with_refuted
 
-        look = self.at(drawn)
-        derived = self.derived_at(look)
-        found = contradicted(look.question.point, derived, look.judgement.evidence)
-        check = with_refuted(look.judgement.check, found, derived)
-        return replace(look, judgement=replace(look.judgement, check=check))
+    found = contradicted(look.question.point, look.derived, look.judgement.evidence)
+    check = with_refuted(look.judgement.check, found, look.derived)
+    return replace(look, judgement=replace(look.judgement, check=check))
 
 
 def _sampled(
-    asking: _PointCheck, demands: Demands, draws: Iterator[dict[str, Array]]
+    looked: _Look, demands: Demands, draws: Iterator[dict[str, Array]]
 ) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts that do not pass."""
     from gradcli.reference.deadline import is_over_time
@@ -333,7 +326,7 @@ def _sampled(
     for n, drawn in enumerate(counted("point", draws, points)):
         try:
             with each_with_time():
-                look = asking.at_random(drawn)
+                look = _contradicted(looked(drawn))
         except GradcliError as error:
             where = ", ".join(f"{name} = {array.tolist()}" for name, array in drawn.items())
             error.advise(error.in_shell.hint or f"that is at the random point {n + 1:,}: {where[:200]}")
@@ -354,14 +347,12 @@ def _sampled(
     return worst, sampling, failing
 
 
-def _readings(
-    look: _AtPoint, derived: Derived, tolerance: Tolerance, *, has_differences: bool
-) -> tuple[dict[str, Any], results.Check]:
+def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
 
     question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
-    formulas, check = concluded(question, judgement, derived)
+    formulas, check = concluded(question, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = worst_first(judgement.entries)
     differences, note = _differences(question, entries[:MAX_OPINIONS], look.v) if has_differences else ({}, "")
@@ -425,18 +416,18 @@ def _claims(
 
     question = look.question
 
-    def subject(name: str) -> Subject:
-        return Subject.of(question.program, question.shapes, name, look.v)
+    def subject(name: str, there: Question = question) -> Subject:
+        return Subject.of(there.program, there.shapes, name, look.v)
 
     def subject_at(name: str, at: Mapping[str, Array]) -> tuple[Subject, bool]:
         there = question.at(at)
-        return Subject.of(there.program, there.shapes, name, look.v), not any(boundaries(there))
+        return subject(name, there), not any(boundaries(there))
 
     def claim(name: str, text: str) -> results.Claim:
+        asked = (text, question.arrays, tolerance)
         if question.is_of_point:
-            of = partial(subject_at, name)
-            return claimed_anew(of, text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
-        return claimed(subject(name), text, question.arrays, tolerance, seed=demands.seed, dtype=question.dtype)
+            return claimed_anew(partial(subject_at, name), *asked, seed=demands.seed, dtype=question.dtype)
+        return claimed(subject(name), *asked, seed=demands.seed, dtype=question.dtype)
 
     return (
         *(claim(name, text) for name, text in claims.items()),

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Element, Form, Name, Notation, joined, second
-from gradcli.report import document as doc
+from gradcli.report import document as doc, wording
 from gradcli.report.compose.chain_rule import chain_rule, product
 from gradcli.report.compose.closed_forms import (
     GRADIENT,
@@ -34,19 +34,6 @@ from gradcli.report.compose.views import claim_note, graph, opinions
 from gradcli.report.compose.writer import Doubts, Writer
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import LONG, ends
-from gradcli.report.wording import (
-    NO_ADJOINT,
-    NO_ELEMENTS,
-    NO_VARIABLE,
-    accumulating,
-    conclusion,
-    diagonal,
-    entry,
-    in_dtype,
-    judged,
-    sampled,
-    statement,
-)
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
@@ -76,7 +63,7 @@ class Composer(Writer):
 
     def nodes(self, answer: results.Answer) -> Iterator[doc.Node]:
         """From top to bottom."""
-        yield doc.Note(line(code(statement(answer))))
+        yield doc.Note(line(code(wording.statement(answer))))
         if isinstance(answer, results.BackwardGraph):
             yield from graph(answer, self)
             yield from map(note, answer.remarks)
@@ -98,7 +85,7 @@ class Composer(Writer):
         if isinstance(answer, results.Differentiation):
             yield from self._intermediates(answer.answers if isinstance(answer, results.Products) else [answer])
         if not answer.wrt and not isinstance(answer, results.Checking | results.Evaluation):
-            yield note(NO_VARIABLE)
+            yield note(wording.NO_VARIABLE)
         if isinstance(answer, results.Judged):
             yield cross_check(answer, is_full=self.is_full)
         yield from formula_notes(answer)
@@ -112,13 +99,13 @@ class Composer(Writer):
         if (
             isinstance(answer, results.Differentiation)
             and (self.is_full or not is_small(answer))
-            and (words := diagonal(answer))
+            and (words := wording.diagonal(answer))
         ):
             yield note(words)
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
-            yield note(accumulating(answer))
+            yield note(wording.accumulating(answer))
         if isinstance(answer, results.Checking):
-            yield doc.Note(line(doc.Span(conclusion(answer), "good" if answer.passed else "bad")))
+            yield doc.Note(line(doc.Span(wording.conclusion(answer), "good" if answer.passed else "bad")))
 
     def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
         """What does not agree, and how to write the function better."""
@@ -127,11 +114,11 @@ class Composer(Writer):
             return
         shown = check.findings if self.is_full else check.findings[:MOST_FINDINGS]
         for found in shown:
-            parts: list[str | doc.Inline] = [doc.Symbol(entry(found, answer.output))]
+            parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, answer.output))]
             if found.point is not None:
                 parts.append(f" at point {found.point}")
             is_proven = self.is_full and found.proven
-            parts += [" ", doc.Span(judged(found.verdict, proven=is_proven), TONES[found.verdict])]
+            parts += [" ", doc.Span(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:
                 beside = self.beside(found.torch, found).removesuffix(f" {mark(found.verdict)} {found.verdict}")
                 parts.append(f": torch {beside}")
@@ -159,7 +146,7 @@ class Composer(Writer):
             arrays |= loss.inputs
             value = self.number(loss.value[()])
             said.append(line("loss = ", code(loss.expression), f" = {value}, and v = ∂loss/∂{answer.output}"))
-        if words := in_dtype(answer):
+        if words := wording.in_dtype(answer):
             said.append(line(words.strip()))
         if self.is_full:
             yield self.arrays(((Name(name), array, {}) for name, array in arrays.items()), answer.dtype)
@@ -201,7 +188,7 @@ class Composer(Writer):
         if formula is not None and formula.text != self.number(number[()]):
             parts += [" = ", doc.Expression(formula.brief[0].expression)]
         parts += [" = ", *self.cell(number[()], wrong_of(answer).get(place))]
-        parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{in_dtype(answer)}")
+        parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{wording.in_dtype(answer)}")
         if answer.check is not None:
             is_proved = answer.check.verdict == "agree" and answer.check.proven
             proved = doc.Span(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
@@ -222,7 +209,7 @@ class Composer(Writer):
             case results.Checking():
                 if answer.sampling is not None:
                     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
-                    yield note(f"{sampled(answer.sampling)}: {verdicts}; the worst:")
+                    yield note(f"{wording.sampled(answer.sampling)}: {verdicts}; the worst:")
                 if answer.opinions:
                     yield from opinions(answer, self)
                 yield from (claim_note(claim, answer, self) for claim in answer.claims)
@@ -269,7 +256,7 @@ class Composer(Writer):
         if answer.jacobian is None:
             yield note(f"the Jacobian is left out: {answer.jacobian_omitted}")
         elif not answer.value.size:
-            yield note(f"the Jacobian is {NO_ELEMENTS}")
+            yield note(f"the Jacobian is {wording.NO_ELEMENTS}")
         else:
             yield self._matrix(answer, self.rounded(answer.jacobian))
 
@@ -392,7 +379,7 @@ class Composer(Writer):
             yield doc.Title(line("intermediates, whose adjoints retain_grad() adds to .grad"))
             yield doc.Table(lines("", "shape", "value", *(["v"] * counts), "adjoint"), tuple(rows))
         if any(kept.grad is None for kept in first.values()):
-            yield note(NO_ADJOINT)
+            yield note(wording.NO_ADJOINT)
 
     # -- the chain rule
 

@@ -9,19 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from gradcli.notation import (
-    BRACKETED,
-    PARTIAL,
-    PLUS,
-    POINTWISE,
-    TIMES,
-    Element,
-    Form,
-    Name,
-    Notation,
-    Number,
-    joined,
-)
+from gradcli import notation
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import note, standing
 from gradcli.report.compose.writer import Writer, cut
@@ -38,9 +26,9 @@ SMALL = 6
 """Elements of y up to which vᵀJ is written as a sum of rows of J."""
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_SUMMED = Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
-_TIMES = Form("*", "·", r"\cdot")()
-_BY_ELEMENT = Form("*", "⊙", r"\odot")()
+_SUMMED = notation.Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
+_TIMES = notation.Form("*", "·", r"\cdot")()
+_BY_ELEMENT = notation.Form("*", "⊙", r"\odot")()
 
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
@@ -48,7 +36,7 @@ def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
     most = MAX_ROWS if write.is_full else MOST_ROWS
     if answer.steps_count > 1:
         steps = [
-            line(doc.Symbol(Name(step.name)), " = ", doc.Expression(step.operation), " = ")
+            line(doc.Symbol(notation.Name(step.name)), " = ", doc.Expression(step.operation), " = ")
             + write.marked(step.value, {}, "plain")
             for step in answer.steps
         ]
@@ -74,7 +62,7 @@ def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) ->
 
 
 def _adjoint(
-    adjoint: Adjoint, answer: Explanation, notations: Mapping[str, Notation], write: Writer
+    adjoint: Adjoint, answer: Explanation, notations: Mapping[str, notation.Notation], write: Writer
 ) -> tuple[doc.Line, ...]:
     """What it is the sum of, in names and in numbers, its value, and the rule."""
     parts: list[str | doc.Inline] = [doc.Symbol(adjoint.notation)]
@@ -99,12 +87,12 @@ def _adjoint(
 
 
 def _term(
-    term: Term, adjoint: Adjoint, notations: Mapping[str, Notation], write: Writer
+    term: Term, adjoint: Adjoint, notations: Mapping[str, notation.Notation], write: Writer
 ) -> Iterator[doc.Expression | doc.Span]:
     """The adjoint of the line that uses it, times the local derivative, by its name or as a formula."""
     above = notations.get(term.source)
-    sign = POINTWISE if _is_by_element(term) else TIMES
-    named = above and sign(above, PARTIAL(Name(term.source), Name(adjoint.name)))
+    sign = notation.POINTWISE if _is_by_element(term) else notation.TIMES
+    named = above and sign(above, notation.PARTIAL(notation.Name(term.source), notation.Name(adjoint.name)))
     is_chain = bool(term.factors) and term.is_elementwise and adjoint.terms_count == 1 and write.is_full
     shown = [one for one in ([named, term.equation] if is_chain else [term.equation or named]) if one is not None]
     for n, found in enumerate(shown):
@@ -130,7 +118,12 @@ def _words(term: Term) -> Iterator[str | doc.Inline]:
         yield f" ({term.words})"
     if all(term.entry) and term.derivative is not None:
         y, x = term.entry
-        yield from ("; ", doc.Symbol(PARTIAL(Name(y), Name(x))), " = ", doc.Expression(term.derivative))
+        yield from (
+            "; ",
+            doc.Symbol(notation.PARTIAL(notation.Name(y), notation.Name(x))),
+            " = ",
+            doc.Expression(term.derivative),
+        )
 
 
 def _is_by_element(term: Term) -> bool:
@@ -140,23 +133,25 @@ def _is_by_element(term: Term) -> bool:
 # -- vᵀJ
 
 
-def _weighted_sum(answer: Explanation, name: str, write: Writer) -> Notation | None:
+def _weighted_sum(answer: Explanation, name: str, write: Writer) -> notation.Notation | None:
     """What a product is: the rows of J, each weighted by its element of v; None where they are not few."""
     if not 1 < answer.v.size <= SMALL:
         return None
     rows = [
-        TIMES(_weight(write.number(answer.v[at])), PARTIAL(_subscripted(answer.output, at), Name(name)))
+        notation.TIMES(
+            _weight(write.number(answer.v[at])), notation.PARTIAL(_subscripted(answer.output, at), notation.Name(name))
+        )
         for at in np.ndindex(*answer.v.shape)
     ]
-    return joined(rows, PLUS)
+    return notation.joined(rows, notation.PLUS)
 
 
-def _weight(digits: str) -> Notation:
-    shown = Number(digits)
-    return BRACKETED(shown) if shown.text.startswith("-") else shown
+def _weight(digits: str) -> notation.Notation:
+    shown = notation.Number(digits)
+    return notation.BRACKETED(shown) if shown.text.startswith("-") else shown
 
 
-def _subscripted(name: str, index: tuple[int, ...]) -> Notation:
+def _subscripted(name: str, index: tuple[int, ...]) -> notation.Notation:
     """An element of y with its index below, as textbooks have the rows of J."""
-    plain = Element(name, index)
-    return Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
+    plain = notation.Element(name, index)
+    return notation.Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
