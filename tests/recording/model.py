@@ -60,41 +60,8 @@ def branched(x):
     return 3 * x
 
 
-def searched(x):
-    while x.norm() < 10:
-        x = x * 2
-    return x
-
-
-def gathered(x):
-    parts = []
-    for i, v in enumerate(x):
-        parts.append(v * (i + 1))
-    return torch.stack(parts)
-
-
 def keyword_only(x, *, scale=2.0):
     return x * scale
-
-
-def in_classes(x):
-    class Doubler:
-        def __init__(self):
-            self.factor = torch.tensor(2.0)
-
-        def __call__(self, t):
-            return self.factor * t
-
-    return Doubler()(x)
-
-
-def closed(x):
-    offset = torch.tensor([1.0, 1.0, 1.0])
-
-    def inner(t):
-        return t * offset
-
-    return inner(x) + inner(2 * x)
 
 
 def several(x):
@@ -108,25 +75,10 @@ def several_shapes(x):
 # -- in place
 
 
-def augmented(x):
-    y = x.clone()
-    y += 1
-    y *= x
-    y.mul_(2).add_(1)
-    return y
-
-
 def assigned(x):
     out = torch.zeros(3)
     for i in range(3):
         out[i] = x[i] ** 2
-    return out
-
-
-def assigned_slices(x):
-    out = torch.zeros(2, 3)
-    out[0] = x
-    out[1, 1:] = x[:2] * 2
     return out
 
 
@@ -159,10 +111,6 @@ def through_numpy(x):
 
 def noisy(x):
     return ((x + torch.randn(3)) ** 2).sum()
-
-
-def noise_alike(x):
-    return x * torch.rand_like(x)
 
 
 def dropped(x):

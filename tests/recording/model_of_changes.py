@@ -12,26 +12,6 @@ from torch import nn
 GENERATOR = torch.Generator()
 
 
-def elements_added(x):
-    y = torch.zeros(3)
-    for i in range(3):
-        y[i] += x[i] ** 2
-    return y
-
-
-def slice_doubled(x):
-    y = x.clone()
-    y[1:] *= 2
-    return y * x
-
-
-def view_doubled(x):
-    y = x.clone()
-    z = y[1:]
-    z.mul_(2)
-    return y.sum() + z.prod()
-
-
 def base_doubled(x):
     y = x * 1
     z = y.flip(0), y[1:], y.view(3, 1).T

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import torch
 from torch import nn
 
@@ -77,30 +74,6 @@ def gp(t):
     return -0.5 * y @ a - L.diagonal().log().sum()
 
 
-@piece(T(3, 2), T(3, 2))
-def contrastive(a, b):
-    s = F.normalize(a, dim=1) @ F.normalize(b, dim=1).T
-    return F.cross_entropy(s / 0.1, torch.arange(3))
-
-
-@piece(torch.rand(4, dtype=D))
-def dice(x):
-    t = torch.tensor([1.0, 0, 1, 1], dtype=D)
-    p = x.sigmoid()
-    return 1 - (2 * (p * t).sum() + 1) / (p.sum() + t.sum() + 1)
-
-
-@piece(T(5))
-def total_variation(x):
-    return torch.abs(x[1:] - x[:-1]).sum()
-
-
-@piece(T(3, 2))
-def knn(x):
-    d = torch.cdist(x, x)
-    return d.topk(2, largest=False).values[:, 1].sum()
-
-
 @piece(T(1, 4, 4))
 def enc(x):
     torch.manual_seed(6)
@@ -112,34 +85,9 @@ def jac(x):
     return torch.func.jacrev(lambda z: z.sin() * z.sum())(x).sum()
 
 
-@piece(T(3))
-def hvp(x):
-    return torch.func.jvp(torch.func.grad(lambda z: (z**3).sum()), (x,), (torch.ones_like(x),))[1]
-
-
 @piece(T(3, 2))
 def vm(x):
     return torch.vmap(lambda r: r.norm() * r[0])(x)
-
-
-@piece(T(4))
-def sortloss(x):
-    return (x.sort().values * torch.arange(4)).sum()
-
-
-@piece(T(3))
-def npfun(x):
-    return x * np.pi + math.e
-
-
-@piece(T(2, 2))
-def expm(a):
-    return torch.matrix_exp(a).trace()
-
-
-@piece(T(2, 2))
-def lsm(a):
-    return torch.logsumexp(a, 0).sum() + F.log_softmax(a, 1)[0, 0]
 
 
 @piece(T(2, 6))
@@ -152,26 +100,6 @@ def up(x):
     return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False).pow(2).sum()
 
 
-@piece(T(3, 4))
-def emb(w):
-    return F.embedding(torch.tensor([0, 2, 2]), w).sum(0)
-
-
-@piece(T(3, 3))
-def ein(a):
-    return torch.einsum("ij,jk,kl->il", a, a, a).diagonal()
-
-
-@piece(T(4))
-def cumulative(x):
-    return torch.cumsum(x.exp(), 0).log()
-
-
-@piece(T(3))
-def clampy(x):
-    return x.clamp(-1, 1) * torch.where(x > 0, x, x * 0.1)
-
-
 @piece(T(3, 2))
 def scatter(x):
     return torch.zeros(2, 2, dtype=D).index_add(0, torch.tensor([0, 1, 1]), x)
@@ -180,46 +108,3 @@ def scatter(x):
 @piece(T(3, 2))
 def scat2(x):
     return torch.zeros(3, 2, dtype=D).scatter_add(0, torch.tensor([[0, 1], [1, 1], [2, 0]]), x)
-
-
-@piece(T(3, 3))
-def eigs(a):
-    return torch.linalg.eigvalsh(a + a.T)
-
-
-@piece(T(3, 2))
-def svdn(a):
-    return torch.linalg.svdvals(a).sum()
-
-
-@piece(T(3, 3))
-def qr(a):
-    return torch.linalg.qr(a).R.diagonal().abs().sum()
-
-
-@piece(T(2, 3))
-def mha(x):
-    torch.manual_seed(8)
-    m = nn.MultiheadAttention(3, 1, batch_first=True).double()
-    return m(x[None], x[None], x[None], need_weights=True)[0].sum()
-
-
-@piece(T(1, 2, 6))
-def convt(x):
-    torch.manual_seed(9)
-    return nn.ConvTranspose1d(2, 1, 3, stride=2).double()(x).pow(2).sum()
-
-
-@piece(T(3))
-def quant(x):
-    return torch.quantile(x, 0.3) + x.median()
-
-
-@piece(T(3, 2))
-def cosd(x):
-    return F.cosine_similarity(x[0], x[1], dim=0) + F.pairwise_distance(x[0], x[2])
-
-
-@piece(T(3, 4))
-def ctc_like(x):
-    return F.nll_loss(F.log_softmax(x, 1), torch.tensor([1, 0, 3]), weight=torch.tensor([1.0, 2, 3, 4], dtype=D))

@@ -7,15 +7,9 @@ import math
 import torch
 from torch import nn
 
-from tests.recording.pieces import D, F, T, U, piece
+from tests.recording.pieces import D, F, T, piece
 
 # -- losses
-
-
-@piece(T(3, 2), T(3, 2), T(3, 2))
-def triplet(anchor, positive, negative):
-    loss_fn = nn.TripletMarginLoss(margin=1.0, p=2)
-    return loss_fn(anchor, positive, negative)
 
 
 @piece(T(4, 3), T(4, 3))
@@ -62,35 +56,6 @@ def elbo(x, w, noise):
     return bce + kld
 
 
-@piece(T(4, 5))
-def label_smoothing_of_torch(x):
-    return nn.CrossEntropyLoss(label_smoothing=0.1, ignore_index=-100)(x, torch.tensor([1, -100, 4, 2]))
-
-
-@piece(T(3, 4), T(3, 4))
-def distillation(student, teacher):
-    t = 2.0
-    soft = F.kl_div(F.log_softmax(student / t, 1), F.softmax(teacher / t, 1), reduction="batchmean") * t**2
-    return 0.7 * soft + 0.3 * F.cross_entropy(student, torch.tensor([0, 3, 1]))
-
-
-@piece(T(4, 3), T(4, 3))
-def barlow_twins(za, zb):
-    za = (za - za.mean(0)) / za.std(0)
-    zb = (zb - zb.mean(0)) / zb.std(0)
-    c = za.T @ zb / len(za)
-    on = torch.diagonal(c).add(-1).pow(2).sum()
-    off = c.flatten()[:-1].view(2, 4)[:, 1:].flatten().pow(2).sum()
-    return on + 0.005 * off
-
-
-@piece(T(4))
-def listwise_rank(scores):
-    order = torch.argsort(torch.tensor([3.0, 1.0, 0.0, 2.0]), descending=True)
-    s = scores[order]
-    return -(s - torch.logcumsumexp(s.flip(0), 0).flip(0)).sum()
-
-
 @piece(T(6))
 def lovasz_hinge(logits):
     labels = torch.tensor([1.0, 0, 1, 1, 0, 0], dtype=logits.dtype)
@@ -104,21 +69,6 @@ def lovasz_hinge(logits):
     return torch.dot(F.relu(errors_sorted), jaccard)
 
 
-@piece(T(2, 4), U(2, 4))
-def iou_boxes(delta, anchors):
-    xy = anchors[:, :2] + delta[:, :2]
-    wh = anchors[:, 2:] * delta[:, 2:].exp()
-    tl = torch.maximum(xy - wh / 2, torch.tensor([-1.0, -1.0]))
-    br = torch.minimum(xy + wh / 2, torch.tensor([2.0, 2.0]))
-    inter = (br - tl).clamp(min=0).prod(dim=1)
-    return 1 - inter / (wh.prod(1) + 9.0 - inter)
-
-
-@piece(T(2, 3), T(2, 3))
-def wasserstein_1d(x, y):
-    return (x.sort(dim=-1)[0] - y.sort(dim=-1)[0]).abs().mean()
-
-
 @piece(T(3, 4))
 def weighted_bce(logits):
     target = (torch.arange(12).view(3, 4) % 3 == 0).to(logits.dtype)
@@ -126,47 +76,11 @@ def weighted_bce(logits):
     return F.binary_cross_entropy_with_logits(logits, target, pos_weight=pos_weight)
 
 
-@piece(T(5))
-def masked_mean_loss(pred):
-    target = torch.tensor([1.0, float("nan"), 0.5, float("nan"), -1.0], dtype=D)
-    valid = ~torch.isnan(target)
-    return ((pred[valid] - target[valid]) ** 2).mean()
-
-
-@piece(T(4, 2))
-def gaussian_nll(out):
-    mean, raw = out.unbind(-1)
-    var = F.softplus(raw) + 1e-6
-    return F.gaussian_nll_loss(mean, torch.linspace(-1, 1, 4, dtype=D), var)
-
-
-@piece(T(3, 2), T(3))
-def hinge(w, b):
-    x = torch.tensor([0.5, -1.0], dtype=D)
-    margins = w @ x + b
-    correct = margins[1]
-    loss = torch.clamp(margins - correct + 1, min=0)
-    loss = loss * (torch.arange(3) != 1)
-    return loss.sum() + 0.01 * (w**2).sum()
-
-
 @piece(T(4), T(4))
 def policy_gradient(logits, advantage):
     dist = torch.distributions.Categorical(logits=logits)
     logp = torch.stack([dist.log_prob(torch.tensor(a)) for a in (0, 2, 3, 2)])
     return -(logp * advantage).mean() - 0.01 * dist.entropy()
-
-
-@piece(T(4), T(4), U(4))
-def ppo_clip(logp, old_logp, adv):
-    ratio = torch.exp(logp - old_logp)
-    return -torch.min(ratio * adv, torch.clamp(ratio, 0.8, 1.2) * adv).mean()
-
-
-@piece(T(3), T(3))
-def dpo(chosen, rejected):
-    beta = 0.1
-    return -F.logsigmoid(beta * (chosen - rejected)).mean()
 
 
 @piece(torch.tensor([0.5, 0.0, -2.0], dtype=D), verdict="kink")
@@ -211,34 +125,12 @@ def rms_norm(x):
     return RMSNorm(4)(x).sin().sum()
 
 
-@piece(T(4, 4))
-def rotary(x):
-    seq, dim = x.shape
-    inv_freq = 1.0 / (10000 ** (torch.arange(0, dim, 2).double() / dim))
-    freqs = torch.outer(torch.arange(seq).double(), inv_freq)
-    emb = torch.cat((freqs, freqs), dim=-1)
-    x1, x2 = x.chunk(2, dim=-1)
-    rotated = torch.cat((-x2, x1), dim=-1)
-    return x * emb.cos() + rotated * emb.sin()
-
-
 @piece(T(3, 4))
 def rotary_interleaved(x):
     theta = torch.outer(torch.arange(3, dtype=D), torch.tensor([1.0, 0.01], dtype=D))
     xc = torch.view_as_complex(x.reshape(3, 2, 2))
     out = xc * torch.polar(torch.ones_like(theta), theta)
     return torch.view_as_real(out).flatten(1)
-
-
-@piece(T(2, 3), T(3, 8), T(4, 3))
-def swiglu(x, w_in, w_out):
-    gate, value = (x @ w_in).chunk(2, dim=-1)
-    return (F.silu(gate) * value) @ w_out
-
-
-@piece(T(2, 6))
-def glu(x):
-    return F.glu(x, dim=-1) + torch.sigmoid(x[:, 3:]) * x[:, :3].tanh()
 
 
 class SqueezeExcite(nn.Module):
@@ -272,12 +164,6 @@ def moe_top2(x, gate):
         rows, slot = torch.where(chosen == e)
         out[rows] += weights[rows, slot, None] * expert(x[rows])
     return out
-
-
-@piece(T(2, 3), T(4, 3), U(4))
-def weight_norm(x, v, g):
-    w = g[:, None] * v / v.norm(dim=1, keepdim=True)
-    return F.linear(x, w).tanh().sum()
 
 
 @piece(T(2, 3))
@@ -342,16 +228,6 @@ def bilinear_film(x, cond):
     return torch.cat([gamma * x + beta, mixed], dim=-1)
 
 
-@piece(T(1, 3, 4))
-def embedding_with_positions(x):
-    pos = torch.arange(3, dtype=D).unsqueeze(1)
-    div = torch.exp(torch.arange(0, 4, 2, dtype=D) * (-math.log(10000.0) / 4))
-    pe = torch.zeros(3, 4, dtype=D)
-    pe[:, 0::2] = torch.sin(pos * div)
-    pe[:, 1::2] = torch.cos(pos * div)
-    return F.gelu(x + pe, approximate="tanh")
-
-
 @piece(T(5, 3))
 def embedding_bag(weight):
     ids = torch.tensor([1, 4, 4, 0])
@@ -375,47 +251,10 @@ def pixel_shuffle(x):
     return F.interpolate(up, scale_factor=0.5, mode="nearest").sum() + F.pixel_unshuffle(up, 2).pow(2).mean()
 
 
-@piece(T(1, 1, 4, 4))
-def unfold_conv(x):
-    patches = F.unfold(x, kernel_size=2, stride=2)
-    weight = torch.linspace(-1, 1, 4, dtype=D)
-    return torch.einsum("bkl,k->bl", patches, weight).tanh()
-
-
 @piece(T(1, 1, 3, 3), T(2, 3))
 def spatial_transformer(img, theta):
     grid = F.affine_grid(theta.view(1, 2, 3) * 0.2, (1, 1, 3, 3), align_corners=False)
     return F.grid_sample(img, grid, align_corners=False).pow(2).sum()
-
-
-# -- attention
-
-
-def attention(q, k, v, mask=None, scale=None):
-    scale = scale or 1 / math.sqrt(q.size(-1))
-    scores = torch.matmul(q, k.transpose(-2, -1)) * scale
-    if mask is not None:
-        scores = scores.masked_fill(mask == 0, -1e9)
-    weights = F.softmax(scores, dim=-1)
-    return torch.matmul(weights, v), weights
-
-
-@piece(T(1, 2, 3, 2), T(1, 2, 3, 2))
-def scaled_dot_product(q, v):
-    return F.scaled_dot_product_attention(q, q, v, is_causal=True)
-
-
-@piece(T(4, 2), T(4, 2), T(4, 2))
-def linear_attention(q, k, v):
-    phi = lambda t: F.elu(t) + 1
-    kv = torch.zeros(2, 2, dtype=D)
-    z = torch.zeros(2, dtype=D)
-    outs = []
-    for qt, kt, vt in zip(phi(q), phi(k), v, strict=True):
-        kv = kv + torch.outer(kt, vt)
-        z = z + kt
-        outs.append(qt @ kv / (qt @ z + 1e-6))
-    return torch.stack(outs)
 
 
 # -- recurrent
@@ -440,15 +279,6 @@ def packed_lstm(x):
 
 
 # -- models
-
-
-@piece(T(1, 1, 8, 8).float())
-def lenet(x):
-    torch.manual_seed(27)
-    net = nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(18, 4), nn.LogSoftmax(dim=1)
-    )
-    return F.nll_loss(net(x), torch.tensor([2]))
 
 
 @piece(T(2, 4), verdict="cut")
@@ -480,29 +310,3 @@ def message_passing(x):
 def margin_losses(x):
     target = torch.tensor([1, 0, 3])
     return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))
-
-
-@piece(T(3), T(3))
-def losses_of_pairs(a, b):
-    y = torch.ones(3, dtype=D)
-    rank = F.margin_ranking_loss(a, b, y)
-    return rank + F.poisson_nll_loss(a, b.abs()) + F.cosine_embedding_loss(a[None], b[None], -y[:1], margin=0.1)
-
-
-@piece(T(2, 3))
-def mean_of_what_is_there(x):
-    return torch.nansum(torch.where(x > 0, x, torch.nan)) + x.nanmean()
-
-
-@piece(T(3, 4))
-def transformer_decoder(x):
-    torch.manual_seed(31)
-    layer = nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, batch_first=True).double()
-    return layer(x[None], 0.5 * x[None]).square().mean()
-
-
-@piece(T(1, 3, 4))
-def gated_convolution(x):
-    torch.manual_seed(33)
-    a, b = nn.Conv1d(3, 6, 3, padding=1).double()(x).chunk(2, 1)
-    return torch.addcmul(torch.zeros_like(a), torch.sigmoid(a), torch.tanh(b)).amax((0, 2))

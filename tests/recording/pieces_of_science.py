@@ -5,36 +5,13 @@ from __future__ import annotations
 import collections
 import math
 
-import numpy as np
 import torch
 from torch import nn
-from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from torch.func import grad, hessian, jacfwd, jacrev, vmap
 
 from tests.recording.pieces import D, F, T, U, piece
 
 # -- differential equations and simulation
-
-
-@piece(T(2), T(2, 2))
-def neural_ode_euler(y, w):
-    for _ in range(6):
-        y = y + 0.1 * torch.tanh(w @ y)
-    return y
-
-
-@piece(T(6))
-def upwind_advection(u):
-    c = 0.4
-    for _ in range(3):
-        u = u - c * (u - torch.roll(u, 1))
-    return (u**2).sum()
-
-
-@piece(T(3, 3))
-def wave_energy(u):
-    dx = u[1:, :] - u[:-1, :]
-    dy = torch.diff(u, dim=1)
-    return 0.5 * dx.square().sum() + 0.5 * dy.square().sum() + F.pad(u, (1, 1, 1, 1)).mean()
 
 
 @piece(U(3, 2))
@@ -79,29 +56,6 @@ def unrolled_sgd(w, lr):
     return ((x @ w - y) ** 2).mean()
 
 
-@piece(U(2))
-def unrolled_adam(w):
-    m = v = torch.zeros(2, dtype=D)
-    b1, b2 = 0.9, 0.999
-    for t in range(1, 4):
-        g = grad(lambda p: (p**4).sum())(w)
-        m = b1 * m + (1 - b1) * g
-        v = b2 * v + (1 - b2) * g * g
-        w = w - 0.1 * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + 1e-8)
-    return w.sum()
-
-
-@piece(T(3), T(3))
-def maml_with_functional_call(inner, x):
-    torch.manual_seed(40)
-    net = nn.Linear(3, 1).double()
-    params = {"weight": inner[None], "bias": torch.zeros(1, dtype=D)}
-    for _ in range(2):
-        g = grad(lambda p: (functional_call(net, p, (x,)) - 1).pow(2).sum())(params)
-        params = {k: p - 0.1 * g[k] for k, p in params.items()}
-    return functional_call(net, params, (2 * x,)).sum()
-
-
 @piece(T(3))
 def detached_inner_loop(w):
     fast = w.detach().clone().requires_grad_()
@@ -137,19 +91,6 @@ def implicit_fixed_point(a):
 # -- linear algebra and statistics
 
 
-@piece(T(4, 2))
-def least_squares(a):
-    b = torch.tensor([1.0, 0.5, -1.0, 2.0], dtype=D)
-    return torch.linalg.lstsq(a, b[:, None]).solution.squeeze()
-
-
-@piece(T(4, 2))
-def ridge_and_pinv(a):
-    b = torch.tensor([1.0, 0.5, -1.0, 2.0], dtype=D)
-    w = torch.linalg.solve(a.T @ a + 0.1 * torch.eye(2, dtype=D), a.T @ b)
-    return torch.cat([w, torch.linalg.pinv(a) @ b])
-
-
 @piece(T(2, 2), T(2))
 def mvn_log_prob(L, mu):
     tril = torch.tril(L, -1) + torch.diag(L.diagonal().exp())
@@ -182,18 +123,6 @@ def transformed_distribution(p):
     return flow.log_prob(torch.tensor([0.3, 1.1], dtype=D)).sum()
 
 
-@piece(T(5))
-def kernel_density(x):
-    grid = torch.linspace(-1, 1, 3, dtype=D)
-    return torch.exp(-((grid[:, None] - x) ** 2) / 0.18).mean(1) / (0.3 * math.sqrt(2 * math.pi))
-
-
-@piece(T(6))
-def robust_median(x):
-    mad = (x - x.median()).abs().median()
-    return torch.tanh((x - x.mean()) / mad).sum()
-
-
 @piece(T(4, 2), verdict="unchecked")  # a correlation of 1 is clamped to 1
 def covariance_logdet(x):
     c = torch.cov(x.T) + 0.1 * torch.eye(2, dtype=D)
@@ -216,23 +145,10 @@ def laplacian(x):
     return torch.trace(hessian(lambda z: torch.sin(z).prod() + (z**4).sum())(x))
 
 
-@piece(T(3, 2), T(2))
-def per_sample_gradients(xs, w):
-    loss = lambda w, x: torch.tanh(w @ x) ** 2
-    return vmap(grad(loss), in_dims=(None, 0))(w, xs).norm(dim=1)
-
-
 @piece(T(2))
 def jacobian_determinant(x):
     f = lambda z: torch.stack([z[0] ** 2 * z[1], 5 * z[0] + z[1].sin()])
     return torch.det(jacfwd(f)(x)) + jacrev(f)(x)[0, 1]
-
-
-@piece(T(3), T(3))
-def vjp_and_jvp(x, v):
-    y, pull = vjp(torch.tanh, x)
-    _, push = jvp(lambda z: z.exp().cumsum(0), (x,), (v,))
-    return y + pull(v)[0] * push
 
 
 @piece(T(2, 3))
@@ -244,13 +160,6 @@ def wgan_gp(real):
     mixed = eps * real + (1 - eps) * fake
     g = torch.autograd.grad(critic(mixed).sum(), mixed, create_graph=True)[0]
     return critic(fake).mean() - critic(real).mean() + 10 * ((g.norm(2, dim=1) - 1) ** 2).mean()
-
-
-@piece(T(2))
-def score_matching(x):
-    energy = lambda z: (z[0] ** 2 - 1) ** 2 + z[1] ** 2 * z[0].cos()
-    score = grad(lambda z: -energy(z))(x)
-    return 0.5 * (score**2).sum() + torch.func.jacfwd(grad(lambda z: -energy(z)))(x).trace()
 
 
 @piece(T(3))
@@ -304,21 +213,6 @@ def early_exit(x):
     return -total
 
 
-@piece(T(4))
-def generator_pipeline(x):
-    def windows(t, n):
-        for i in range(len(t) - n + 1):
-            yield t[i : i + n]
-
-    return torch.stack([w.mean() * w.max() for w in windows(x, 2)])
-
-
-@piece(T(2, 3))
-def where_with_safe_inner(x):
-    safe = torch.where(x > 0, x, torch.ones_like(x))
-    return torch.where(x > 0, safe.sqrt(), 0.1 * x)
-
-
 @piece(torch.tensor([-1.0, 4.0], dtype=D), verdict="nan-trap")
 def where_with_a_trap(x):
     return torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)).sum()
@@ -327,25 +221,6 @@ def where_with_a_trap(x):
 @piece(torch.tensor([0.0, 4.0], dtype=D), verdict="undefined")
 def root_at_zero(x):
     return torch.sqrt(x).sum()
-
-
-@piece(T(3, 2), T(2, 3))
-def named_einsum_and_tensordot(a, b):
-    c = torch.einsum("...ij,jk->...ik", a, b)
-    return torch.tensordot(c, a, dims=([1], [0])) + torch.chain_matmul(a, b, a)
-
-
-@piece(T(4))
-def polynomial_by_horner(c):
-    xs = torch.linspace(-1, 1, 3, dtype=D)
-    return torch.stack([functools_horner(c, x) for x in xs]) + torch.vander(xs, 4, increasing=True) @ c
-
-
-def functools_horner(coefficients, x):
-    acc = 0
-    for c in coefficients.flip(0):
-        acc = acc * x + c
-    return acc
 
 
 @piece(T(5))
@@ -357,25 +232,10 @@ def spline_by_bucket(y):
     return torch.lerp(y[k], y[k + 1], frac)
 
 
-@piece(T(4), T(3))
-def correlate(signal, kernel):
-    full = F.conv1d(signal[None, None], kernel.flip(0)[None, None], padding=2).squeeze()
-    by_hand = torch.stack([(signal[i : i + 2] * kernel[:2]).sum() for i in range(3)])
-    return torch.cat([full, by_hand])
-
-
 @piece(T(3).float(), T(3).float())
 def float32_throughout(x, w):
     h = torch.sigmoid(x * w)
     return (h / h.sum()).log().mean()
-
-
-@piece(T(3))
-def mixed_dtypes(x):
-    idx = torch.tensor([2, 0, 1])
-    weights = torch.tensor([1, 2, 3])
-    half = torch.tensor([0.5, 0.25, 0.125], dtype=torch.float16)
-    return (x[idx] * weights * half.to(x.dtype)).sum() / torch.tensor(4)
 
 
 @piece(T(3), verdict="cut")
@@ -389,22 +249,6 @@ def teacher_without_grad(x):
     with torch.no_grad():
         target = torch.tanh(2 * x)
     return F.mse_loss(x, target)
-
-
-@piece(T(3), verdict="cut")
-def stop_gradient_target(q):
-    return (q[0] - (1.0 + 0.9 * q[1:].max().detach())) ** 2
-
-
-@piece(T(3), verdict="cut")
-def numpy_in_the_middle(x):
-    weights = np.exp(-(x.detach().numpy() ** 2))
-    return (x * torch.from_numpy(weights)).sum()
-
-
-@piece(T(3), verdict="cut")
-def weight_by_float(x):
-    return torch.exp(-x * float(x.sum())).sum()
 
 
 # -- autograd.Function: right ones
@@ -467,25 +311,6 @@ class WrongSoftmax(torch.autograd.Function):
         return g * p * (1 - p)
 
 
-@piece(T(3), verdict="disagree")
-def softmax_without_its_rest(x):
-    return WrongSoftmax.apply(x) @ torch.tensor([1.0, 2.0, 3.0], dtype=D)
-
-
-@piece(T(3), verdict="disagree")
-def hook_that_doubles_the_gradient(x):
-    y = x * 2
-    y.register_hook(lambda g: 2 * g)
-    return (y**2).sum()
-
-
-@piece(T(3), verdict="disagree")
-def clipped_gradient_by_hook(x):
-    y = 10 * x**2
-    y.register_hook(lambda g: g.clamp(-0.1, 0.1))
-    return y.sum()
-
-
 # -- more of Python
 
 
@@ -533,12 +358,6 @@ def scripted(x):
     return f(x)
 
 
-@piece(U(3))
-def special_functions(x):
-    special = torch.special.i0(x) + torch.special.ndtr(x) + torch.special.entr(x) + torch.special.xlog1py(x, x)
-    return special + torch.lgamma(x) + torch.digamma(x) + torch.erfinv(x / 3)
-
-
 @piece(T(3, 3))
 def lu_factors(a):
     _, lower, upper = torch.linalg.lu(a + 3 * torch.eye(3, dtype=D))
@@ -559,11 +378,6 @@ def checked_covariance(a):
     return dist.log_prob(torch.ones(2, dtype=D)) + (cov if torch.equal(cov, cov.T) else a).sum()
 
 
-@piece(T(3))
-def hessian_by_an_element(x):
-    return hessian(lambda z: (z**4).sum() * z[0])(x).sum()
-
-
 @piece(T(2, 3))
 def spectral_norm_of_torch(x):
     torch.manual_seed(0)
@@ -582,9 +396,3 @@ def batched_factors(a, b):
 @piece(T(4, 3), T(3))
 def gradients_of_samples(xs, w):
     return vmap(grad(lambda w, x: (torch.tanh(x @ w) - 1) ** 2), (None, 0))(w, xs).pow(2).sum(1)
-
-
-@piece(T(3))
-def laplacian_by_directions(x):
-    f = lambda z: (z[0] ** 2 * z[1] * z[2]).sin()
-    return sum(jvp(grad(f), (x,), (e,))[1] @ e for e in torch.eye(3, dtype=D))

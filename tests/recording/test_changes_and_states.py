@@ -20,7 +20,7 @@ M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torc
 
 
 NAMES = """
-elements_added slice_doubled view_doubled base_doubled far_views rows_copied filled put new_ones named_hard cast
+base_doubled far_views rows_copied filled put new_ones named_hard cast
 drawn_by_numpy drawn_by_python drawn_by_a_generator largest_place penalty customs
 averaged drawn_by_chance times_numpy transformed of_hidden
 """.split()

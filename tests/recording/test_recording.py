@@ -17,9 +17,9 @@ from tests.recording.wrong_backwards import Power
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 OF_X = """
-polynomial new_constants sums solved joined looped branched searched keyword_only in_classes closed several
-several_shapes augmented assigned overwritten detached without_grad through_floats through_numpy noisy noise_alike
-gathered assigned_slices dropped uses_square uses_name
+polynomial new_constants sums solved joined looped branched keyword_only several
+several_shapes assigned overwritten detached without_grad through_floats through_numpy noisy
+dropped uses_square uses_name
 """.split()
 
 
