@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,110 +16,72 @@ from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
 
-RULES: dict[str, Rule] = {}
-"""By the name of an operation, or with that of its overload."""
-
 _ALL = Slice(None, None)
 
 _REDUCTIONS = ("none", "mean", "sum")
 """Of a loss, by torch's number."""
 
 
-def _rule(names: str) -> Callable[[Rule], Rule]:
-    def register(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names.split(), rule))
-        return rule
-
-    return register
-
-
-def _is_row(names: str, row: str, parameters: str, *, parts: int = 1) -> None:
-    """Read operations as a row.
+def _is(row: str, parameters: str, *, parts: int = 1) -> Rule:
+    """Read an operation as a row.
 
     Args:
-        names: Of the operations.
         row: Its name.
-        parameters: Their arguments in the order of the row's.
-        parts: How many tensors they give, of which the row is the first.
+        parameters: The arguments of the operation in the order of the row's.
+        parts: How many tensors it gives, of which the row is the first.
     """
 
     def rule(a: AtenLowering, **given: Value) -> Any:
         found = a.row(row, *(given[one] for one in parameters.split()))
         return found if parts == 1 else [found, *[None] * (parts - 1)]
 
-    RULES.update(dict.fromkeys(names.split(), rule))
+    return rule
 
 
-_is_row("view.default _unsafe_view _reshape_alias view_copy", "reshape", "self size")
-_is_row("max.dim", "amax", "self dim keepdim", parts=2)
-_is_row("min.dim", "amin", "self dim keepdim", parts=2)
-_is_row("max.default", "amax", "self")
-_is_row("min.default", "amin", "self")
-_is_row("sort", "sorted", "self dim descending", parts=2)
-_is_row("linalg_inv_ex", "inv", "A", parts=2)
-_is_row("_linalg_det", "det", "A", parts=3)
-_is_row("linalg_cholesky_ex", "cholesky", "self upper", parts=2)
-_is_row("linalg_pinv", "pinv", "self")
-_is_row("embedding", "embedding", "indices weight")
-_is_row("native_layer_norm", "layer_norm", "input normalized_shape weight bias eps", parts=3)
-_is_row("native_group_norm", "group_norm", "input group weight bias eps", parts=3)
-_is_row("max_pool2d_with_indices", "max_pool2d", "self kernel_size stride padding dilation ceil_mode", parts=2)
-_is_row("max_pool3d_with_indices", "max_pool3d", "self kernel_size stride padding dilation ceil_mode", parts=2)
-_is_row("_cdist_forward", "cdist", "x1 x2 p")
-_is_row("_pdist_forward", "pdist", "self p")
-
-for _name in ("mse_loss", "binary_cross_entropy", "smooth_l1_loss", "huber_loss", "soft_margin_loss"):
-
-    @_rule(_name)
-    def _loss(a: AtenLowering, *, reduction: int, row: str = _name, self: Value, **given: Value) -> Any:
-        return a.row(row, self, **given, reduction=_REDUCTIONS[reduction])
+def _each(names: str, rule: Rule) -> dict[str, Rule]:
+    """Read several operations by one rule."""
+    return dict.fromkeys(names.split(), rule)
 
 
-@_rule("binary_cross_entropy_with_logits")
-def _bce(
-    a: AtenLowering, self: Value, target: Value, weight: Value = None, pos_weight: Value = None, reduction: int = 1
-) -> Any:
-    given = {"weight": weight, "pos_weight": pos_weight, "reduction": _REDUCTIONS[reduction]}
-    name = "binary_cross_entropy_with_logits"
-    return a.row(name if pos_weight is None else f"weighted_{name}", self, target, **given)
+# -- losses
 
 
-@_rule("nll_loss_forward nll_loss2d_forward")
+def _loss(row: str, a: AtenLowering, self: Value, reduction: int, **given: Value) -> Any:
+    return a.row(row, self, **given, reduction=_REDUCTIONS[reduction])
+
+
+def _bce(a: AtenLowering, self: Value, target: Value, pos_weight: Value = None, reduction: int = 1, **how: Any) -> Any:
+    name = "weighted_" * (pos_weight is not None) + "binary_cross_entropy_with_logits"
+    return a.row(name, self, target, pos_weight=pos_weight, reduction=_REDUCTIONS[reduction], **how)
+
+
 def _nll_loss(a: AtenLowering, self: Value, target: Value, weight: Value, reduction: int, ignore_index: int) -> Any:
     return [a.row("nll_loss", self, target, weight, ignore_index, _REDUCTIONS[reduction]), None]
-
-
-RULES |= dict.fromkeys(("nll_loss", "nll_loss2d"), lambda a, **given: _nll_loss(a, **given)[0])
 
 
 # -- arithmetic
 
 
-@_rule("div.Tensor_mode div.Scalar_mode")
 def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None = None) -> Any:
     found = a.row("div", self, other)
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
-@_rule("addmm addmv addbmm baddbmm")
 def _added(a: AtenLowering, self: Value, beta: Value = 1, alpha: Value = 1, **given: Value) -> Any:
     product = a.row("matmul", *given.values())
     product = product if alpha == 1 else a.row("mul", alpha, product)
     return product if beta == 0 else a.row("add", self if beta == 1 else a.row("mul", beta, self), product)
 
 
-@_rule("var std")
-def _spread(
-    a: AtenLowering, *, row: str = "var", self: Value, dim: Any = None, keepdim: bool = False, **how: Any
-) -> Any:
+def _spread(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
     correction = how.get("correction", int(how.get("unbiased", True)))
     return a.row(row, self, dim, 1 if correction is None else correction, keepdim)
 
 
-RULES["std"] = functools.partial(_spread, row="std")
+def _with_mean(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
+    return [_spread(row, a, self, dim, keepdim, **how), a.row("mean", self, dim, keepdim)]
 
 
-@_rule("clamp")
 def _clamp(a: AtenLowering, *, self: Value, **bounds: Value) -> Any:
     given = {name: value for name, value in bounds.items() if value is not None}
     return a.row("clamp" if len(given) == 2 else f"clamp_{next(iter(given))}", self, **given)
@@ -132,31 +94,17 @@ def _truth(a: AtenLowering, atom: Value) -> Value:
     return atom if a.is_condition(atom) else a.emit("ne", [atom, 0])
 
 
-for _name in ("and", "or", "not"):
-
-    @_rule(f"bitwise_{_name} logical_{_name}")
-    def _logical(a: AtenLowering, *, row: str = f"logical_{_name}", **given: Value) -> Any:
-        return a.row(row, *(_truth(a, one) for one in given.values()))
+def _logical(row: str, a: AtenLowering, **given: Value) -> Any:
+    return a.row(row, *(_truth(a, one) for one in given.values()))
 
 
-@_rule("bitwise_xor logical_xor")
 def _xor(a: AtenLowering, self: Value, other: Value) -> Any:
     return a.emit("ne", [a.number(_truth(a, self)), a.number(_truth(a, other))])
 
 
-@_rule("any _is_any_true")
-def _any(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
-    return _joined(a, "logical_or", self, dim, keepdim)
-
-
-@_rule("all _is_all_true")
-def _all(a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
-    return _joined(a, "logical_and", self, dim, keepdim)
-
-
-def _joined(a: AtenLowering, row: str, atom: Value, dim: Any, keepdim: bool) -> Atom:
+def _joined(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False) -> Atom:
     """Join conditions over dimensions, two at a time: where one decides, the others are not asked."""
-    shape, found = a.shape(atom), _truth(a, atom)
+    shape, found = a.shape(self), _truth(a, self)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     for one in sorted((n % max(len(shape), 1) for n in dims), reverse=True):
         parts = [_select(a, found, one, n) for n in range(a.shape(found)[one])]
@@ -165,35 +113,13 @@ def _joined(a: AtenLowering, row: str, atom: Value, dim: Any, keepdim: bool) -> 
     return found
 
 
-@_rule("where")
-def _where(a: AtenLowering, condition: Value, self: Value, other: Value) -> Any:
-    return a.row("where", _truth(a, condition), self, other)
-
-
 # -- the same elements, elsewhere
 
 
-@_rule("clone contiguous _to_copy positive")
-def _same(a: AtenLowering, self: Value, dtype: Any = None, **_: Any) -> Any:
-    return self if dtype is None else a.number(self)
-
-
-@_rule("expand")
-def _expand(a: AtenLowering, self: Value, size: Sequence[int], **_: Any) -> Any:
-    return a.expanded(self, size)
-
-
-@_rule("t")
-def _transposed(a: AtenLowering, self: Value) -> Any:
-    return a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self
-
-
-@_rule("select")
 def _select(a: AtenLowering, self: Value, dim: int, index: int) -> Any:
     return a.emit("index", [self], ((_ALL,) * (dim % len(a.shape(self))) + (index,),))
 
 
-@_rule("slice")
 def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     shape = a.shape(self)
     size = shape[dim]
@@ -204,17 +130,6 @@ def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: A
     return a.emit("index", [self], ((_ALL,) * (dim % len(shape)) + (one,),))
 
 
-@_rule("roll")
-def _roll(a: AtenLowering, self: Value, shifts: Sequence[int], dims: Sequence[int] = ()) -> Any:
-    return a.row("roll", self, shifts, dims) if dims else NotImplemented
-
-
-@_rule("cat")
-def _cat(a: AtenLowering, tensors: Sequence[Value], dim: int = 0) -> Any:
-    return tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim)
-
-
-@_rule("constant_pad_nd pad")
 def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: Any = 0) -> Any:
     if mode != "constant" or not any(pad):
         return NotImplemented if any(pad) else self
@@ -227,7 +142,6 @@ INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _
 """Operations whose positions are given by their numbers, but for those of arguments."""
 
 
-@_rule("index _unsafe_index")
 def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
     items: list[Any] = []
     operands = {"x": self}
@@ -242,7 +156,6 @@ def _index(a: AtenLowering, self: Value, indices: Sequence[Any]) -> Any:
     return a.text(indexed("x", a.shape(self), items), **operands)
 
 
-@_rule("index_put _index_put_impl _unsafe_index_put")
 def _index_put(
     a: AtenLowering, self: Value, indices: Sequence[Any], values: Value, accumulate: bool = False, **_: Any
 ) -> Any:
@@ -261,17 +174,12 @@ def _index_put(
 # -- networks and matrices
 
 
-@_rule("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_impl_index")
 def _batch_norm(a: AtenLowering, *, momentum: Any, eps: Any, training: bool = False, **given: Value) -> Any:
     average = [None if training else given.get(name) for name in ("running_mean", "running_var")]
     whole = (given["input"], *average, given["weight"], given["bias"], training, momentum, eps)
     return [a.row("batch_norm", *whole), None, None, None]
 
 
-RULES["_batch_norm_with_update"] = functools.partial(_batch_norm, training=True)
-
-
-@_rule("convolution _convolution mkldnn_convolution")
 def _convolution(
     a: AtenLowering, *, padding: Any, stride: Any, dilation: Any, groups: int, transposed: bool = False, **given: Value
 ) -> Any:
@@ -282,24 +190,19 @@ def _convolution(
     return a.row(f"conv_transpose{kind}", *operands, stride, padding, given["output_padding"], groups, dilation)
 
 
-@_rule("_linalg_solve_ex linalg_solve_ex")
 def _solve(a: AtenLowering, *, left: bool = True, **given: Value) -> Any:
     return [a.row("solve", given["A"], given["B"]), None, None, None] if left else NotImplemented
 
 
-@_rule("_linalg_eigh")
-def _eigh(a: AtenLowering, *, compute_v: bool = True, **given: Value) -> Any:
-    matrix = given["A"]
-    return [a.row("eigvalsh", matrix), a.row("eigenvectors", matrix) if compute_v else None]
+def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> Any:
+    return [a.row("eigvalsh", A), a.row("eigenvectors", A) if compute_v else None]
 
 
-@_rule("_linalg_slogdet")
-def _slogdet(a: AtenLowering, **given: Mapping[str, Value]) -> Any:
-    det = a.row("det", given["A"])
+def _slogdet(a: AtenLowering, A: Value) -> Any:
+    det = a.row("det", A)
     return [a.row("sign", det), a.row("log", a.row("abs", det)), None, None]
 
 
-@_rule("_linalg_svd")
 def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: bool = True, **_: Value) -> Any:
     shape = a.shape(A)
     if compute_uv and full_matrices and shape[-1] != shape[-2]:
@@ -309,22 +212,74 @@ def _svd(a: AtenLowering, *, A: Value, full_matrices: bool = False, compute_uv: 
     return [left, a.row("svdvals", A), None if right is None else a.row("transpose", right, -2, -1)]
 
 
-for _name in ("var", "std"):
-
-    @_rule(f"{_name}_mean")
-    def _with_mean(
-        a: AtenLowering, *, row: str = _name, self: Value, dim: Any = None, keepdim: bool = False, **how: Any
-    ) -> Any:
-        spread = _spread(a, row=row, self=self, dim=dim, keepdim=keepdim, **how)
-        return [spread, a.row("mean", self, dim, keepdim)]
+_NORMS = "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_impl_index"
+_POOL = "self kernel_size stride padding dilation ceil_mode"
 
 
-# -- pieces
-
-
-@_rule("split split_with_sizes")
 def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+    """Write pieces as slices."""
     (given,), whole = sizes.values(), a.shape(self)[dim]
     each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
     ends = itertools.accumulate(each, initial=0)
     return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
+
+
+RULES: Mapping[str, Rule] = {
+    **_each("view.default _unsafe_view _reshape_alias view_copy", _is("reshape", "self size")),
+    "max.dim": _is("amax", "self dim keepdim", parts=2),
+    "min.dim": _is("amin", "self dim keepdim", parts=2),
+    "max.default": _is("amax", "self"),
+    "min.default": _is("amin", "self"),
+    "sort": _is("sorted", "self dim descending", parts=2),
+    "linalg_inv_ex": _is("inv", "A", parts=2),
+    "_linalg_det": _is("det", "A", parts=3),
+    "linalg_cholesky_ex": _is("cholesky", "self upper", parts=2),
+    "linalg_pinv": _is("pinv", "self"),
+    "embedding": _is("embedding", "indices weight"),
+    "native_layer_norm": _is("layer_norm", "input normalized_shape weight bias eps", parts=3),
+    "native_group_norm": _is("group_norm", "input group weight bias eps", parts=3),
+    "max_pool2d_with_indices": _is("max_pool2d", _POOL, parts=2),
+    "max_pool3d_with_indices": _is("max_pool3d", _POOL, parts=2),
+    "_cdist_forward": _is("cdist", "x1 x2 p"),
+    "_pdist_forward": _is("pdist", "self p"),
+    **{
+        name: functools.partial(_loss, name)
+        for name in "mse_loss binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()
+    },
+    "binary_cross_entropy_with_logits": _bce,
+    **_each("nll_loss_forward nll_loss2d_forward", _nll_loss),
+    **_each("nll_loss nll_loss2d", lambda a, **given: _nll_loss(a, **given)[0]),
+    **_each("div.Tensor_mode div.Scalar_mode", _div),
+    **_each("addmm addmv addbmm baddbmm", _added),
+    **{name: functools.partial(_spread, name) for name in ("var", "std")},
+    **{f"{name}_mean": functools.partial(_with_mean, name) for name in ("var", "std")},
+    "clamp": _clamp,
+    **{
+        f"{kind}_{name}": functools.partial(_logical, f"logical_{name}")
+        for kind in ("bitwise", "logical")
+        for name in ("and", "or", "not")
+    },
+    **_each("bitwise_xor logical_xor", _xor),
+    **_each("any _is_any_true", functools.partial(_joined, "logical_or")),
+    **_each("all _is_all_true", functools.partial(_joined, "logical_and")),
+    "where": lambda a, condition, self, other: a.row("where", _truth(a, condition), self, other),
+    **_each("clone contiguous _to_copy positive", lambda a, self, dtype=None, **_: a.number(self) if dtype else self),
+    "expand": lambda a, self, size, **_: a.expanded(self, size),
+    "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
+    "select": _select,
+    "slice": _slice,
+    **_each("split split_with_sizes", _split),
+    "roll": lambda a, self, shifts, dims=(): a.row("roll", self, shifts, dims) if dims else NotImplemented,
+    "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
+    **_each("constant_pad_nd pad", _padded),
+    **_each("index _unsafe_index", _index),
+    **_each("index_put _index_put_impl _unsafe_index_put", _index_put),
+    **_each(_NORMS, _batch_norm),
+    "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
+    **_each("convolution _convolution mkldnn_convolution", _convolution),
+    **_each("_linalg_solve_ex linalg_solve_ex", _solve),
+    "_linalg_eigh": _eigh,
+    "_linalg_slogdet": _slogdet,
+    "_linalg_svd": _svd,
+}
+"""By the name of an operation, or with that of its overload."""

@@ -57,7 +57,7 @@ class Decisions:
     def read(self, tensor: Tensor, place: Place) -> None:
         """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""
         if tensor.dtype is torch.bool:
-            self.guards.append(Guard(self.recorder.operand(tensor, place), tensor, place.where, "", BRANCH))
+            self.guards.append(Guard(self.recorder.operand(tensor, place), tensor, str(place), "", BRANCH))
         else:
             self.left("item", [tensor], place)
 
@@ -100,7 +100,7 @@ class Decisions:
                 self._decided(one, place)
             elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
                 whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
-                self.guards.append(Guard(whole, one, place.where, "a cast to whole numbers", ELEMENTS))
+                self.guards.append(Guard(whole, one, str(place), "a cast to whole numbers", ELEMENTS))
 
     def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: Place) -> None:
         """Note positions that a call gives beside values: what decides them counts where they are used."""
@@ -134,7 +134,7 @@ class Decisions:
         return found
 
     def _decided(self, mask: Tensor, place: Place, shown: str = "") -> None:
-        self.guards.append(Guard(self.recorder.operand(mask, place), mask, place.where, shown, ELEMENTS))
+        self.guards.append(Guard(self.recorder.operand(mask, place), mask, str(place), shown, ELEMENTS))
 
     def conditions(self, program: Program) -> Guards:
         """Give them as values of a Program, and as text.
@@ -153,19 +153,15 @@ class Decisions:
         return Guards(free, tuple(found))
 
     def told(self, program: Program) -> Iterator[str]:
-        """Say what there is to know of what a Program is made of."""
-        yield from self.branches(program)
-        order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
-        last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
-        yield from (said for said, after in self.remarks.items() if order.get(after, -1) < last)
-
-    def branches(self, program: Program) -> Iterator[str]:
-        """Say which branches were taken, each condition of a line once."""
+        """Say which branches were taken, each condition of a line once, and what else there is to know of a Program."""
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
             if guard.changes == BRANCH:
                 condition = known.shown.removesuffix(guard.at)
                 taken = condition if bool(guard.value) else f"not ({condition})"
                 yield f"the branch {taken} was taken{guard.at}; the answer is of that branch"
+        order = {line.symbol: n for n, line in enumerate(self.recorder.lines.written)}
+        last = max((order.get(line.symbol, -1) for line in program.lines), default=-1)
+        yield from (said for said, after in self.remarks.items() if order.get(after, -1) < last)
 
 
 def released(program: Program, only: Atom | None = None) -> tuple[Program, Mapping[Atom, Atom]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,23 +18,17 @@ _solve = torch.linalg.solve_triangular
 
 
 def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    shape = torch.broadcast_shapes(self.shape, mask.shape)
-    places = mask.expand(shape).nonzero(as_tuple=True)
-    return self.expand(shape).index_put(places, source.reshape(-1)[: len(places[0])])
-
-
-def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
-    shape = torch.broadcast_shapes(self.shape, mask.shape)
-    return self.expand(shape)[mask.expand(shape)]
+    x, mask = torch.broadcast_tensors(self, mask)
+    places = mask.nonzero(as_tuple=True)
+    return x.index_put(places, source.reshape(-1)[: len(places[0])])
 
 
 def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     return self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(self.shape)
 
 
-def _broadcast_in_dim(a: Tensor, shape: Sequence[int], dims: Sequence[int]) -> Tensor:
-    sizes = [a.shape[dims.index(n)] if n in dims else 1 for n in range(len(shape))]
-    return a.reshape(sizes).expand(shape)
+def _broadcast_in_dim(*given: Any) -> Any:
+    return torch._prims._broadcast_in_dim_aten(*given)  # which is loaded when it is needed
 
 
 def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tensor:
@@ -308,7 +303,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "nanmedian": _of_numbers_too(_nanmedian),
     "linalg_householder_product": _householder,
     "linalg_qr": _qr,
-    "masked_select": _masked_select,
+    "masked_select": lambda self, mask: operator.getitem(*torch.broadcast_tensors(self, mask)),
     "multilabel_margin_loss_forward": _multilabel_margin,
     "masked_scatter": _masked_scatter,
     "put": _put,

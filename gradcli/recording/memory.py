@@ -29,12 +29,10 @@ class Known:
     """A value in memory.
 
     Attributes:
-        tensor: Which elements hold it.
         atom: The value.
         is_base: Whether other values of the memory are parts of it.
     """
 
-    tensor: Geometry
     atom: Atom
     is_base: bool
 
@@ -76,9 +74,9 @@ class Memory:
         known = self.find(tensor)
         if known is not None:
             return known.atom
-        for one in self._values(tensor).values():
+        for key, one in self._values(tensor).items():
             if one.is_base:
-                places = places_in(one.tensor, geometry(tensor), _count(tensor))
+                places = places_in(key, geometry(tensor), _count(tensor))
                 if places is not None and bool((places >= 0).all()):
                     atom = self._picked(one.atom, places)
                     self.put(tensor, atom)
@@ -93,7 +91,7 @@ class Memory:
             )
         values, key = self._values(tensor), geometry(tensor)
         if key not in values:
-            values[key] = Known(key, atom, not values)
+            values[key] = Known(atom, not values)
 
     def write(self, tensor: Tensor, atom: Atom) -> None:
         """Note a value that was written to a tensor, and so to all that shares its memory."""

@@ -10,8 +10,8 @@ from types import FrameType
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.user_files import is_of_user
-from gradcli.recording.values import Application, Where, replaced
+from gradcli.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.values import Application, replaced
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """What runs while a custom function is applied."""
@@ -23,19 +23,19 @@ class Place:
 
     Attributes:
         frame: Of the user's line that makes it.
-        where: That line.
+        where: That line; empty where there is none.
         custom: The number of the application of an `autograd.Function` in whose forward it is.
         module: The module in whose forward it is.
     """
 
     frame: FrameType | None = None
-    where: Where | None = None
+    where: str = ""
     custom: int | None = None
     module: torch.nn.Module | None = None
 
     def __str__(self) -> str:
         """The line behind a message."""
-        return "" if self.where is None else f" ({self.where})"
+        return f" ({self.where})" * bool(self.where)
 
 
 class Places:
@@ -65,7 +65,7 @@ class Places:
             if module is None and frame.f_code.co_name == "forward":
                 found = frame.f_locals.get("self")
                 module = found if isinstance(found, torch.nn.Module) else None
-        where = None if own is None else Where(own.f_code.co_filename, own.f_lineno)
+        where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
         return Place(own, where, custom, module)
 
     def _application(self, frame: FrameType) -> int:

@@ -36,8 +36,6 @@ from gradcli.recording.tensor_names import UNNAMED, Names
 from gradcli.recording.torch_meanings import ask
 from gradcli.recording.values import (
     Leaf,
-    Origin,
-    Where,
     WrongDtypeError,
     copied,
     is_followed,
@@ -94,8 +92,8 @@ class Recorder(DispatchMode):
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._detached: dict[Atom, Atom] = {}
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # by the number of the call of the user's
-        self.held: dict[Atom, Where | None] = {}
-        self.origins: dict[Atom, Origin] = {}
+        self.held: dict[Atom, str] = {}
+        self.origins: dict[Atom, Place] = {}
         self.places = Places(self._copied)
 
     # -- what is asked of a recording
@@ -312,7 +310,7 @@ class Recorder(DispatchMode):
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
         self._derived(result, *inputs)
-        self.origins.setdefault(result, Origin(place.where, place.module, place.custom))
+        self.origins.setdefault(result, replace(place, frame=None))
         if not is_written:
             self._values.put(output, result)
             if torch.is_grad_enabled():

@@ -13,3 +13,8 @@ _INSTALLED = re.compile(r"[/\\\\](?:site|dist)-packages[/\\\\]|^<")
 def is_of_user(file: str) -> bool:
     """Whether a file is neither Python's, a package's that is installed, nor of this package."""
     return not file.startswith(_LIBRARIES) and not _INSTALLED.search(file)
+
+
+def line_of_file(file: str, line: int | None) -> str:
+    """Name a line of the user's code."""
+    return f"{Path(file).name}, line {line}"

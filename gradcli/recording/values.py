@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,6 @@ from gradcli.errors import InputError
 from gradcli.results import Array
 
 _pytree = torch.utils._pytree
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A line of the user's code."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{PurePath(self.file).name}, line {self.line}"
 
 
 @dataclass
@@ -61,21 +49,16 @@ class Guard:
     Attributes:
         condition: What is 1 where it holds and 0 where it does not.
         value: Its numbers.
-        where: The line of the user's.
+        at: The line of the user's, for messages.
         shown: What is decided, where the user has not written the condition.
         changes: What is otherwise where it is decided otherwise.
     """
 
     condition: Any
     value: Tensor
-    where: Where | None
+    at: str
     shown: str
     changes: str
-
-    @property
-    def at(self) -> str:
-        """The line, for messages."""
-        return "" if self.where is None else f" ({self.where})"
 
 
 @dataclass
@@ -89,21 +72,6 @@ class Application:
 
     function: type
     arguments: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a line of a Program comes from.
-
-    Attributes:
-        where: The line of the user's code.
-        module: The module whose forward that is, if it is one.
-        custom: The number of the application of an `autograd.Function` in whose forward it is.
-    """
-
-    where: Where | None
-    module: Any = None
-    custom: int | None = None
 
 
 class WrongDtypeError(InputError):

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,11 @@ from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
 from gradcli.recording.pass_recorder import record
-from gradcli.recording.user_files import is_of_user
-from gradcli.recording.values import Application, Where
+from gradcli.recording.user_files import is_of_user, line_of_file
+from gradcli.recording.values import Application
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
+from gradcli.running.cuts import largest
 from gradcli.running.loading import guarded
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
     name = next((name for look in looks for name in custom.names if name in look.wrong), "")
     function: Any = application.function
     code = getattr(function.backward, "__code__", None)
-    called = f"{function.__name__}.backward" + (f" ({Where(code.co_filename, code.co_firstlineno)})" if code else "")
+    called = f"{function.__name__}.backward" + (f" ({_line_of(code)})" if code else "")
     fault = f"{called} {_words(custom, name, looks)}" if name else ""
     is_here = any(name in look.wrong for look in looks[:1] if look.variant.arrays is custom.call.given)
     return Trial(called, f"{called} was tried {_tried(custom, [look.variant for look in looks])}", fault, is_here)
@@ -139,7 +140,7 @@ def hooks(recorded: Recorded, wrt: Sequence[str]) -> str:
     def noted(frame: FrameType, event: str, given: object) -> None:
         code, outer = frame.f_code, frame.f_back
         if event == "return" and is_of_user(code.co_filename) and not (outer and is_of_user(outer.f_code.co_filename)):
-            called = f"{code.co_name} ({Where(code.co_filename, code.co_firstlineno)})"
+            called = f"{code.co_name} ({_line_of(code)})"
             found[called] = found.get(called, False) or given is not None
 
     forward, before = recorded.forward(recorded.arrays, wrt), sys.getprofile()
@@ -150,6 +151,10 @@ def hooks(recorded: Recorded, wrt: Sequence[str]) -> str:
         sys.setprofile(before)
     said = ", ".join(called for called, gives in found.items() if gives or not any(found.values()))
     return f"in the backward pass the gradient goes through {said}" if said else ""
+
+
+def _line_of(code: CodeType) -> str:
+    return line_of_file(code.co_filename, code.co_firstlineno)
 
 
 # -- asking
@@ -239,8 +244,8 @@ class _Custom:
             return None
         if not np.array_equal(array_of(weights), v):
             error = "changes the gradient vector that it is given"
-        unit = ROUNDINGS * float(np.finfo(dtype).eps) * _largest(v) * _largest(y)
-        room = {name: unit / max(1.0, _largest(arrays[name])) for name in names}
+        unit = ROUNDINGS * float(np.finfo(dtype).eps) * largest(v) * largest(y)
+        room = {name: unit / max(1.0, largest(arrays[name])) for name in names}
         wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room[name])}
         if wrong and not error:
             wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
@@ -306,12 +311,8 @@ def _contradicted(made: Recorded, arrays: Mapping[str, Array], numbers: Torch) -
 
 def _is_close(a: Array, b: Array, dtype: str, room: float = 0.0) -> bool:
     """Tell whether two gradients are the same, but for digits relative to the largest of one, and for some room."""
-    room += CLOSE[dtype] * max(_largest(b), np.finfo(np.float64).tiny)
+    room += CLOSE[dtype] * max(largest(b), np.finfo(np.float64).tiny)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= room))
-
-
-def _largest(array: Array) -> float:
-    return float(np.max(np.abs(array), initial=0))
 
 
 def _strided(tensor: Tensor) -> Tensor:

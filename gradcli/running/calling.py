@@ -95,7 +95,8 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
-    skipped = 0 if custom is None or _has_setup(custom) else 1  # ctx
+    without_setup = torch.autograd.function._SingleLevelFunction.setup_context
+    skipped = int(custom is not None and custom.setup_context is without_setup)  # ctx
     try:
         return list(inspect.signature(forward_of(function)).parameters.values())[skipped:]
     except (TypeError, ValueError):
@@ -120,10 +121,6 @@ def custom_of(function: Callable[..., Any]) -> Any:
     """The `autograd.Function` whose `apply` this is; None of any other function."""
     owner = getattr(function, "__self__", None)
     return owner if isinstance(owner, type) and issubclass(owner, torch.autograd.Function) else None
-
-
-def _has_setup(custom: Any) -> bool:
-    return custom.setup_context is not torch.autograd.function._SingleLevelFunction.setup_context
 
 
 def argument(kind: type, array: Array | str, name: str) -> Any:

@@ -60,8 +60,8 @@ def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
         return
     name, place, other = found
     held = [*recorded.recorder.held.items()][:MOST_LINES]
-    line = next((where for atom, where in held if where and _released(recorded, wrt, here, atom) is not None), None)
-    value = "a value" if line is None else f"a value ({line})"
+    line = next((where for atom, where in held if where and _released(recorded, wrt, here, atom) is not None), "")
+    value = f"a value ({line})" if line else "a value"
     entry = f"{name}{list(place) if place else ''}"
     of = "" if recorded.value.size == 1 else " of y weighted at random"
     told = f"by {entry} the gradient{of} is {float(here[name][place]):.6g}, without that {float(other[place]):.6g}"

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradcli.errors import InputError, did_you_mean
-from gradcli.recording.user_files import is_of_user
+from gradcli.recording.user_files import is_of_user, line_of_file
 from gradcli.running.targets import Target
 
 
@@ -81,13 +81,11 @@ def away_from_output() -> Iterator[TextIO | None]:
     Yields:
         The standard output of before, to write answers to.
     """
-    output = sys.stdout
+    output, kept = sys.stdout, -1
     if output is not None:
         output.flush()
-    try:
+    with contextlib.suppress(OSError):
         kept = os.dup(1)
-    except OSError:
-        kept = -1
     is_own = output is sys.__stdout__  # and no stream of a test
     if kept >= 0 and output is not None and is_own:
         output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
@@ -107,7 +105,7 @@ def _where(error: BaseException) -> str:
     """The last line of the user's that an error went through."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if is_of_user(frame.filename)]
-    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+    return f" ({line_of_file(own[-1].filename, own[-1].lineno)})" if own else ""
 
 
 def _of_file(target: Target) -> ModuleType:
@@ -120,10 +118,7 @@ def _of_file(target: Target) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))  # as Python has it for a script
     sys.modules.setdefault(name, module)
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise InputError(f"{target.file}, line {error.lineno}: {error.msg}") from None
+    spec.loader.exec_module(module)
     return module
 
 

@@ -137,18 +137,17 @@ def _of_numbers(real: Callable[..., Any], met: Met) -> Callable[..., Any]:
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             real(*map(float, args))  # which raises what Python raises
         met[f"math.{name}"] = None
-        of_torch = {"log": _log, "hypot": _hypot}.get(name) or getattr(torch, name, None) or getattr(_numpy(), name)
+        of_torch = _OF_ANY_NUMBER.get(name) or getattr(torch, name, None) or getattr(_numpy(), name)
         return as_tensors(of_torch(*(torch.as_tensor(one, dtype=tensors[0].dtype) for one in args)))
 
     return asked
 
 
-def _log(x: Tensor, *base: Tensor) -> Tensor:
-    return x.log() / base[0].log() if base else x.log()
-
-
-def _hypot(first: Tensor, *others: Tensor) -> Tensor:
-    return functools.reduce(torch.hypot, others, first) if others else first.abs()
+_OF_ANY_NUMBER: Mapping[str, Callable[..., Tensor]] = {
+    "log": lambda x, *base: x.log() / base[0].log() if base else x.log(),
+    "hypot": lambda first, *others: functools.reduce(torch.hypot, others, first) if others else first.abs(),
+}
+"""Functions of any number of arguments."""
 
 
 def _of_lists(real: Callable[..., Any], met: Met) -> Callable[..., Any]:

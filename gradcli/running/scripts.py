@@ -30,7 +30,7 @@ from gradcli.progress import budget
 from gradcli.questions.products import ProductOptions, vjp
 from gradcli.recording.places import Place
 from gradcli.recording.tensor_names import submodules_around
-from gradcli.recording.values import Origin, numbers_of
+from gradcli.recording.values import numbers_of
 from gradcli.results import VJP, Array, Pass
 from gradcli.running.nonfinite import beginnings
 from gradcli.running.script_recorder import ScriptRecorder
@@ -191,7 +191,7 @@ class _Answering(ScriptRecorder):
     def _answer(self, given: Mapping[str, Any], place: Place) -> Pass:
         began, outputs = time.perf_counter(), _only(next(iter(given.values())))
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
-        told = Pass(self.count + 1, "" if place.where is None else str(place.where), 0.0)
+        told = Pass(self.count + 1, place.where, 0.0)
         try:
             if isinstance(outputs, tuple):
                 raise InputError("a pass of several outputs at once is not answered")
@@ -223,9 +223,9 @@ class _Answering(ScriptRecorder):
         found = tuple(beginnings(ran, self._origins_in(made.program), paths))
         return replace(answer, warnings=(*answer.warnings, *found)), found
 
-    def _origins_in(self, program: Program) -> dict[Span, Origin]:
+    def _origins_in(self, program: Program) -> dict[Span, Place]:
         """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
-        origins, last = {}, Origin(None)
+        origins, last = {}, Place()
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins

@@ -77,7 +77,10 @@ def test_nothing_else_leads_to_code_of_the_user(folder: Path, gradcli: Command) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("def f(x:\n    return x\n", "own.py, line 1: '(' was never closed"),
+        (
+            "def f(x:\n    return x\n",
+            "error: SyntaxError: '(' was never closed (own.py, line 1), raised while own.py is run",
+        ),
         ("raise ValueError('no data')\n", "error: ValueError: no data, raised while own.py is run (own.py, line 1)"),
         ("import sys\nsys.exit(3)\n", "Python is left (sys.exit) while own.py is run"),
         ("import no_such_module\n", "No module named 'no_such_module'"),

@@ -17,12 +17,20 @@ torch.manual_seed(0)
 # -- arithmetic and functions
 
 
+def polynomial(x):
+    return 3 * x**3 - x / 2 + 1
+
+
 def new_constants(x):
     scale = torch.tensor([1.0, 2.0, 3.0])
     return x * scale + torch.ones(3) - torch.eye(3)[0]
 
 
 # -- reductions and matrices
+
+
+def sums(x):
+    return x.sum() + x.mean() + x.prod() + torch.logsumexp(x, 0)
 
 
 def solved(x):
@@ -40,48 +48,37 @@ def joined(x):
 # -- Python
 
 
+def looped(x, steps: int = 3):
+    for _ in range(steps):
+        x = torch.sin(x) * x
+    return x
+
+
 def branched(x):
     if x.sum() > 0:
         return 2 * x
     return 3 * x
 
 
-def searched(x):
-    while x.norm() < 10:
-        x = x * 2
-    return x
-
-
-def in_classes(x):
-    class Doubler:
-        def __init__(self):
-            self.factor = torch.tensor(2.0)
-
-        def __call__(self, t):
-            return self.factor * t
-
-    return Doubler()(x)
+def keyword_only(x, *, scale=2.0):
+    return x * scale
 
 
 def several(x):
     return x.sum(), x.prod()
 
 
+def several_shapes(x):
+    return x * 2, x.sum()
+
+
 # -- in place
 
 
-def augmented(x):
-    y = x.clone()
-    y += 1
-    y *= x
-    y.mul_(2).add_(1)
-    return y
-
-
-def assigned_slices(x):
-    out = torch.zeros(2, 3)
-    out[0] = x
-    out[1, 1:] = x[:2] * 2
+def assigned(x):
+    out = torch.zeros(3)
+    for i in range(3):
+        out[i] = x[i] ** 2
     return out
 
 

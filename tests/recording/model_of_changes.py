@@ -12,20 +12,6 @@ from torch import nn
 GENERATOR = torch.Generator()
 
 
-def elements_added(x):
-    y = torch.zeros(3)
-    for i in range(3):
-        y[i] += x[i] ** 2
-    return y
-
-
-def view_doubled(x):
-    y = x.clone()
-    z = y[1:]
-    z.mul_(2)
-    return y.sum() + z.prod()
-
-
 def base_doubled(x):
     y = x * 1
     z = y.flip(0), y[1:], y.view(3, 1).T
@@ -41,6 +27,13 @@ def far_views(m):
     return a
 
 
+def rows_copied(m):
+    out = torch.empty(3, 3)
+    for i in range(3):
+        out[i].copy_(m[i] * i)
+    return out
+
+
 def filled(m):
     a = m @ m
     a.fill_diagonal_(0)
@@ -50,12 +43,30 @@ def filled(m):
     return a * b
 
 
+def put(x):
+    y = torch.zeros(3)
+    y.index_put_((torch.tensor([0, 2]),), x[:2] ** 2)
+    return y.index_put((torch.tensor([1]),), x[2:])
+
+
+def new_ones(x):
+    out = x.new_zeros(3)
+    out[0] = x[1]
+    like = torch.empty_like(x)
+    like[:] = x * 2
+    return out + like
+
+
 def named_hard(x):
     __h = x * 2
     pi = __h + __h.sum()
     sum = pi * pi  # noqa: A001
     place = sum[0]
     return sum * __h * place
+
+
+def cast(x):
+    return (x > 1).float() * x + x.double()
 
 
 def drawn_by_numpy(x):
@@ -68,6 +79,10 @@ def drawn_by_python(x):
 
 def drawn_by_a_generator(x):
     return x * torch.randn(3, generator=GENERATOR)
+
+
+def largest_place(x):
+    return x[x.argmax()] * x
 
 
 def penalty(x):
@@ -177,8 +192,16 @@ def all_large(x):
     return x * 2 if (x + 1 > 0).all() else x * 3
 
 
+def none_small(x):
+    return x * 2 if not (x < -1).any() | (x[0] > 5) else x * 3
+
+
 def masked(x):
     return x[x > -1].sum()
+
+
+def counted(x):
+    return (x > -1).sum() * x
 
 
 def largest(x):
@@ -197,6 +220,14 @@ def drawn_by_chance(x):
     return x * torch.bernoulli(torch.sigmoid(x))
 
 
+def times_numpy(x):
+    return np.float64(2.0) * x + np.float32(0.5) * x
+
+
+def transformed(x):
+    return torch.func.vmap(lambda t: t.sin())(x)
+
+
 def with_data_set(x):
     y = x * 2
     y.data = y.data * 3
@@ -212,6 +243,16 @@ def labelled(x, label):
 def by_number(x: torch.Tensor) -> torch.Tensor:
     """Python compares a number that it took from a tensor."""
     return x**2 if x[0].item() >= -1 else x
+
+
+def by_difference(x: torch.Tensor) -> torch.Tensor:
+    """And one that it computed from such numbers."""
+    return x.sin() if abs(1 - x[0].item() * 2) < 3 else x
+
+
+def by_truth(x: torch.Tensor) -> torch.Tensor:
+    """A number is true if it is not 0."""
+    return x * 3 if (x[0] + 1).item() else x
 
 
 def by_place(x: torch.Tensor) -> torch.Tensor:

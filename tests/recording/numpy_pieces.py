@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from math import exp, pi, sqrt as root
+from math import exp, sqrt as root
 from typing import Any
 
 import numpy as np
+import numpy.linalg as la
 from numpy import cos
 
 W = np.array([[0.5, -1.0], [2.0, 0.25], [-0.5, 1.5]])
@@ -33,21 +34,14 @@ V = [0.7, -1.3, 2.1]
 M = [[0.7, -1.3], [2.1, 0.4]]
 
 
-@function("np.where", V)
-def leaky(x):
-    return np.where(x > 0, x, 0.1 * x)
+@function("np.tanh", V)
+def layer(x):
+    return np.tanh(x @ W + b)
 
 
-@function("np.log", M)
-def cross_entropy(z):
-    p = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True)
-    return -np.mean(np.log(p)[np.arange(2), [0, 1]])
-
-
-@function("np.exp", V)
-def sigmoid_loss(w):
-    p = 1 / (1 + np.exp(-X @ w))
-    return np.mean((p - (Y > 0)) ** 2)
+@function("np.linalg.norm", M)
+def lengths(m):
+    return la.norm(m, axis=1)
 
 
 @function("np.std", V)
@@ -58,6 +52,27 @@ def standardized(x):
 @function("np.clip", V)
 def clipped(x):
     return np.clip(x, -1, 1) + x.clip(-2, 2)
+
+
+@function("np.array", V)
+def cartesian(p):
+    r, theta, z = p
+    return np.array([r * np.cos(theta), r * np.sin(theta), z])
+
+
+@function("np.power", [0.5, 2.0])
+def powers(x):
+    return np.power(x, 1.5) + np.square(x) + 2.0**x + np.float_power(2.0, x) * 0
+
+
+@function("np.prod", V)
+def product(x):
+    return np.prod(x) + np.abs(x).min() + np.sign(x).sum()
+
+
+@function("np.linalg.det", M)
+def matrix(m):
+    return np.linalg.det(m) + np.trace(np.linalg.inv(m)) + np.linalg.solve(m, b).sum()
 
 
 @function("np.zeros_like", V)
@@ -100,12 +115,14 @@ def distances(x, y):
     return math.hypot(x, y) + math.hypot(x, 1, y) + math.atan2(y, x) + math.hypot(x)
 
 
-@function("math.tanh", V)
-def elements_in_a_loop(x):
-    total = 0.0
-    for i in range(3):
-        total += math.tanh(x[i]) * math.cos(i * pi / 3)
-    return total
+@function("math.pow", 0.7)
+def of_powers(x):
+    return math.pow(x, 3) + math.pow(2, x) + math.log(x, 2) + math.log2(x) + math.fabs(x) + math.log10(x)
+
+
+@function("math.lgamma", 2.7)
+def stirling(n):
+    return math.lgamma(n) + math.degrees(math.radians(n)) + math.fmod(n, 2)
 
 
 @function("np.exp", M)
@@ -114,6 +131,16 @@ def methods_of_arrays(m):
     d[0] = 2 * d[1]
     z = d - d.max(axis=1, keepdims=True)
     return np.exp(z).sum(axis=1) / m.size + m.dot(m).trace() * m.astype(float).std()
+
+
+@function("np.sin", V)
+def lists_of_elements(x):
+    return np.mean([np.sin(xi) for xi in x]) + np.sum([x[0] * x[1], x[2]])
+
+
+@function("np.sum", V)
+def spread(x):
+    return np.sum(x) / x.std()
 
 
 def newton_step(x, power):

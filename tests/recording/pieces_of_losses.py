@@ -22,9 +22,38 @@ def info_nce(z1, z2):
     return F.cross_entropy(sim, labels)
 
 
+@piece(T(4, 3))
+def ctc_forward(logits):
+    """Sum over alignments of the label 'ab', with blanks, in log space."""
+    logp = logits.log_softmax(-1)
+    ext = [0, 1, 0, 2, 0]
+    alpha = [logp[0, 0], logp[0, 1]] + [torch.tensor(-1e30, dtype=logp.dtype)] * 3
+    for t in range(1, logp.shape[0]):
+        new = []
+        for s in range(len(ext)):
+            paths = [alpha[s]] + ([alpha[s - 1]] if s > 0 else [])
+            if s > 1 and ext[s] != 0 and ext[s] != ext[s - 2]:
+                paths.append(alpha[s - 2])
+            new.append(torch.logsumexp(torch.stack(paths), 0) + logp[t, ext[s]])
+        alpha = new
+    return -torch.logaddexp(alpha[-1], alpha[-2])
+
+
 @piece(T(5, 1, 3), refused="aten._ctc_loss.Tensor")
 def ctc_of_torch(logits):
     return F.ctc_loss(logits.log_softmax(-1), torch.tensor([[1, 2]]), torch.tensor([5]), torch.tensor([2]))
+
+
+@piece(T(2, 4), T(4, 2), T(2, 4))
+def elbo(x, w, noise):
+    enc = x @ w
+    mu, logvar = enc, 0.1 * enc
+    std = torch.exp(0.5 * logvar)
+    z = mu + noise[:, :2] * std
+    recon = torch.sigmoid(z @ w.t())
+    bce = F.binary_cross_entropy(recon, torch.sigmoid(x), reduction="sum")
+    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    return bce + kld
 
 
 @piece(T(6))
@@ -40,11 +69,11 @@ def lovasz_hinge(logits):
     return torch.dot(F.relu(errors_sorted), jaccard)
 
 
-@piece(T(5))
-def masked_mean_loss(pred):
-    target = torch.tensor([1.0, float("nan"), 0.5, float("nan"), -1.0], dtype=D)
-    valid = ~torch.isnan(target)
-    return ((pred[valid] - target[valid]) ** 2).mean()
+@piece(T(3, 4))
+def weighted_bce(logits):
+    target = (torch.arange(12).view(3, 4) % 3 == 0).to(logits.dtype)
+    pos_weight = (target == 0).sum() / target.sum()
+    return F.binary_cross_entropy_with_logits(logits, target, pos_weight=pos_weight)
 
 
 @piece(T(4), T(4))
@@ -52,6 +81,11 @@ def policy_gradient(logits, advantage):
     dist = torch.distributions.Categorical(logits=logits)
     logp = torch.stack([dist.log_prob(torch.tensor(a)) for a in (0, 2, 3, 2)])
     return -(logp * advantage).mean() - 0.01 * dist.entropy()
+
+
+@piece(torch.tensor([0.5, 0.0, -2.0], dtype=D), verdict="kink")
+def l1_penalty(w):
+    return ((w - 1) ** 2).sum() + 0.1 * w.abs().sum()
 
 
 @piece(torch.tensor([1.0, 2.0, 2.0], dtype=D), verdict="kink")
@@ -62,6 +96,11 @@ def largest_of_a_tie(x):
 @piece(torch.tensor([[0.0, 0.0], [3.0, 4.0]], dtype=D), verdict="kink")
 def group_lasso(w):
     return sum(torch.sqrt((row**2).sum()) if row.any() else row.norm() for row in w)
+
+
+@piece(torch.tensor([0.3, 1.0], dtype=D), verdict="kink")
+def huber_at_its_edge(x):
+    return torch.where(x < 1, x, 2 * x - 1).sum()
 
 
 # -- layers
@@ -143,6 +182,11 @@ def spectral_norm_of_one_step(w):
     return (w / (u @ w @ v)).sum()
 
 
+@piece(T(1, 4, 2, 2))
+def group_and_instance_norm(x):
+    return nn.GroupNorm(2, 4).double()(x).sin() + F.instance_norm(x).cos()
+
+
 class BatchNormByHand(nn.Module):
     def __init__(self, num_features, momentum=0.1, eps=1e-5):
         super().__init__()
@@ -175,14 +219,42 @@ def dropout_of_torch(x):
     return nn.Sequential(nn.Dropout(0.5), nn.Tanh(), nn.AlphaDropout(0.2).eval())(x).sum()
 
 
-@piece(T(1, 3, 4))
-def embedding_with_positions(x):
-    pos = torch.arange(3, dtype=D).unsqueeze(1)
-    div = torch.exp(torch.arange(0, 4, 2, dtype=D) * (-math.log(10000.0) / 4))
-    pe = torch.zeros(3, 4, dtype=D)
-    pe[:, 0::2] = torch.sin(pos * div)
-    pe[:, 1::2] = torch.cos(pos * div)
-    return F.gelu(x + pe, approximate="tanh")
+@piece(T(2, 3), T(2, 3))
+def bilinear_film(x, cond):
+    torch.manual_seed(17)
+    film = nn.Linear(3, 6).double()
+    gamma, beta = torch.split(film(cond), 3, dim=-1)
+    mixed = nn.Bilinear(3, 3, 2).double()(x, cond)
+    return torch.cat([gamma * x + beta, mixed], dim=-1)
+
+
+@piece(T(5, 3))
+def embedding_bag(weight):
+    ids = torch.tensor([1, 4, 4, 0])
+    return F.embedding_bag(ids, weight, torch.tensor([0, 2]), mode="sum")
+
+
+@piece(T(6))
+def prelu_mish_hardswish(x):
+    prelu = nn.PReLU(init=0.1).double()
+    return prelu(x) + F.mish(x) + F.hardswish(x) + F.selu(x) + F.softsign(x) + F.hardtanh(x)
+
+
+@piece(T(1, 1, 6))
+def pools(x):
+    return F.avg_pool1d(x, 3, stride=1).sum() + F.lp_pool1d(x.abs() + 1, 2, 3).sum() + F.adaptive_max_pool1d(x, 2).sum()
+
+
+@piece(T(1, 4, 2, 2))
+def pixel_shuffle(x):
+    up = F.pixel_shuffle(x, 2)
+    return F.interpolate(up, scale_factor=0.5, mode="nearest").sum() + F.pixel_unshuffle(up, 2).pow(2).mean()
+
+
+@piece(T(1, 1, 3, 3), T(2, 3))
+def spatial_transformer(img, theta):
+    grid = F.affine_grid(theta.view(1, 2, 3) * 0.2, (1, 1, 3, 3), align_corners=False)
+    return F.grid_sample(img, grid, align_corners=False).pow(2).sum()
 
 
 # -- recurrent
@@ -207,15 +279,6 @@ def packed_lstm(x):
 
 
 # -- models
-
-
-@piece(T(1, 1, 8, 8).float())
-def lenet(x):
-    torch.manual_seed(27)
-    net = nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(18, 4), nn.LogSoftmax(dim=1)
-    )
-    return F.nll_loss(net(x), torch.tensor([2]))
 
 
 @piece(T(2, 4), verdict="cut")
@@ -243,8 +306,7 @@ def message_passing(x):
     return x + agg * best
 
 
-@piece(T(3, 4))
-def transformer_decoder(x):
-    torch.manual_seed(31)
-    layer = nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, batch_first=True).double()
-    return layer(x[None], 0.5 * x[None]).square().mean()
+@piece(T(3, 5))
+def margin_losses(x):
+    target = torch.tensor([1, 0, 3])
+    return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))

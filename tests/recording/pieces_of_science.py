@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+import collections
 import math
 
 import torch
 from torch import nn
-from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from torch.func import grad, hessian, jacfwd, jacrev, vmap
 
-from tests.recording.pieces import D, T, U, piece
+from tests.recording.pieces import D, F, T, U, piece
+
+# -- differential equations and simulation
+
+
+@piece(U(3, 2))
+def lennard_jones(pos):
+    i, j = torch.triu_indices(3, 3, offset=1)
+    r2 = ((pos[i] - pos[j]) ** 2).sum(-1) + 0.5
+    inv6 = (1.0 / r2) ** 3
+    return 4.0 * (inv6**2 - inv6).sum()
+
+
+@piece(T(4, 3))
+def dihedral(p):
+    b0, b1, b2 = p[0] - p[1], p[2] - p[1], p[3] - p[2]
+    b1 = b1 / b1.norm()
+    v = b0 - (b0 @ b1) * b1
+    w = b2 - (b2 @ b1) * b1
+    return torch.atan2(torch.linalg.cross(b1, v) @ w, v @ w)
+
+
+@piece(T(3, 4))
+def soft_dtw(d):
+    inf = torch.tensor(float("inf"), dtype=D)
+    R = collections.defaultdict(lambda: inf, {(-1, -1): torch.zeros((), dtype=D)})
+    for i in range(3):
+        for j in range(4):
+            prev = torch.stack([R[i - 1, j], R[i, j - 1], R[i - 1, j - 1]])
+            R[i, j] = d[i, j] ** 2 - 0.5 * torch.logsumexp(-prev / 0.5, 0)
+    return R[2, 3]
+
 
 # -- optimisation loops
 
@@ -22,17 +54,6 @@ def unrolled_sgd(w, lr):
         (g,) = torch.autograd.grad(loss, w, create_graph=True)
         w = w - 0.1 * lr * g
     return ((x @ w - y) ** 2).mean()
-
-
-@piece(T(3), T(3))
-def maml_with_functional_call(inner, x):
-    torch.manual_seed(40)
-    net = nn.Linear(3, 1).double()
-    params = {"weight": inner[None], "bias": torch.zeros(1, dtype=D)}
-    for _ in range(2):
-        g = grad(lambda p: (functional_call(net, p, (x,)) - 1).pow(2).sum())(params)
-        params = {k: p - 0.1 * g[k] for k, p in params.items()}
-    return functional_call(net, params, (2 * x,)).sum()
 
 
 @piece(T(3))
@@ -102,26 +123,32 @@ def transformed_distribution(p):
     return flow.log_prob(torch.tensor([0.3, 1.1], dtype=D)).sum()
 
 
+@piece(T(4, 2), verdict="unchecked")  # a correlation of 1 is clamped to 1
+def covariance_logdet(x):
+    c = torch.cov(x.T) + 0.1 * torch.eye(2, dtype=D)
+    return torch.logdet(c) + torch.trace(torch.corrcoef(x.T).inverse())
+
+
+@piece(U(2, 2))
+def matrix_functions(a):
+    s = a @ a.T + torch.eye(2, dtype=D)
+    values, vectors = torch.linalg.eigh(s)
+    root = vectors @ torch.diag(values.sqrt()) @ vectors.T
+    return torch.kron(root, s).sum() + torch.linalg.matrix_power(a, 3).trace() + torch.block_diag(a, s).sum()
+
+
 # -- torch.func
 
 
-@piece(T(3, 2), T(2))
-def per_sample_gradients(xs, w):
-    loss = lambda w, x: torch.tanh(w @ x) ** 2
-    return vmap(grad(loss), in_dims=(None, 0))(w, xs).norm(dim=1)
+@piece(T(3))
+def laplacian(x):
+    return torch.trace(hessian(lambda z: torch.sin(z).prod() + (z**4).sum())(x))
 
 
 @piece(T(2))
 def jacobian_determinant(x):
     f = lambda z: torch.stack([z[0] ** 2 * z[1], 5 * z[0] + z[1].sin()])
     return torch.det(jacfwd(f)(x)) + jacrev(f)(x)[0, 1]
-
-
-@piece(T(3), T(3))
-def vjp_and_jvp(x, v):
-    y, pull = vjp(torch.tanh, x)
-    _, push = jvp(lambda z: z.exp().cumsum(0), (x,), (v,))
-    return y + pull(v)[0] * push
 
 
 @piece(T(2, 3))
@@ -145,6 +172,13 @@ def hutchinson_trace(x):
 
 
 # -- indexing, in place, Python
+
+
+@piece(T(5))
+def top_k_and_gather(x):
+    values, idx = torch.topk(x, 3)
+    rest = torch.ones(5, dtype=torch.bool).scatter(0, idx, False)
+    return (values * torch.tensor([3.0, 2.0, 1.0], dtype=D)).sum() + torch.masked_select(x, rest).prod()
 
 
 @piece(T(3, 3))
@@ -189,24 +223,32 @@ def root_at_zero(x):
     return torch.sqrt(x).sum()
 
 
+@piece(T(5))
+def spline_by_bucket(y):
+    knots = torch.linspace(0, 1, 5, dtype=D)
+    t = torch.tensor([0.1, 0.55, 0.9], dtype=D)
+    k = torch.bucketize(t, knots) - 1
+    frac = (t - knots[k]) / (knots[k + 1] - knots[k])
+    return torch.lerp(y[k], y[k + 1], frac)
+
+
 @piece(T(3).float(), T(3).float())
 def float32_throughout(x, w):
     h = torch.sigmoid(x * w)
     return (h / h.sum()).log().mean()
 
 
-@piece(T(3))
-def mixed_dtypes(x):
-    idx = torch.tensor([2, 0, 1])
-    weights = torch.tensor([1, 2, 3])
-    half = torch.tensor([0.5, 0.25, 0.125], dtype=torch.float16)
-    return (x[idx] * weights * half.to(x.dtype)).sum() / torch.tensor(4)
-
-
 @piece(T(3), verdict="cut")
 def normalized_by_item(x):
     scale = x.abs().max().item()
     return ((x / scale) ** 3).sum()
+
+
+@piece(T(3), verdict="cut")
+def teacher_without_grad(x):
+    with torch.no_grad():
+        target = torch.tanh(2 * x)
+    return F.mse_loss(x, target)
 
 
 # -- autograd.Function: right ones
@@ -238,6 +280,37 @@ def straight_through(x):
     return (Round.apply(x * 4) / 4).sum()
 
 
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, lam):
+        ctx.lam = lam
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.neg() * ctx.lam, None
+
+
+@piece(T(3), verdict="disagree")
+def gradient_reversal(x):
+    return (Reverse.apply(x.tanh(), 0.5) ** 2).sum()
+
+
+class WrongSoftmax(torch.autograd.Function):
+    """The diagonal of the Jacobian alone."""
+
+    @staticmethod
+    def forward(ctx, x):
+        p = torch.softmax(x, -1)
+        ctx.save_for_backward(p)
+        return p
+
+    @staticmethod
+    def backward(ctx, g):
+        (p,) = ctx.saved_tensors
+        return g * p * (1 - p)
+
+
 # -- more of Python
 
 
@@ -264,12 +337,31 @@ def fallback_after_an_error(x):
 
 
 @piece(T(3))
+def number_of_terms_by_value(x):
+    n = int(x.abs().sum().item() > 0) + 2
+    return torch.stack([x**k for k in range(n)])
+
+
+@piece(T(3))
+def three_hundred_steps(x):
+    for _ in range(300):
+        x = torch.sin(x) + 0.1 * x
+    return x.sum()
+
+
+@piece(T(3))
 def scripted(x):
     @torch.jit.script
     def f(z: torch.Tensor):
         return z.relu() * 2
 
     return f(x)
+
+
+@piece(T(3, 3))
+def lu_factors(a):
+    _, lower, upper = torch.linalg.lu(a + 3 * torch.eye(3, dtype=D))
+    return lower.sum() + upper.diagonal().prod()
 
 
 @piece(torch.arange(3, dtype=D), verdict="disagree")  # the last one is kept, and torch's backward gives 1 to both
@@ -286,12 +378,21 @@ def checked_covariance(a):
     return dist.log_prob(torch.ones(2, dtype=D)) + (cov if torch.equal(cov, cov.T) else a).sum()
 
 
-@piece(T(3))
-def hessian_by_an_element(x):
-    return hessian(lambda z: (z**4).sum() * z[0])(x).sum()
-
-
 @piece(T(2, 3))
 def spectral_norm_of_torch(x):
     torch.manual_seed(0)
     return nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2).double()).eval()(x)
+
+
+@piece(T(2, 3, 3), T(2, 3, 2))
+def batched_factors(a, b):
+    s = a @ a.mT + torch.eye(3, dtype=D)
+    lower = torch.linalg.cholesky(s)
+    x = torch.linalg.solve(s, b) + torch.cholesky_solve(b, lower) + torch.linalg.lu_solve(*torch.linalg.lu_factor(s), b)
+    right = torch.linalg.solve(s[0], b.mT, left=False)
+    return x.sum((0, 2)) + torch.linalg.qr(s)[1].diagonal(dim1=1, dim2=2).abs().sum(0) + right.sum((0, 1))
+
+
+@piece(T(4, 3), T(3))
+def gradients_of_samples(xs, w):
+    return vmap(grad(lambda w, x: (torch.tanh(x @ w) - 1) ** 2), (None, 0))(w, xs).pow(2).sum(1)

@@ -21,8 +21,9 @@ M = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.1]], dtype=torc
 
 
 NAMES = """
-elements_added view_doubled base_doubled far_views filled named_hard drawn_by_numpy drawn_by_python
-drawn_by_a_generator penalty customs averaged drawn_by_chance of_hidden
+base_doubled far_views rows_copied filled put new_ones named_hard cast
+drawn_by_numpy drawn_by_python drawn_by_a_generator largest_place penalty customs
+averaged drawn_by_chance times_numpy transformed of_hidden
 """.split()
 
 
@@ -30,7 +31,7 @@ drawn_by_a_generator penalty customs averaged drawn_by_chance of_hidden
 def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
     """Whatever shares memory with what is changed, and whoever draws."""
     function = getattr(own, name)
-    given = M if name in ("far_views", "filled") else X
+    given = M if name in ("far_views", "rows_copied", "filled") else X
     own.GENERATOR.manual_seed(0)
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     answer = record(function, given).vjp(v="ones")
@@ -88,7 +89,7 @@ def test_compiled_functions_are_run_as_they_are_written() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    "all_large masked largest by_place by_order by_number".split(),
+    "all_large none_small masked counted largest by_place by_order by_number by_difference by_truth".split(),
 )
 def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: str) -> None:
     """Over all elements, by a mask, by a count, or by a number that left torch; none where other elements decide."""

@@ -16,6 +16,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.snippets.function_calls import by_name
 from gradcli.language.snippets.snippet_result import ADD_UP, Pass
 from gradcli.language.text.nodes import Argument, Arguments, Items
 from gradcli.language.text.source import require_sound
@@ -53,7 +54,7 @@ class Passes:
 
     def backward(self, output: Operand, arguments: Arguments) -> Operand:
         """`y.backward(v)`."""
-        found = self._read(arguments, _BACKWARD)
+        found = self._read(arguments, _BACKWARD, "backward")
         span = output[1].to(arguments.span)
         y = self.lines.as_number(*output)
         inputs = tuple(str(atom) for atom, _ in found.get("inputs", ()))
@@ -67,7 +68,7 @@ class Passes:
         Raises:
             LanguageError: It takes several outputs, or an input that y is not made of.
         """
-        found, span = self._read(arguments, _GRAD), start.to(arguments.span)
+        found, span = self._read(arguments, _GRAD, "grad"), start.to(arguments.span)
         if "outputs" not in found or "inputs" not in found:
             raise self.source.error("grad takes outputs and inputs: grad(y, x)", span)
         if len(found["outputs"]) != 1:
@@ -88,23 +89,14 @@ class Passes:
         self._add(Pass(y, v, span, inputs, _keeps_graph(found), accumulates=False))
         return span, len(inputs)
 
-    def _read(self, arguments: Arguments, names: Sequence[str]) -> dict[str, Any]:
+    def _read(self, arguments: Arguments, names: Sequence[str], called: str) -> dict[str, Any]:
         """What is between parentheses by name: tensors as lists of operands, flags as True or False."""
-        found: dict[str, Any] = {}
-        for argument in arguments.items:
-            if self.source.tokens[argument.start].kind == "end":
-                break
-            waiting = [name for name in names if name not in found]
-            name = argument.name.text if argument.name else waiting[0] if waiting else ""
-            if name not in waiting:
-                what = f"'{name}' is not read here" if name else "there are too many arguments"
-                start = argument.name or self.source.tokens[argument.start]
-                raise self.source.error(what, start.span)
+
+        def read(name: str, argument: Argument) -> Any:
             is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
-            found[name] = self._tensors(argument) if is_tensor else self._flag(argument)
-            require_sound(argument.fault)
-        require_sound(arguments.unclosed)
-        return found
+            return self._tensors(argument) if is_tensor else self._flag(argument)
+
+        return by_name(self.source, arguments, names, called, read)
 
     def _flag(self, argument: Argument) -> bool | None:
         word = self.source.tokens[argument.start]

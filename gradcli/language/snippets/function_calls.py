@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy
 
@@ -18,8 +19,31 @@ from gradcli.errors import Span
 from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Arguments, Function
-from gradcli.language.text.source import require_sound
+from gradcli.language.text.nodes import Argument, Arguments, Function
+from gradcli.language.text.source import Source, require_sound
+
+
+def by_name(
+    source: Source, arguments: Arguments, names: Sequence[str], called: str, read: Callable[[str, Argument], Any]
+) -> dict[str, Any]:
+    """Read what is between the parentheses of a call, by the names of the parameters.
+
+    Raises:
+        LanguageError: There is no such parameter, or it is given twice.
+    """
+    found: dict[str, Any] = {}
+    for argument in arguments.items:
+        word, waiting = argument.name, [name for name in names if name not in found]
+        if word is None and source.tokens[argument.start].kind == "end":
+            break
+        name = word.text if word is not None else next(iter(waiting), "")
+        if name not in waiting:
+            said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
+            raise source.error(f"{called} {said}", arguments.span if word is None else word.span)
+        found[name] = read(name, argument)
+        require_sound(argument.fault)
+    require_sound(arguments.unclosed)
+    return found
 
 
 @dataclass(frozen=True)
@@ -66,23 +90,11 @@ class Functions:
 
     def called(self, callee: Callee, arguments: Arguments) -> Operand | None:
         """The value of a function with its arguments; None of one that returns nothing."""
-        given: list[Operand] = []
-        named: dict[str, Operand] = {}
-        for argument in arguments.items:
-            word = argument.name
-            if word is None and self.source.tokens[argument.start].kind != "end":
-                given.append(self.lower(argument.value))
-            elif word is not None and (word.text not in callee.parameters or word.text in named):
-                raise self.source.error(f"{callee.shown} has no argument '{word.text}'", word.span)
-            elif word is not None:
-                named[word.text] = self.lower(argument.value)
-            require_sound(argument.fault)
-        require_sound(arguments.unclosed)
         span, names = arguments.span, callee.parameters
-        held = dict(zip(names, given, strict=False)) | named
-        held = {name: (default, span) for name, default in callee.defaults.items()} | held
-        if len(given) > len(names) or {*names} - {*held} or {*names[: len(given)]} & {*named}:
-            raise self.source.error(f"{callee.shown} takes {', '.join(names) or 'nothing'}", span)
+        given = by_name(self.source, arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
+        held = {name: (default, span) for name, default in callee.defaults.items()} | given
+        if {*names} - {*held}:
+            raise self.source.error(f"{callee.shown} takes {', '.join(names)}", span)
         return self.value(callee, [held[name] for name in names], span)
 
     def value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:

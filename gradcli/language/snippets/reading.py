@@ -60,7 +60,11 @@ def read_statements(
             lines = parse_python(source)
             first = reader(shares=shares)
             snippet = first.snippet(lines)
-            return replace(snippet, frees_graph=reader(shares=False).replay(lines)) if first.frees_graph else snippet
+            return (
+                replace(snippet, frees_graph=reader(shares=False).replay(lines))
+                if first.passes.frees_graph
+                else snippet
+            )
         except RecursionError:
             message, hint = "functions call one another too deep", "name parts of it: y = ...; z = f(y)"
             raise source.error(message, Span(0, len(text)), hint=hint, kind=TooLargeError) from None
@@ -68,11 +72,6 @@ def read_statements(
 
 class _Reader(Statements):
     """Reads a whole text."""
-
-    @property
-    def frees_graph(self) -> bool:
-        """Whether a pass leaves nothing for the next to go back through."""
-        return self.passes.frees_graph
 
     def snippet(self, lines: Sequence[nodes.Line]) -> Snippet:
         """The whole text."""

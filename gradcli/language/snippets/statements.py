@@ -102,15 +102,7 @@ class Statements(Hooks):
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
         for line in lines:
-            match line:
-                case nodes.Function():
-                    self.define(line)
-                case nodes.Import():
-                    self.imports.add(line)
-                case nodes.Assignment():
-                    self._member_is(line)
-                case nodes.Statement():
-                    self._statement(line)
+            self._line(line)
         is_last = bool(lines) and nodes.definition_of(lines[-1]) is not None
         if self.defined is not None and not self.passes.passes and (is_last or self.output is None):
             self.lowering.require_used()
@@ -141,23 +133,11 @@ class Statements(Hooks):
     def _body(self, node: nodes.Function) -> Operand | None:
         """What the body of a function returns."""
         for line in node.body:
-            match line:
-                case nodes.Return(value=value):
-                    operand = self._tuple(value, node.name) or self.lower(value)
-                    require_sound(line.fault)
-                    return operand
-                case nodes.Function():
-                    self.define(line)
-                case nodes.Statement() if isinstance(line.value, nodes.Function) and line.targets:
-                    self.define(line.value)
-                case nodes.Statement() if line.targets:
-                    self._bind(line)
-                case nodes.Statement():
-                    self._alone(line)
-                case nodes.Assignment():
-                    self._member_is(line)
-                case nodes.Import():
-                    self.imports.add(line)
+            if isinstance(line, nodes.Return):
+                operand = self._tuple(line.value, node.name) or self.lower(line.value)
+                require_sound(line.fault)
+                return operand
+            self._line(line)
         return None
 
     def _tuple(self, value: nodes.Node, shown: str) -> Operand | None:
@@ -170,18 +150,25 @@ class Statements(Hooks):
 
     # -- statements
 
-    def _statement(self, line: nodes.Statement) -> None:
-        """A statement outside of functions."""
-        if isinstance(line.value, nodes.Function) and not line.is_tuple:
-            self.define(line.value)
-            require_sound(line.fault)
-        elif not line.targets:
-            self._alone(line)
-        else:
-            self.lowering.require_used()
-            operand = self._bind(line)
-            if operand is not None:
-                self.output, self.lowering.unused_value = operand, None
+    def _line(self, line: nodes.Line) -> None:
+        """A statement of the text or of a function."""
+        match line:
+            case nodes.Function():
+                self.define(line)
+            case nodes.Import():
+                self.imports.add(line)
+            case nodes.Assignment():
+                self._member_is(line)
+            case nodes.Statement() if isinstance(line.value, nodes.Function) and not line.is_tuple:
+                self.define(line.value)
+                require_sound(line.fault)
+            case nodes.Statement() if not line.targets:
+                self._alone(line)
+            case nodes.Statement():
+                self.lowering.require_used()
+                operand = self._bind(line)
+                if operand is not None:
+                    self.output, self.lowering.unused_value = operand, None
 
     def _alone(self, line: nodes.Statement) -> None:
         """A value without a name: a pass, a display, or the output where it is the last."""
