@@ -182,9 +182,10 @@ class Rays:
         op = line.call.op
         try:
             if op.is_branch:
-                taken = _chosen(inside)
-                if isinstance(taken, Series) and not taken.is_continuous and self.run.are_same(line, e):
-                    return replace(taken, is_continuous=True)
+                holds, *branches = inside
+                taken = branches[0 if _holds(holds) else 1]
+                if isinstance(taken, Series) and not _is_continuous(holds):
+                    return replace(taken, is_continuous=taken.is_continuous and self.run.are_same(line, e))
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
@@ -300,18 +301,12 @@ def _beyond(line: Line, inside: list[Element]) -> Element:
     return next((a for a in others if isinstance(a, Absent)), Undecided())
 
 
-def _chosen(inside: list[Element]) -> Element:
-    """The branch that is taken on the ray."""
-    condition, first, second = inside
+def _holds(condition: Element) -> bool:
+    """Whether a condition holds on the ray."""
     holds = _series(condition)
     if not holds.is_still or not holds.constant.is_exact():
         raise Undecided
-    taken = first if holds.constant == 1 else second
-    return (
-        replace(taken, is_continuous=taken.is_continuous and holds.is_continuous)
-        if isinstance(taken, Series)
-        else taken
-    )
+    return bool(holds.constant == 1)
 
 
 def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
