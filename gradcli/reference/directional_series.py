@@ -145,11 +145,11 @@ class Rays:
             is_number = not isinstance(operand, sympy.Symbol)
             number = _still(self.run.at(line, k, source[:1])[0]) if is_number and pairs else None
             for e, s in pairs:
-                inside = number or self._element(operand, s)
-                if is_compared and isinstance(inside, Series) and not inside.constant.is_exact():
+                a = number or self._element(operand, s)
+                if is_compared and isinstance(a, Series) and a.is_continuous and not a.constant.is_exact():
                     form = self.run.numbering.form(operand, s)
-                    inside = inside.moved_to(same.setdefault((e, form), inside.constant.mid()))
-                members[e].append(inside)
+                    a = a.moved_to(same.setdefault((e, form), a.constant.mid()))
+                members[e].append(a)
         return members
 
     def _decided(self, line: Line, e: int, operands: list[Series], found: Series) -> None:
@@ -186,11 +186,13 @@ class Rays:
         op = line.call.op
         try:
             if op.is_branch:
-                taken = _chosen(inside)
-                if self.picks is not None and not _have_one_slope(inside[1:]):
-                    self.picks[line.symbol, e] = float(_series(inside[0]).constant.mid())
-                if isinstance(taken, Series) and not taken.is_continuous and self.run.are_same(line, e):
-                    return replace(taken, is_continuous=True)
+                holds, *branches = inside
+                is_first = _holds(holds)
+                if self.picks is not None and not _have_one_slope(branches):
+                    self.picks[line.symbol, e] = float(is_first)
+                taken = branches[0 if is_first else 1]
+                if isinstance(taken, Series) and not _is_continuous(holds):
+                    return replace(taken, is_continuous=taken.is_continuous and self.run.are_same(line, e))
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
@@ -310,7 +312,7 @@ def _beyond(line: Line, inside: list[Element]) -> Element:
     """Operate on what is beyond all powers: its reciprocal is flat, and a sum with one such term is beyond too."""
     op, (first, *rest) = line.call.op, inside
     if op.name == "div" and isinstance(rest[0], Divergent):
-        return _series(first) * Series((), FLAT)
+        return _series(first) * Series((), FLAT, is_continuous=False)
     others = [a for a in inside if not isinstance(a, Divergent)]
     if (
         (op.coefficients or _is_sum(line))
@@ -321,18 +323,12 @@ def _beyond(line: Line, inside: list[Element]) -> Element:
     return next((a for a in others if isinstance(a, Absent)), Undecided())
 
 
-def _chosen(inside: list[Element]) -> Element:
-    """The branch that is taken on the ray."""
-    condition, first, second = inside
+def _holds(condition: Element) -> bool:
+    """Whether a condition holds on the ray."""
     holds = _series(condition)
     if not holds.is_still or not holds.constant.is_exact():
         raise Undecided
-    taken = first if holds.constant == 1 else second
-    return (
-        replace(taken, is_continuous=taken.is_continuous and holds.is_continuous)
-        if isinstance(taken, Series)
-        else taken
-    )
+    return bool(holds.constant == 1)
 
 
 def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
@@ -376,13 +372,12 @@ def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
     if b.is_still and exponent is not None:
         return power(a, exponent)
     sign = a.sign()
-    if sign > 0:
-        return exp(b * log(a))
     if sign < 0:
         raise Undecided if b.is_still else Absent  # a moving exponent is no whole number on the ray
-    if b.sign() > 0:
-        return a
-    raise Absent
+    if sign == 0 and b.sign() <= 0:
+        raise Absent
+    found = exp(b * log(a)) if sign else a
+    return replace(found, is_continuous=bool(a.constant > 0 or b.constant > 0))  # 0**0 is 1, and no limit
 
 
 def _rational(number: Expr | None) -> Fraction | None:

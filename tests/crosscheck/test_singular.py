@@ -142,6 +142,8 @@ def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
         ("pow(2, trunc(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
         ("float_power(2, floor(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
         ("ldexp(3, floor(x))", {"x": 1.0}, "x", "from 3 on the left over 6 to 6 on the right"),
+        ("0**abs(x)", {"x": 0.0}, "x", "from 0 on the left over 1 to 0 on the right"),
+        ("float_power(0, relu(x))", {"x": 0.0}, "x", "from 1 on the left over 1 to 0 on the right"),
         ("logaddexp2(floor(x), 0) - log2(1 + exp2(floor(x))) + floor(x)", {"x": 1.0}, "x", "from 0 on the left over 1"),
     ],
 )

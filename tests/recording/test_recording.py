@@ -288,4 +288,4 @@ def test_all_entries_of_a_transformer_layer_are_checked() -> None:
     layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).double().eval()
     x, v = (torch.randn(2, 5, 16, dtype=torch.float64) for _ in range(2))
     found = check_of(record(layer, x).vjp(v=v.numpy()))
-    assert (found.verdict, found.check_of) == ("agree", 160)
+    assert (found.verdict, found.checked) == ("agree", 160)
