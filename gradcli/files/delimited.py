@@ -11,14 +11,14 @@ import os
 import select
 import stat
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import RowsOfCells, fault_of, is_number, numbers_of, records
-from gradcli.files.decoding import Array, shown
+from gradcli.files.decoding import Array, Start, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
@@ -38,14 +38,6 @@ _LONGEST_RECORD = 2**20
 
 _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
-
-
-class Start(NamedTuple):
-    """Where a row of a text begins: how many rows there are before it, the byte, and the line from 1."""
-
-    rows: int
-    byte: int
-    line: int
 
 
 class TextRows:
