@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import typer
 from typer.core import TyperArgument, TyperGroup
-from typer.main import get_command
 
 from gradcli import options
-from gradcli.cli.app import app
+from gradcli.cli.app import application
 from gradcli.cli.groups import GROUPS
 from gradcli.options import Kind, Option
 from tests import generated
@@ -25,7 +24,7 @@ FEW = 6
 
 def reference() -> str:
     """The commands by group, then their options in the order of the helps."""
-    command = get_command(app)
+    command = application()
     assert isinstance(command, TyperGroup)
     names = [name for name, one in command.commands.items() if not one.hidden]
     assert sorted(names) == sorted(name for group in GROUPS.values() for name in group)

@@ -9,10 +9,9 @@ from typing import Any, get_args
 import pytest
 import typer
 from typer.core import TyperGroup, TyperOption
-from typer.main import get_command
 
 from gradcli import Function
-from gradcli.cli.app import app
+from gradcli.cli.app import application
 from gradcli.cli.first_word import DERIVATIVE
 from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
@@ -73,7 +72,7 @@ def test_a_stream_takes_what_the_table_says() -> None:
 
 def test_the_shell_has_what_the_table_says() -> None:
     """Every command its options, in order, each with its default and the variable of the environment."""
-    group = get_command(app)
+    group = application()
     assert isinstance(group, TyperGroup)
     assert set(group.list_commands(typer.Context(group))) >= {name for option in OPTIONS for name in option.of}
     for name, command in group.commands.items():

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from gradcli import guide as manual, options
+from gradcli import guide as manual
 from gradcli.cli.completion import SCRIPTS, Shell, function_names
-from gradcli.cli.expression import OnceCommand
 from gradcli.cli.in_force import config
 from gradcli.cli.output import MarkdownPage, Output, manner, output
-from gradcli.cli.parameters import signed
+from gradcli.cli.parameters import REQUIRED
 from gradcli.cli.warming import Action, warm
 from gradcli.errors import UsageError, did_you_mean
 
@@ -42,17 +42,6 @@ Page = Annotated[
 Actions = Annotated[Action, typer.Argument(metavar="[ACTION]", help="start, stop or status.")]
 
 Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh or fish.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command("functions", cls=OnceCommand)(
-        signed(functions, tuple(options.typed("functions")), "names", Names, None)
-    )
-    app.command("guide", cls=OnceCommand)(signed(guide, tuple(options.typed("guide")), "page", Page, None))
-    app.command("config", cls=OnceCommand)(signed(config, tuple(options.typed("config"))))
-    app.command("warm", cls=OnceCommand)(signed(warm, tuple(options.typed("warm")), "action", Actions, Action.status))
-    app.command("completion")(completion)
 
 
 def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Output:
@@ -97,7 +86,7 @@ def guide(page: str | None, **_: Any) -> str | MarkdownPage:
     return MarkdownPage(manual.text(page))
 
 
-def completion(shell: Shells) -> str:
+def completion(shell: Shell) -> str:
     """The script that completes what is typed in a shell.
 
     That is commands, options and their words, functions inside of an expression, and its variables.
@@ -112,3 +101,13 @@ def completion(shell: Shells) -> str:
       gradcli completion fish
     """
     return SCRIPTS[shell]
+
+
+COMMANDS: Mapping[Any, Mapping[str, tuple[Any, Any]]] = {
+    functions: {"names": (Names, None)},
+    guide: {"page": (Page, None)},
+    config: {},
+    warm: {"action": (Actions, Action.status)},
+    completion: {"shell": (Shells, REQUIRED)},
+}
+"""The commands with what each takes without a flag."""

@@ -10,23 +10,26 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import _click as click  # Typer brings its own click since 0.26
 
 import gradcli
-from gradcli.cli import about, commands, completion, pager, script_passes, settings, streams
+from gradcli.cli import about, completion, pager, script_passes, settings, streams
+from gradcli.cli.commands import ANSWERS, add
 from gradcli.cli.console import complain, remark
-from gradcli.cli.expression import message, where_help_is
+from gradcli.cli.expression import OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
+from gradcli.cli.parameters import signed
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
+from gradcli.options import typed
 
 BUG = 70
 """Exit code for a bug of ours (EX_SOFTWARE)."""
@@ -40,22 +43,6 @@ EXIT_CODES = (
 )
 """What the help of every command ends with."""
 
-app = typer.Typer(
-    name="gradcli",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    cls=GroupedCommands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-commands.register(app)
-streams.register(app)
-script_passes.register(app)
-about.register(app)
-for _command in app.registered_commands:
-    _command.epilog = EXIT_CODES
-
 
 def _show_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
@@ -63,7 +50,6 @@ def _show_version(ctx: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def gradcli_command(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print the version.")
@@ -110,7 +96,7 @@ def run(arguments: list[str]) -> int:
     sys.excepthook = _report_bug
     try:
         if completion.ASKED in os.environ:
-            return write(completion.candidates(_root()))
+            return write(completion.candidates(application()))
         with waiting(arguments):
             answer = _answer(arguments)
         if callable(answer):
@@ -133,18 +119,48 @@ def run(arguments: list[str]) -> int:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
 
 
-@lru_cache(maxsize=1)
-def _root() -> click.Command:
-    """The application as Typer's commands; made once, which takes as long as a short answer."""
+_ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}
+_OTHERS: Mapping[str, tuple[Any, Mapping[str, tuple[Any, Any]]]] = {
+    body.__name__: (body, arguments)
+    for body, arguments in (
+        (streams.batch, {"file": (streams.Requests, None)}),
+        (script_passes.run, {"words": (script_passes.Words, None)}),
+        *about.COMMANDS.items(),
+    )
+}
+
+
+@lru_cache
+def application(command: str = "") -> click.Command:
+    """Build the application for a command line: with the command that it has, or with all of them."""
+    app = typer.Typer(
+        name="gradcli",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        cls=GroupedCommands,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(gradcli_command)
+    for name in [command] if command else [*_ON_FUNCTIONS, *_OTHERS]:
+        if name in _ON_FUNCTIONS:
+            add(app, _ON_FUNCTIONS[name])
+        else:
+            body, arguments = _OTHERS[name]
+            app.command(name, cls=OnceCommand)(signed(body, typed(name), **arguments))
+    for one in app.registered_commands:
+        one.epilog = EXIT_CODES
     return typer.main.get_command(app)
 
 
 def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
-    command = _root()  # not `app()`, which would put a hook of its own in the place of ours
     while arguments[:1] == [NO_PAGER]:  # which counts wherever it stands
         arguments = arguments[1:]
-    arguments = with_command(arguments, getattr(command, "commands", {}))
+    known = {*_ON_FUNCTIONS, *_OTHERS}
+    arguments = with_command(arguments, known)
+    command = application(*known.intersection(arguments[:1]))
     help_text = io.StringIO()
     try:
         with contextlib.redirect_stdout(help_text):

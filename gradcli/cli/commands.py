@@ -5,7 +5,7 @@ The docstring of a command is its help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +15,11 @@ from typer import _click as click
 from gradcli import options
 from gradcli.cli import completion
 from gradcli.cli.expression import ExpressionCommand
+from gradcli.cli.first_word import DERIVATIVE
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
-from gradcli.cli.parameters import arguments, read_expression, signed
+from gradcli.cli.parameters import REQUIRED, arguments, read_expression, signed
 from gradcli.errors import UsageError
+from gradcli.options import Option
 from gradcli.running.targets import require_no_file, target
 
 if TYPE_CHECKING:
@@ -67,34 +69,59 @@ class CommandLine:
         return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
 
 
-def add(app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], alike: str | None = None) -> None:
+def add(
+    app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
+) -> None:
     """Add a command to the application.
 
     Args:
         app: The application.
         body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
             is the command's, its docstring the help.
-        alike: The command whose options it has, if it has none of its own; no list shows it then.
+        no_files: In a request what stands for files; it has neither a help nor variables of the environment.
     """
     name = body.__name__.rstrip("_")
-    command = alike or name
-    table = tuple(options.typed(command))
+    is_hidden = name == DERIVATIVE
+    command = "jacobian" if is_hidden else name
+    table = [replace(option, variable=None) if no_files else option for option in options.typed(command)]
 
-    def run(expression: str, **given: Any) -> Output | Callable[[], int]:
+    def run(expression: str, **given: Any) -> Result | Output | Callable[[], int]:
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
-        demands = _demands(presentation, given, command)
-        shown = manner(presentation)
-        text, function, files = _function_of(expression)
+        demands: Mapping[str, bool] = {}
+        if no_files is not None:
+            _require_question(table)
+            shown, files = OutputOptions("json"), no_files()
+        else:
+            from gradcli.files import Files
+
+            demands = _demands(presentation, given, command)
+            shown, files = manner(presentation), Files()
+        text, function = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
         function, asked = arguments(question, given, function, files)
         answer = body(CommandLine(command, text, function, asked, presentation, shown, files))
-        return answer if callable(answer) else output(answer, shown, **demands)
+        return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = body.__doc__
-    app.command(name, cls=ExpressionCommand, hidden=alike is not None)(signed(run, table, "expression", Expression))
+    made = signed(run, table, expression=(Expression, REQUIRED))
+    app.command(name, cls=ExpressionCommand, hidden=is_hidden, add_help_option=no_files is None)(made)
 
 
-def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> Mapping[str, bool]:
+def _require_question(table: Iterable[Option]) -> None:
+    """Refuse in a request the options of how an answer is shown.
+
+    Raises:
+        UsageError: One is typed.
+    """
+    ctx = click.globals.get_current_context()
+    for option in table:
+        if option.is_presentation and is_typed(ctx, option.name):
+            from gradcli.requests import why_not
+
+            raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=why_not(option))
+
+
+def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> dict[str, bool]:
     """What is demanded of the check; where there is none, a setting demands nothing, and what is typed wants one.
 
     Raises:
@@ -129,25 +156,23 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
             raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
 
 
-def _function_of(expression: str) -> tuple[str, Function, Files]:
-    """The text of a function, the function, and the files that its values may be in.
+def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[str, Function]:
+    """Give the text of a function, and the function.
 
     Raises:
         GradcliError: The text is not in the language.
     """
-    from gradcli.files import Files
+    if not is_request:
+        require_no_file(expression)
+        if (named := target(expression)) is not None:
+            named.require_file()
+            from gradcli.running.python_functions import named as function_named
 
-    files = Files()
-    require_no_file(expression)
-    if (named := target(expression)) is not None:
-        named.require_file()
-        from gradcli.running.python_functions import named as function_named
-
-        return expression, function_named(named), files
+            return expression, function_named(named)
     text = read_expression(expression, files)
     from gradcli.function import Function
 
-    return text, Function(text), files
+    return text, Function(text)
 
 
 # -- differentiate
@@ -377,12 +402,5 @@ def code(line: CommandLine) -> Result:
     return line.answer()
 
 
-ANSWERS = (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, improve, explain, graph, code)
-"""The commands that lists show; `derivative` is what stands for one of them."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    for command in ANSWERS:
-        add(app, command)
-    add(app, derivative, alike="jacobian")
+ANSWERS = (vjp, jacobian, grad, jvp, hessian, hvp, eval_, check, improve, explain, graph, code, derivative)
+"""The commands that a request may have too; no list shows `derivative`, which stands for one of the others."""

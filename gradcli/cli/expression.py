@@ -18,10 +18,11 @@ from typer.core import TyperCommand
 
 from gradcli.cli import completion
 from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
+from gradcli.cli.groups import COMMANDS
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, QUESTIONS, Kind
+from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
@@ -183,13 +184,8 @@ class OnceCommand(TyperCommand):
 
     def _require_no_other(self, name: str, ctx: click.Context) -> None:
         """Say whose option it is, which a guess at a typo would hide."""
-        commands = getattr(getattr(ctx.parent, "command", None), "commands", {})
-        owners = [
-            owner
-            for owner, other in commands.items()
-            if not other.hidden and any(name in one.opts for one in other.params)
-        ]
-        if owners:
+        commands = dict.fromkeys(one for option in OPTIONS for one in option.of if name in option.flags and option.help)
+        if owners := [command for command in COMMANDS if command in commands]:
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)

@@ -14,9 +14,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Many at once": ("map", "batch", "run"),
     "About gradcli": ("functions", "guide", "config", "warm", "completion"),
 }
-"""The commands of each group; one that is not there is left out."""
+"""The commands of each group."""
 
-_OTHERS = "Others"
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+"""All that lists show, in their order."""
 
 
 class GroupedCommands(TyperGroup):
@@ -38,15 +39,8 @@ class GroupedCommands(TyperGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections; names are padded, so that the columns of all sections are in line."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        shown = {name: command for name, command in commands.items() if command is not None and not command.hidden}
-        width = max(map(len, shown))
+        width = max(map(len, COMMANDS))
         limit = formatter.width - width - 4  # two before a name, two behind it
-        grouped = {name for names in GROUPS.values() for name in names}
-        groups = {**GROUPS, _OTHERS: tuple(name for name in shown if name not in grouped)}
-        for title, names in groups.items():
-            found = [(name, shown[name]) for name in names if name in shown]
-            if found:
-                rows = [(n.ljust(width), c.get_short_help_str(limit)) for n, c in found]
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(n.ljust(width), self.commands[n].get_short_help_str(limit)) for n in names])

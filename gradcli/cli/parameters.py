@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
+REQUIRED = inspect.Parameter.empty
+"""The default of what must be given."""
+
 _NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
@@ -72,27 +75,19 @@ _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
 """What completes a value; choices complete themselves."""
 
 
-def signed(
-    body: Callable[..., Any],
-    table: Iterable[Option],
-    argument: str = "",
-    annotation: Any = None,
-    default: Any = inspect.Parameter.empty,
-) -> Callable[..., Any]:
-    """A command with options of the table.
+def signed(body: Callable[..., Any], table: Iterable[Option], **argument: tuple[Any, Any]) -> Callable[..., Any]:
+    """Give a function the signature that Typer makes a command of.
 
     Args:
-        body: Takes all of them by name; its docstring is the help.
+        body: Takes the options and the argument by name; its docstring is the help.
         table: The options.
-        argument: The name of what stands without a flag, if there is such.
-        annotation: What Typer is to know of that.
-        default: What it is where it is not given.
+        argument: What stands without a flag, if there is such: what Typer is to know of it, and its default.
     """
 
     def run(**given: Any) -> Any:
         return body(**given)
 
-    parameters = [*([_parameter(argument, annotation, default)] if argument else []), *map(_option, table)]
+    parameters = [*(_parameter(name, *facts) for name, facts in argument.items()), *map(_option, table)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = body.__doc__
@@ -111,14 +106,14 @@ def _option(option: Option) -> inspect.Parameter:
     kind: Any = list[one] if option.is_repeated else one
     default: Any = False if option.kind is Kind.SWITCH else option.default
     if option.is_required:
-        default = inspect.Parameter.empty
+        default = REQUIRED
     elif default is None:
         kind |= None
     annotation: Any = Annotated[kind, typer.Option(*option.flags, **facts)]
     return _parameter(option.name, annotation, default)
 
 
-def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 

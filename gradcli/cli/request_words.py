@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 from typer import _click as click
 from typer.core import TyperGroup
 
 from gradcli import options
-from gradcli.cli.commands import ANSWERS, CommandLine, Expression, derivative
-from gradcli.cli.expression import ExpressionCommand, message, where_help_is
+from gradcli.cli.commands import ANSWERS, add
+from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import DERIVATIVE, with_command
-from gradcli.cli.output import OutputOptions, is_typed
-from gradcli.cli.parameters import arguments, read_expression, signed
 from gradcli.errors import InputError, UsageError
 from gradcli.files import Files
-from gradcli.requests import require_command, why_not
+from gradcli.requests import require_command
 
 if TYPE_CHECKING:
     from gradcli.results import Result
@@ -68,27 +65,5 @@ def _group() -> TyperGroup:
     """The commands, without what is about the shell alone: helps and variables of the environment."""
     app = typer.Typer(add_completion=False)
     for body in ANSWERS:
-        _add(app, body, body.__name__.rstrip("_"))
-    _add(app, derivative, "jacobian")
+        add(app, body, _NoFiles)
     return typer.main.get_group(app)
-
-
-def _add(app: typer.Typer, body: Callable[[CommandLine], Result], alike: str) -> None:
-    table = tuple(replace(option, variable=None) for option in options.typed(alike))
-    name = body.__name__.rstrip("_")
-
-    def run(expression: str, **given: Any) -> Result:
-        ctx = click.globals.get_current_context()
-        for option in table:
-            if option.is_presentation and is_typed(ctx, option.name):
-                raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=why_not(option))
-        presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}
-        files = _NoFiles()
-        text = read_expression(expression, files)
-        from gradcli.function import Function
-
-        question = (option for option in table if not option.is_presentation)
-        function, asked = arguments(question, given, Function(text), files)
-        return body(CommandLine(name, text, function, asked, presentation, OutputOptions("json"), files))
-
-    app.command(name, cls=ExpressionCommand, add_help_option=False)(signed(run, table, "expression", Expression))

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradcli import options
 from gradcli.cli.commands import require_none
 from gradcli.cli.console import complain, remark, screen, send
-from gradcli.cli.expression import OnceCommand
 from gradcli.cli.output import OutputOptions, Stream, manner, output, write
-from gradcli.cli.parameters import signed
 from gradcli.errors import GradcliError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -28,11 +25,6 @@ Words = Annotated[
         help="A file of Python, or - for standard input; what follows -- are its arguments.",
     ),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command("run", cls=OnceCommand)(signed(run, tuple(options.typed("run")), "words", Words, None))
 
 
 def run(words: list[str] | None, **given: Any) -> Stream:

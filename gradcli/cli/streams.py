@@ -13,7 +13,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from gradcli.cli.commands import CommandLine, add, require_none
+from gradcli.cli.commands import CommandLine, require_none
 from gradcli.cli.console import descriptor, remark, require_stdout, send
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
@@ -27,12 +27,6 @@ Requests = Annotated[
         help="A file of requests, a line each; - is standard input, which is the default unless it is a terminal.",
     ),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command("batch")(batch)
-    add(app, map_)
 
 
 # -- map
@@ -168,7 +162,7 @@ def _clear() -> None:
 # -- batch
 
 
-def batch(file: Requests = None) -> Stream:
+def batch(file: str | None) -> Stream:
     """Requests in, a line each, and their answers out in order.
 
     A request is a command line, quoted as for the shell and read by gradcli alone, or an object of JSON: "command",

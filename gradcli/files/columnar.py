@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.files.decoding import Array, shown
+from gradcli.files.decoding import Array, Start, shown
 from gradcli.results import Block, Cells, Fault, Mapped, RowSource
 from gradcli.results.verdicts import row_called
 
@@ -70,13 +70,14 @@ class ArrowRows:
 
     Attributes:
         source: Its columns.
+        passed: Rows that have gone by.
 
     Raises:
         InputError: It is not of this format, or comes through a pipe and needs a file.
     """
 
     def __init__(self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = ()) -> None:
-        self._name, self._form, self._done = name, form, 0
+        self._name, self._form, self.passed = name, form, 0
         pa = pyarrow()
         if form != "arrows" and not stream.seekable():
             raise InputError(f"{name} is a pipe, and {_WHAT[form]} is not read from one", hint="write it to a file")
@@ -101,17 +102,18 @@ class ArrowRows:
     @property
     def progress(self) -> tuple[int, int | None]:
         """Rows that have been read, and that there are, where the file says so."""
-        return self._done, self._file.metadata.num_rows if self._form == "parquet" else None
+        return self.passed, self._file.metadata.num_rows if self._form == "parquet" else None
 
-    @property
-    def passed(self) -> int:
-        """Rows that have gone by."""
-        return self._done
-
-    def groups(self) -> list[int]:
-        """Count the rows of each group; of a file of Arrow, by reading it."""
+    def starts(self, every: int) -> Iterator[Start]:
+        """Yield the ends of groups, of which small ones are joined; of a file of Arrow, by reading it."""
+        del every
+        total = before = 0
         with self._whole():
-            return [count for count, _ in self._groups([], 1)]
+            for count, _ in self._groups([], 1):
+                total += count
+                if total - before >= _ROWS // 2:
+                    yield Start(before := total)
+        yield Start(total)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, counted from 1.
@@ -131,9 +133,9 @@ class ArrowRows:
             for group, (count, read) in enumerate(groups):
                 for batch in read() if number + count > first else ():
                     for start in range(0, len(batch), most):
-                        yield self._block(batch.slice(start, most), self._done + start + 1, group, wanted, keep=keep)
-                    self._done += len(batch)
-                self._done = (number := number + count) - 1
+                        yield self._block(batch.slice(start, most), self.passed + start + 1, group, wanted, keep=keep)
+                    self.passed += len(batch)
+                self.passed = (number := number + count) - 1
 
     def _groups(self, columns: Sequence[str], most: int) -> Iterator[tuple[int, Callable[[], Iterable[Any]]]]:
         """Yield the number of rows of each group, and a function that reads its columns in batches of `most`."""

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -82,34 +82,20 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     return numbers if len(chosen) == 1 else numbers.reshape(-1, len(chosen))
 
 
-class _Feed:
-    """The lines from a place on, which can be put back."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-        self.place = 0
-
-    def __iter__(self) -> _Feed:
-        return self
-
-    def __next__(self) -> str:
-        if self.place >= len(self._lines):
-            raise StopIteration
-        self.place += 1
-        return self._lines[self.place - 1] + "\n"
-
-
 def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
     """The cells of each record and the line that it begins on, from 0; or why it is none."""
-    feed = _Feed(lines)
-    reader = csv.reader(feed, delimiter=separator, skipinitialspace=True, strict=True)
-    while feed.place < len(lines):
-        begin = feed.place
+    place = 0
+    while place < len(lines):
+        begin = place
+        feed = (lines[n] + "\n" for n in range(begin, len(lines)))
+        reader = csv.reader(feed, delimiter=separator, skipinitialspace=True, strict=True)
         try:
-            yield begin, next(reader), ""
+            for cells in reader:
+                yield place, cells, ""
+                place = begin + reader.line_num
         except csv.Error as error:
-            feed.place = begin + 1  # whatever a broken quote swallowed is read again, as rows
-            yield begin, [], str(error)
+            yield place, [], str(error)
+            place += 1  # whatever a broken quote swallowed is read again, as rows
 
 
 class RowsOfCells:
@@ -194,7 +180,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
         return what, "write decimals with a point"
     if re.search(r"[;\t ]", cell) and separator in (",", "\t"):
         return what, f"the cells are separated by {SEPARATORS[separator]}"
-    if _is_float(cell) and cell.isascii() and "_" not in cell:
+    if is_number(cell, float) and cell.isascii() and "_" not in cell:
         return f"{shown(cell)} is beyond the range of float64", "write inf if infinity is meant"
     return what, _NUMBERS
 
@@ -242,24 +228,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
 
 def _is_name(cell: str) -> bool:
     """Whether a cell can only be a name: it has a letter, and is neither a number nor the want of one."""
-    return any(map(str.isalpha, cell)) and cell.strip().lower() not in _MISSING and not _is_float(cell)
-
-
-def _is_float(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def is_number(cell: str) -> bool:
-    """Whether `number` takes a cell."""
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True
+    return any(map(str.isalpha, cell)) and cell.strip().lower() not in _MISSING and not is_number(cell, float)
 
 
 def number(cell: str) -> float:
@@ -269,3 +238,12 @@ def number(cell: str) -> float:
     if "_" in word or not word.isascii() or (math.isinf(found) and any(map(str.isdecimal, word))):
         raise ValueError(cell)
     return found
+
+
+def is_number(cell: str, read: Callable[[str], float] = number) -> bool:
+    """Whether a cell is a number, as `number` or `float` reads it."""
+    try:
+        read(cell)
+    except ValueError:
+        return False
+    return True

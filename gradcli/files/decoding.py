@@ -11,7 +11,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,14 @@ NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """Numbers that JSON has not, as the strings that gradcli writes."""
 
 _LARGEST = int(sys.float_info.max)
+
+
+class Start(NamedTuple):
+    """Where a row begins: how many rows there are before it; in a text the byte, and the line from 1."""
+
+    rows: int
+    byte: int = 0
+    line: int = 0
 
 
 def read_text(stream: BinaryIO, name: str, head: bytes = b"") -> str:

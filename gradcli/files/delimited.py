@@ -11,16 +11,16 @@ import os
 import select
 import stat
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import RowsOfCells, fault_of, is_number, numbers_of, records
-from gradcli.files.decoding import Array, shown
+from gradcli.files.decoding import Array, Start, shown
 from gradcli.files.reader import unreadable
-from gradcli.results import Block, Cells, Fault, RowSource
+from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
 CHUNK = 2**20
@@ -40,23 +40,39 @@ _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
 
-class Start(NamedTuple):
-    """Where a row of a text begins: how many rows there are before it, the byte, and the line from 1."""
-
-    rows: int
-    byte: int
-    line: int
-
-
 class TextRows:
-    """What the readers of text have in common: whole lines, and how far they have come."""
+    """Reads whole lines, and knows how far it has come: what the readers of text have in common.
+
+    Attributes:
+        passed: Rows that have gone by.
+    """
+
+    source: RowSource
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._lines = Lines(stream, name)
-        self._name = name
-        self._chunks = self._lines.chunks()
-        self._count = 0
+        self._stream, self._name = stream, name
+        self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
+        self._size, self._descriptor = _kind(stream)
+        self._chunks = self._lines()
+        self._held: list[tuple[int, str]] = []  # lines that were read to know the columns
         self._first = 1  # the line that what is read next begins on
+        self.passed = 0
+
+    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
+        """The rows; a chunk is a block.
+
+        Args:
+            wanted: The columns to read as numbers.
+            keep: Whether to keep the cells of all columns.
+            most: Rows of a block; here a chunk decides.
+            first: The first row that is needed; here those before it are read too.
+        """
+        del most, first
+        for text in self._texts():
+            if text:
+                yield from self._blocks(text, wanted, keep=keep)
+            else:
+                yield Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
 
     def starts(self, every: int) -> Iterator[Start]:
         """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
@@ -64,24 +80,36 @@ class TextRows:
         for text in self._texts():
             if text:
                 self._pass(text)
-            found = Start(self._count, self._lines.whole, self._first + text.count("\n"))
+            found = Start(self.passed, self._whole, self._first + text.count("\n"))
             if self._is_between_rows() and found.byte - last >= every:
                 last = found.byte
                 yield found
-        yield Start(self._count, self._lines.whole, 0)
+        yield Start(self.passed, self._whole, 0)
 
     def seek(self, start: Start) -> None:
-        """Go on from a row."""
-        self._count = start.rows
-        self._chunks = self._lines.chunks_from(start.byte, start.line)
+        """Go on from a row; the columns are known already."""
+        self._stream.seek(start.byte)
+        self._position = self._whole = start.byte
+        self._held, self.passed, self._chunks = [], start.rows, self._lines(start.line)
 
-    def _texts(self) -> Iterator[str]:
-        """The texts that are read at once, of whole rows; none while a pipe waits."""
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes that have been read, and that there are."""
+        return self._position, self._size
+
+    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
+        """The rows of a text that begins and ends with one."""
         raise NotImplementedError
 
     def _pass(self, text: str) -> None:
-        """Count the rows of a text."""
-        raise NotImplementedError
+        """Count the rows of such a text."""
+        for _ in self._blocks(text, [], keep=False):
+            pass
+
+    def _goes_on(self, text: str) -> bool:
+        """Tell whether the last row of a text may go on in the next chunk."""
+        del text
+        return False
 
     def _is_between_rows(self) -> bool:
         """Tell whether a row may begin here: no blank rows wait to be told from those at the end."""
@@ -89,46 +117,25 @@ class TextRows:
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
         """The places of the next rows, from 1."""
-        first, self._count = self._count + 1, self._count + count
+        first, self.passed = self.passed + 1, self.passed + count
         return np.arange(first, first + count)
 
-    @property
-    def progress(self) -> tuple[int, int | None]:
-        """Bytes that have been read, and that there are."""
-        return self._lines.position, self._lines.size
+    def _texts(self) -> Iterator[str]:
+        """The texts that are read at once, of whole rows; none while a pipe waits."""
+        held = ""
+        for first, text in itertools.chain(self._held, self._chunks):
+            self._held = []
+            if not text:
+                yield ""
+                continue
+            held, self._first = held + text, self._first if held else first
+            if not self._goes_on(held):
+                yield held
+                held = ""
+        if held:
+            yield held
 
-    @property
-    def passed(self) -> int:
-        """Rows that have gone by."""
-        return self._count
-
-
-def named_twice(name: str) -> InputError:
-    """The error for names of columns that are in the rows, and beside them."""
-    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
-
-
-class Lines:
-    """The lines of a stream.
-
-    Attributes:
-        position: Bytes that have been read.
-        whole: Bytes of the lines that have been given out.
-        size: Bytes that there are, where that is known.
-    """
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._stream, self._name = stream, name
-        self.position = self.whole = 0
-        self.size, self._descriptor = _kind(stream)
-
-    def chunks_from(self, byte: int, line: int) -> Iterator[tuple[int, str]]:
-        """The whole lines from a byte on, which is the first of a line."""
-        self._stream.seek(byte)
-        self.position = self.whole = byte
-        return self.chunks(line)
-
-    def chunks(self, number: int = 1) -> Iterator[tuple[int, str]]:
+    def _lines(self, number: int = 1) -> Iterator[tuple[int, str]]:
         r"""Whole lines with `\n` alone at their ends, and the number of the first; none while a pipe waits.
 
         Raises:
@@ -140,7 +147,7 @@ class Lines:
             # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
             if self._waits():
                 yield number, ""
-            data = self.read()
+            data = self._read()
             # Cut at a newline, in bytes: a chunk may end inside of a character.
             cut = data.rfind(b"\n") + 1
             if data and not cut:
@@ -154,28 +161,29 @@ class Lines:
             whole, rest = rest + data[:cut], data[cut:]
             if whole or rest:
                 text = self._text(whole or rest, number)
-                self.whole = self.position - len(rest) * bool(whole)
+                self._whole = self._position - len(rest) * bool(whole)
                 yield number, text
                 number += text.count("\n")
             if not data:
                 return
 
-    def read(self) -> bytes:
+    def _read(self) -> bytes:
         """Some bytes, none at the end.
 
         Raises:
             InputError: The system refuses, as it says.
         """
+        data = more = b""
         try:
-            data = self._stream.read1(CHUNK) if self._descriptor is not None else self._stream.read(CHUNK)  # type: ignore[attr-defined]
-            while data and len(data) < CHUNK and self._descriptor is not None and not self._waits():
-                more = self._stream.read1(CHUNK - len(data))  # type: ignore[attr-defined]
-                if not more:
+            while not data or (more and len(data) < CHUNK and self._descriptor is not None and not self._waits()):
+                # A pipe gives what it has, and no more is waited for.
+                read = self._stream.read if self._descriptor is None else self._stream.read1  # type: ignore[attr-defined]
+                data += (more := read(CHUNK - len(data)))
+                if not data:
                     break
-                data += more
         except OSError as error:
             raise unreadable(self._name, error) from None
-        self.position += len(data)
+        self._position += len(data)
         return bytes(data)
 
     def _waits(self) -> bool:
@@ -192,17 +200,21 @@ class Lines:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def named_twice(name: str) -> InputError:
+    """The error for names of columns that are in the rows, and beside them."""
+    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
+
+
 def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
     """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
     try:
-        descriptor = stream.fileno()
-        found = os.fstat(descriptor)
+        found = os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError):
         return None, None
     if stat.S_ISREG(found.st_mode):
         return found.st_size, None
     waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"
-    return None, descriptor if waits else None
+    return None, stream.fileno() if waits else None
 
 
 # -- rows of cells
@@ -226,79 +238,30 @@ class Delimited(TextRows):
         self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
     ) -> None:
         super().__init__(stream, name)
-        self._variables, self._given = variables, columns
         self._separator = "\t" if form == "tsv" else ","
-        self._text = ""
-        self._header: list[str] = self._names(form)
+        self._header = self._names(form, variables, columns)
         self._rows = RowsOfCells(self._separator, has_names=True)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows.
-
-        Args:
-            wanted: The columns to read as numbers.
-            keep: Whether to keep the cells of all columns.
-            most: Rows of a block; here a chunk decides.
-            first: The first row that is needed; some before it are counted and not read.
-        """
-        del most
-        usecols = [self._header.index(name) for name in wanted]
-        for text in self._texts():
-            count = self._rows_at_a_glance(text) if self._count + 1 < first else None
-            if not text:
-                yield Block(np.arange(0), {name: np.empty(0) for name in wanted}, {})
-            elif count is not None and self._count + count < first:
-                self._count += count
-            else:
-                yield from self._blocks(text, wanted, usecols, keep=keep)
-
-    def seek(self, start: Start) -> None:
-        """Go on from a row; the names of the columns are read already."""
-        self._text = ""
-        super().seek(start)
-
-    def _texts(self) -> Iterator[str]:
-        held = ""
-        for first, text in itertools.chain([(self._first, self._text)] if self._text else [], self._chunks):
-            self._text = ""
-            if not text:
-                yield ""
-                continue
-            held, self._first = held + text, self._first if held else first
-            if held.count('"') % 2 and len(held) < _LONGEST_RECORD:
-                continue  # a quote may go on in the next chunk
-            yield held
-            held = ""
-        if held:
-            yield held
-
-    def _pass(self, text: str) -> None:
-        count = self._rows_at_a_glance(text)
-        if count is not None:
-            self._count += count
-            return
-        for _ in self._exact(text.removesuffix("\n").split("\n"), [], [], keep=False):
-            pass  # which counts them
+    def _goes_on(self, text: str) -> bool:
+        return text.count('"') % 2 == 1 and len(text) < _LONGEST_RECORD
 
     def _is_between_rows(self) -> bool:
         return not self._rows.blanks
 
-    def _rows_at_a_glance(self, text: str) -> int | None:
-        """How many rows a text has, if each of its lines is one."""
-        if '"' in text or self._rows.blanks:
-            return None
-        lines = text.removesuffix("\n").split("\n")
-        return len(lines) if all(line.replace(self._separator, "").strip() for line in lines) else None
+    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
+        lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]
+        is_plain = '"' not in text and not self._rows.blanks
+        block = self._fast(lines, wanted, usecols, keep=keep) if is_plain else None
+        if block is not None:
+            yield block
+            return
+        rows = self._rows.of(lines, range(self._first, self._first + len(lines)))
+        while part := list(itertools.islice(rows, _MOST_ROWS)):
+            yield self._exact(part, wanted, usecols, keep=keep)
 
-    def _blocks(self, text: str, wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
-        """The rows of whole lines, the first of which has been counted."""
-        lines = text.removesuffix("\n").split("\n")
-        block = self._fast(text, lines, wanted, usecols, keep=keep)
-        yield from [block] if block else self._exact(lines, wanted, usecols, keep=keep)
-
-    def _names(self, form: str) -> list[str]:
+    def _names(self, form: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:
         """What the first row that is not blank says, or what is said of it; the rest of the chunk is for later."""
         for first, text in self._chunks:
             lines = text.split("\n")
@@ -313,117 +276,83 @@ class Delimited(TextRows):
                 message = f"line {first + blank} of {self._name} is not a row of names: {reason}"
                 raise InputError(message, hint="the first row names the columns")
             names = [cell.strip() for cell in cells]
-            given = self._unwritten(names, lines[blank])
+            given = self._unwritten(names, lines[blank], variables, columns)
             below = blank if given else blank + next(rows, (len(lines) - blank,))[0]
-            self._first, self._text = first + below, "\n".join(lines[below:])
+            rest = "\n".join(lines[below:])
+            self._held = [(first + below, rest)] if rest else []
             return given or names
         raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
 
-    def _unwritten(self, cells: list[str], line: str) -> list[str]:
+    def _unwritten(self, cells: list[str], line: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:
         """The names of columns that the text does not name; none if the first row is their names.
 
         Raises:
             InputError: There are names twice, or none.
         """
-        if self._given:
-            if cells == list(self._given):
+        if columns:
+            if cells == list(columns):
                 raise named_twice(self._name)
-            return list(self._given)
+            return list(columns)
         if not all(map(is_number, cells)):
             return []
-        if len(cells) == len(self._variables) == 1:
-            return list(self._variables)
-        fits = len(cells) == len(self._variables)
-        example = ",".join(self._variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
+        if len(cells) == len(variables) == 1:
+            return list(variables)
+        fits = len(cells) == len(variables)
+        example = ",".join(variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
         raise InputError(
             f"{self._name} has no row of names: its first row is {shown(line)}",
             hint=f"name the columns by --columns {example}, or in the first row",
         )
 
-    # -- a chunk at once
-
-    def _fast(
-        self, text: str, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool
-    ) -> Block | None:
-        """The block, if every row of it is in order."""
-        if '"' in text or self._rows.blanks or text.isspace():
-            return None
+    def _fast(self, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
+        """The block of lines without quotes, if every one of them is a row that is in order."""
         count, width = len(lines), len(self._header)
-        if not _is_regular(text, self._separator, width, count):
+        if {line.count(self._separator) for line in lines} != {width - 1} or not all(map(str.strip, lines)):
             return None
+        table: Array = np.empty((count, 0))
         try:
-            table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
+            if wanted:
+                table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
         except (ValueError, IndexError):
             return None
         # A number beyond the range is infinite here, and is refused where every cell is looked at.
         if len(table) != count or np.isinf(table).any():
             return None
-        columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
-        kept = self._kept([self._cells(line) for line in lines], keep=True) if keep else {}
-        return Block(self._numbered(count), columns, kept, lines=np.arange(self._first, self._first + count))
+        # The csv module leaves out the blanks before a cell.
+        cells = [[cell.lstrip(" ") for cell in line.split(self._separator)] for line in lines] if keep else []
+        numbered = np.arange(self._first, self._first + count)
+        return self._block(table, cells, numbered, wanted, keep=keep)
 
-    def _cells(self, line: str) -> list[str]:
-        """The cells of a line without quotes, and without the blanks before them, as the csv module reads them."""
-        cells = line.split(self._separator)
-        return [cell.lstrip(" ") for cell in cells] if " " in line else cells
-
-    # -- row by row
-
-    def _exact(self, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Iterator[Block]:
-        """The rows, with what is wrong in them."""
-        rows: list[_Row] = []
+    def _exact(
+        self, rows: list[tuple[int, list[str], str]], wanted: Sequence[str], usecols: list[int], *, keep: bool
+    ) -> Block:
+        """The block of some rows, with what is wrong in them."""
         width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
-        for line, cells, reason in self._rows.of(lines, range(self._first, self._first + len(lines))):
-            if len(rows) >= _MOST_ROWS:
-                yield self._block(rows, wanted, keep=keep)
-                rows = []
+        table: list[list[float]] = []
+        faults: list[Fault] = []
+        for index, (line, cells, reason) in enumerate(rows):
             found = None if reason else numbers_of(cells, usecols, width)
-            fault = None
             if found is None:
                 what, hint = fault_of(cells, reason, columns, width, self._separator)
-                fault = Fault(len(rows), f"{self._row(rows, line)}{what}", hint)
-            rows.append(_Row(line, cells, found, fault))
-        yield self._block(rows, wanted, keep=keep)
+                called = row_called(self.passed + index + 1, line)
+                faults.append(Fault(index, f"{called} of {self._name}{what}", hint))
+            table.append(found or [np.nan] * len(wanted))
+        # The cells that a broken row has not are empty.
+        kept = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in rows] if keep else []
+        numbers = np.array(table, np.float64).reshape(len(rows), len(wanted))
+        return self._block(numbers, kept, np.array([row[0] for row in rows]), wanted, faults, keep=keep)
 
-    def _row(self, before: Sequence[_Row], line: int) -> str:
-        """What messages call the row behind those of a block that is not yet whole."""
-        return f"{row_called(self._count + len(before) + 1, line)} of {self._name}"
-
-    def _block(self, rows: list[_Row], wanted: Sequence[str], *, keep: bool) -> Block:
-        missing = [np.nan] * len(wanted)
-        table = np.array([row.values or missing for row in rows], dtype=np.float64).reshape(len(rows), len(wanted)).T
-        columns = dict(zip(wanted, np.ascontiguousarray(table), strict=True))
-        faults = tuple(row.fault for row in rows if row.fault is not None)
-        kept = self._kept([row.cells for row in rows], keep=keep)
-        lines = np.array([row.line for row in rows], int)
-        return Block(self._numbered(len(rows)), columns, kept, faults, lines)
-
-    def _kept(self, rows: list[list[str]], *, keep: bool) -> dict[str, Cells]:
-        """The cells by column; those that a broken row has not are empty."""
-        if not keep:
-            return {}
-        width = len(self._header)
-        full = [row if len(row) == width else [*row[:width], *[""] * (width - len(row))] for row in rows]
-        columns = map(list, zip(*full, strict=True)) if full else itertools.repeat([], width)
-        return dict(zip(self._header, columns, strict=True))
-
-
-class _Row(NamedTuple):
-    """A row that was looked at on its own, with the fault that it has in place of values."""
-
-    line: int
-    cells: list[str]
-    values: list[float] | None
-    fault: Fault | None
-
-
-def _is_regular(text: str, separator: str, width: int, count: int) -> bool:
-    """Whether every line has as many separators, and none is blank."""
-    data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
-    marks = data[(data == ord("\n")) | (data == ord(separator))]
-    if not text.endswith("\n"):
-        marks = np.append(marks, np.uint8(ord("\n")))
-    if len(marks) != count * width:
-        return False
-    table: Array = marks.reshape(count, width)
-    return bool((table[:, -1] == ord("\n")).all() and (table[:, :-1] == ord(separator)).all())
+    def _block(
+        self,
+        table: Array,
+        cells: list[list[str]],
+        lines: npt.NDArray[Any],
+        wanted: Sequence[str],
+        faults: Sequence[Fault] = (),
+        *,
+        keep: bool,
+    ) -> Block:
+        columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
+        kept = map(list, zip(*cells, strict=True)) if keep else ()
+        named = dict(zip(self._header if keep else (), kept, strict=True))
+        return Block(self._numbered(len(lines)), columns, named, tuple(faults), lines)

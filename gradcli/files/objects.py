@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError
-from gradcli.files.decoding import NOT_FINITE, Array, array_of, shown
-from gradcli.files.delimited import Start, TextRows
+from gradcli.files.decoding import Array, array_of, shown
+from gradcli.files.delimited import TextRows
 from gradcli.results import Block, Cells, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
@@ -31,38 +29,10 @@ class Objects(TextRows):
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
-        self._held: list[tuple[int, str]] = []
         self.source = RowSource(name, self._columns())
 
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows; a chunk is a block.
-
-        Args:
-            wanted: The columns to read as numbers.
-            keep: Whether to keep all columns.
-            most: Rows of a block; here a chunk decides.
-            first: The first row that is needed; some before it are counted and not read.
-        """
-        del most
-        for text in self._texts():
-            lines = [(number, line) for number, line in enumerate(text.split("\n"), self._first) if line.strip()]
-            if lines and self._count + len(lines) < first:
-                self._count += len(lines)
-            elif lines or not text:
-                yield self._block(lines, wanted, keep=keep)
-
-    def seek(self, start: Start) -> None:
-        """Go on from a row, whose columns are those of the first."""
-        self._held = []
-        super().seek(start)
-
-    def _texts(self) -> Iterator[str]:
-        for first, text in itertools.chain(self._held, self._chunks):
-            self._first, self._held = first, []
-            yield text
-
     def _pass(self, text: str) -> None:
-        self._count += sum(map(bool, map(str.strip, text.split("\n"))))
+        self.passed += sum(map(bool, map(str.strip, text.split("\n"))))
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
@@ -97,11 +67,16 @@ class Objects(TextRows):
         except GradcliError:
             return ()
 
+    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), self._first) if line.strip()]
+        if lines:
+            yield self._block(lines, wanted, keep=keep)
+
     def _block(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
         """The rows of some lines, with what is wrong in them."""
         rows: list[dict[str, Any]] = []
         faults: dict[int, Fault] = {}
-        where = [f"{row_called(self._count + n, number)} of {self._name}" for n, (number, _) in enumerate(lines, 1)]
+        where = [f"{row_called(self.passed + n, number)} of {self._name}" for n, (number, _) in enumerate(lines, 1)]
         for index, (_, line) in enumerate(lines):
             try:
                 rows.append(self._row(line, where[index], keep=keep))
@@ -187,19 +162,8 @@ def _object(line: str) -> dict[str, Any] | None:
 
 def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:
     """An array of all rows; None if one of them is no array of numbers of this shape, or beyond their range."""
-    level = values
-    for size in shape:
-        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
-            return None
-        level = list(itertools.chain.from_iterable(level))
-    kinds = set(map(type, level))
-    if not kinds <= {float, int, str}:
-        return None
-    words = {item for item in level if type(item) is str} if str in kinds else set()
-    if not words <= NOT_FINITE.keys() or math.inf in level or -math.inf in level:
-        return None
     try:
-        array = np.array([NOT_FINITE.get(item, item) for item in level] if words else level, dtype=np.float64)
-    except OverflowError:
+        found = array_of(values, "")
+    except GradcliError:
         return None
-    return array.reshape(len(values), *shape)
+    return found if found.shape == (len(values), *shape) else None

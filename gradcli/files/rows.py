@@ -20,12 +20,15 @@ from gradcli.files.binary import SCALE, mapped, members_of, opened_archive, requ
 from gradcli.files.columnar import FORMATS as COLUMNAR, ArrowRows
 from gradcli.files.compression import Decompressed
 from gradcli.files.csv_tables import is_number, number
-from gradcli.files.decoding import shown
-from gradcli.files.delimited import Delimited, Start, TextRows, named_twice
+from gradcli.files.decoding import Start, shown
+from gradcli.files.delimited import Delimited, TextRows, named_twice
 from gradcli.files.objects import Objects
 from gradcli.files.reader import Files
 from gradcli.files.several import PointsFile, listed, suffixes
 from gradcli.results import Array, Block, Cells, Fault, RowSource
+
+ROWS = 2**20
+"""Rows of a piece of arrays."""
 
 TEXT = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
@@ -37,15 +40,16 @@ class Rows(Protocol):
     """Reads a table block by block, so that it need not fit in memory."""
 
     source: RowSource
+    passed: int
+    """Rows that have gone by."""
 
     @property
     def progress(self) -> tuple[int, int | None]:
         """How far it has been read, and how far it goes."""
         ...
 
-    @property
-    def passed(self) -> int:
-        """Rows that have gone by."""
+    def starts(self, every: int) -> Iterator[Start]:
+        """Yield where the table may be cut, in a text about every so many bytes; at last, where it ends."""
         ...
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
@@ -130,7 +134,8 @@ class Points:
             if file.is_stream:
                 raise InputError("standard input is read once, and --part counts rows first", hint="write it to a file")
             with self.opened(file, Files()) as rows:
-                total += count_of(rows)
+                *_, end = rows.starts(2**62)
+                total += end.rows
         return total
 
     @contextmanager
@@ -178,14 +183,6 @@ class Points:
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
-def count_of(rows: Rows) -> int:
-    """How many rows there are; a text is read for it."""
-    if isinstance(rows, TextRows):
-        *_, end = rows.starts(2**62)
-        return end.rows
-    return sum(rows.groups()) if isinstance(rows, ArrowRows) else rows.progress[1] or 0
-
-
 class Joined:
     """The rows of several files that have the same columns, and those that their folders name.
 
@@ -229,8 +226,12 @@ class Joined:
                     yield self._with_keys(block, file, wanted, before, keep=keep)
                 self.passed = before + self._rows.passed
 
+    def starts(self, every: int) -> Iterator[Start]:
+        """Yield where the first file may be cut."""
+        return self._first.starts(every)
+
     def seek(self, start: Start) -> None:
-        """Go on from a row of the first file, which is a text."""
+        """Go on from a row of the first file, if it is a text."""
         if isinstance(self._first, TextRows):
             self._first.seek(start)
 
@@ -402,23 +403,24 @@ class ArrayRows:
 
     Attributes:
         source: Its columns.
+        passed: Rows that have gone by.
     """
 
     def __init__(self, name: str, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self._columns = columns
         self._count = min(map(len, columns.values()), default=0)
-        self._done = 0
+        self.passed = 0
         self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
 
     @property
     def progress(self) -> tuple[int, int | None]:
         """Rows that have been read, and that there are."""
-        return self._done, self._count
+        return self.passed, self._count
 
-    @property
-    def passed(self) -> int:
-        """Rows that have gone by."""
-        return self._done
+    def starts(self, every: int) -> Iterator[Start]:
+        """Yield every `ROWS`-th row."""
+        del every
+        yield from (Start(min(end, self._count)) for end in range(ROWS, self._count + ROWS, ROWS))
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, counted from 1.
@@ -432,7 +434,7 @@ class ArrayRows:
         for name in wanted:
             require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
         for start in range((first - 1) // most * most, self._count, most):
-            self._done = last = min(start + most, self._count)
+            self.passed = last = min(start + most, self._count)
             kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
             columns: dict[str, Array] = {}
             faults: dict[int, Fault] = {}

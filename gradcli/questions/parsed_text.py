@@ -166,7 +166,9 @@ class ParsedText:
         snippet, values = by_name(self._snippet, at)
         return Inquiry(self.expression, snippet, values, wrt, dtype, points_of=points_of)
 
-    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+    def _planned(
+        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
+    ) -> Plan:
         """The variables bound to columns."""
         from gradcli.questions.columns import plan
 

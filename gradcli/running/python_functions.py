@@ -99,7 +99,9 @@ class PythonFunction(Function):
                 values[name] = read_range(text, f"--in {name}")[0]
         return super().check(values, v, **options)
 
-    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+    def _planned(
+        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
+    ) -> Plan:
         """The parameters bound to columns; of their values only the shapes count, so it is recorded at zeros."""
         given = self._by_name(at)
         bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
@@ -230,7 +232,9 @@ class TensorFunction(Function):
             raise self._refused()
         return self._made.inquiry(wrt or (), check=True)
 
-    def _planned(self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None, dtype: Dtype | None) -> Plan:
+    def _planned(
+        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
+    ) -> Plan:
         raise self._refused()
 
     def _refused(self) -> InputError:

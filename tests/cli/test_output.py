@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 from gradcli.cli import BROKEN_PIPE, INTERRUPTED
-from gradcli.cli.app import BUG, app
+from gradcli.cli.app import BUG, application
 from gradcli.cli.output import NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
@@ -51,7 +50,7 @@ QUANTITIES: dict[str, tuple[str, Any]] = {
     "eval": ("value", SIN),
     "explain": ("vjp_x", COS),
 }
-GROUP: Any = typer.main.get_command(app)
+GROUP: Any = application()
 
 
 def test_every_command_with_an_answer_is_here() -> None:
