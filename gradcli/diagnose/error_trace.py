@@ -37,8 +37,8 @@ from gradcli.results import Array, Entry
 MOST_LINES = 1_000
 """Operations of a function that is looked into."""
 
-MOST_VALUES = 1_000_000
-"""Elements of all its lines together."""
+MOST_VALUES = 10_000_000
+"""Elements of all its lines together, and of those of its passes, with the terms of matrix products."""
 
 MOST_ELEMENTS = 20_000
 """Elements that a number is made of: each takes a ball at each precision."""
@@ -102,10 +102,17 @@ class DiagnosisContext:
 
     @cached_property
     def reference(self) -> Reference:
-        """The reference reading of the passes."""
+        """The reference reading of the passes.
+
+        Raises:
+            OverBudgetError: They are too large.
+        """
         passes = self.passes
         shapes = {symbol: passes.inputs[str(symbol)].shape for symbol in passes.program.variables}
-        return Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+        found = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+        if sum(map(math.prod, found.shapes.values())) > MOST_VALUES:
+            raise OverBudgetError
+        return found
 
     @cached_property
     def line_of(self) -> Mapping[Atom, Line]:
@@ -120,6 +127,14 @@ class DiagnosisContext:
     def forward(self) -> tuple[Line, ...]:
         """The lines of the pass forward."""
         return tuple(needed(self.reference.program.lines, self.held(self.passes.value)))
+
+    @cached_property
+    def _forward(self) -> frozenset[Atom]:
+        return frozenset(line.symbol for line in self.forward)
+
+    def is_forward(self, line: Line) -> bool:
+        """Whether a line is of the pass forward."""
+        return line.symbol in self._forward
 
     @cached_property
     def whole(self) -> Mapping[Span, Line]:
@@ -249,7 +264,10 @@ class ErrorTrace:
         return Error.of(self.number(place), self.truth.values[place[0]][place[1]])
 
     def number(self, place: Place) -> float:
-        """Torch's number for it."""
+        """Torch's number for it: that of the entry, which kernels may come by in another order than their recording."""
+        known = self.entry.torch
+        if place == self.start and known is not None and math.isfinite(known):
+            return known
         return float(self.torch[place[0]].flatten()[place[1]])
 
     def sources(self, place: Place) -> list[Place]:
@@ -275,8 +293,8 @@ class ErrorTrace:
         """By what a line multiplies what flows back, in torch, and whether that is 0; None of the way forward."""
         from gradcli.autodiff.run import Tensor, apply, calls_in
 
-        line, flowing = self.context.line_of[place[0]], self.context.flowing
-        if line.call.op.kind is not Kind.ELEMENTWISE or line in self.context.forward:
+        line, flowing = self.context.line_of.get(place[0]), self.context.flowing
+        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or self.context.is_forward(line):
             return None
         if flowing.isdisjoint(line.call.operands):
             return self.number(place), False
