@@ -124,22 +124,15 @@ class DiagnosisContext:
         return self.reference.renamed.get(atom, atom)
 
     @cached_property
-    def forward(self) -> tuple[Line, ...]:
-        """The lines of the pass forward."""
-        return tuple(needed(self.reference.program.lines, self.held(self.passes.value)))
-
-    @cached_property
-    def _forward(self) -> frozenset[Atom]:
-        return frozenset(line.symbol for line in self.forward)
-
-    def is_forward(self, line: Line) -> bool:
-        """Whether a line is of the pass forward."""
-        return line.symbol in self._forward
+    def forward(self) -> dict[Atom, Line]:
+        """The lines of the pass forward by their symbols, in order."""
+        lines = needed(self.reference.program.lines, self.held(self.passes.value))
+        return {line.symbol: line for line in lines}
 
     @cached_property
     def whole(self) -> Mapping[Span, Line]:
         """The lines that hold the values of operations of the text, by their places; others are inside of these."""
-        return {line.span: line for line in self.forward}
+        return {line.span: line for line in self.forward.values()}
 
     @cached_property
     def flowing(self) -> frozenset[Atom]:
@@ -294,7 +287,7 @@ class ErrorTrace:
         from gradcli.autodiff.run import Tensor, apply, calls_in
 
         line, flowing = self.context.line_of.get(place[0]), self.context.flowing
-        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or self.context.is_forward(line):
+        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.symbol in self.context.forward:
             return None
         if flowing.isdisjoint(line.call.operands):
             return self.number(place), False
@@ -311,7 +304,7 @@ class ErrorTrace:
         output = self.context.held(self.passes.value)
         found: dict[Atom, dict[int, tuple[Line, int] | None]] = {}
         found[output] = dict.fromkeys(range(self.torch[output].numel()))
-        for line in reversed(self.context.forward):
+        for line in reversed(self.context.forward.values()):
             elements = np.array(sorted(found.get(line.symbol, ())), dtype=np.int64)
             for k, position, source in self.context.reference.footprint.parts(line, elements):
                 operand, refuses = line.call.operands[k], self._refuses(line, k)

@@ -217,8 +217,9 @@ def _where(trace: ErrorTrace, line: Line, before: str) -> str:
     shown = trace.context.excerpt(line.symbol)
     if trace.context.is_whole(line.symbol):
         return f"{before}{shown}"
-    is_forward = trace.context.is_forward(line)
-    return f"{before.removesuffix('in ')}inside of {shown}" if is_forward else f"{before}the derivative through {shown}"
+    if line.symbol in trace.context.forward:
+        return f"{before.removesuffix('in ')}inside of {shown}"
+    return f"{before}the derivative through {shown}"
 
 
 def _cancel(largest: Ball, error: Error) -> str:
