@@ -31,10 +31,9 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import Reference
+from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction
 from gradcli.results import SEVERITY, Array, Entry, Rewrite, Verdict
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))
@@ -49,8 +48,8 @@ SEED = 0
 MOST_COMPARED = 8
 """Elements of y, and of the variables, that are looked at."""
 
-FIRST_BITS, LAST_BITS = 128, 2_048
-"""Precision starts at the first and is quadrupled until the balls are tight, at most to the last."""
+BITS = (128, 512, 2_048)
+"""Precisions, one after the other until the balls are tight."""
 
 TIGHT_BITS = 40
 """Relative bits of a ball that is known well enough for a comparison to say something."""
@@ -126,19 +125,18 @@ def _compared(first: Point, second: Point) -> int | None:
     directions = [
         (symbol, int(j)) for symbol in first.program.variables for j in _some(first.inputs[str(symbol)].size, generator)
     ]
-    bits = FIRST_BITS
-    while True:
-        try:
-            ours, theirs = (_numbers(point, directions, rows, bits) for point in (first, second))
-        except OverBudgetError:
-            return 0
-        with precision(bits):
-            found = [_agree(ours.get(k, arb(0)), theirs.get(k, arb(0)), bits) for k in ours.keys() | theirs.keys()]
-        if "different" in found:
-            return None
-        if "unknown" not in found or bits >= LAST_BITS:
-            return found.count("same")
-        bits *= 4
+    found: list[str] = []
+    try:
+        plans = [Reference(one.program, one.shapes, one.inputs).plan(directions, rows) for one in (first, second)]
+        for bits in BITS:
+            ours, theirs = (_numbers(plan, bits) for plan in plans)
+            with precision(bits):
+                found = [_agree(ours.get(k, arb(0)), theirs.get(k, arb(0)), bits) for k in ours.keys() | theirs.keys()]
+            if "different" in found or "unknown" not in found:
+                break
+    except OverBudgetError:
+        return 0
+    return None if "different" in found else found.count("same")
 
 
 def _some(size: int, generator: np.random.Generator) -> Flat:
@@ -148,10 +146,9 @@ def _some(size: int, generator: np.random.Generator) -> Flat:
     return np.unique(generator.choice(size, MOST_COMPARED, replace=False))
 
 
-def _numbers(point: Point, directions: list[Direction], rows: Flat, bits: int) -> _Numbers:
+def _numbers(plan: Plan, bits: int) -> _Numbers:
     """Values, as direction -1, and derivatives at some rows of y."""
-    reference = Reference(point.program, point.shapes, point.inputs)
-    found = reference.plan(directions, rows).run(bits)
+    found = plan.run(bits)
     return {**found.columns, **{(-1, row): value for row, value in found.values.items()}}
 
 
@@ -170,7 +167,7 @@ def _is_tight(ball: Ball, bits: int) -> bool:
     """Whether a ball is known relatively, or is that of a 0 which only more and more bits show."""
     if ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT_BITS:
         return True
-    return bits > FIRST_BITS and bool(ball.rad() < arb(2) ** (-bits // 2))
+    return bits > BITS[0] and bool(ball.rad() < arb(2) ** (-bits // 2))
 
 
 FEW_VALUES = 500

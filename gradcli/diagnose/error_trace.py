@@ -37,8 +37,8 @@ from gradcli.results import Array, Entry
 MOST_LINES = 1_000
 """Operations of a function that is looked into."""
 
-MOST_VALUES = 1_000_000
-"""Elements of all its lines together."""
+MOST_VALUES = 10_000_000
+"""Elements of all its lines together, and of those of its passes, with the terms of matrix products."""
 
 MOST_ELEMENTS = 20_000
 """Elements that a number is made of: each takes a ball at each precision."""
@@ -102,10 +102,17 @@ class DiagnosisContext:
 
     @cached_property
     def reference(self) -> Reference:
-        """The reference reading of the passes."""
+        """The reference reading of the passes.
+
+        Raises:
+            OverBudgetError: They are too large.
+        """
         passes = self.passes
         shapes = {symbol: passes.inputs[str(symbol)].shape for symbol in passes.program.variables}
-        return Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+        found = Reference(passes.program, infer(passes.program, shapes, bounded=False), passes.inputs)
+        if sum(map(math.prod, found.shapes.values())) > MOST_VALUES:
+            raise OverBudgetError
+        return found
 
     @cached_property
     def line_of(self) -> Mapping[Atom, Line]:
@@ -117,14 +124,15 @@ class DiagnosisContext:
         return self.reference.renamed.get(atom, atom)
 
     @cached_property
-    def forward(self) -> tuple[Line, ...]:
-        """The lines of the pass forward."""
-        return tuple(needed(self.reference.program.lines, self.held(self.passes.value)))
+    def forward(self) -> dict[Atom, Line]:
+        """The lines of the pass forward by their symbols, in order."""
+        lines = needed(self.reference.program.lines, self.held(self.passes.value))
+        return {line.symbol: line for line in lines}
 
     @cached_property
     def whole(self) -> Mapping[Span, Line]:
         """The lines that hold the values of operations of the text, by their places; others are inside of these."""
-        return {line.span: line for line in self.forward}
+        return {line.span: line for line in self.forward.values()}
 
     @cached_property
     def flowing(self) -> frozenset[Atom]:
@@ -249,7 +257,10 @@ class ErrorTrace:
         return Error.of(self.number(place), self.truth.values[place[0]][place[1]])
 
     def number(self, place: Place) -> float:
-        """Torch's number for it."""
+        """Torch's number for it: that of the entry, which kernels may come by in another order than their recording."""
+        known = self.entry.torch
+        if place == self.start and known is not None and math.isfinite(known):
+            return known
         return float(self.torch[place[0]].flatten()[place[1]])
 
     def sources(self, place: Place) -> list[Place]:
@@ -275,8 +286,8 @@ class ErrorTrace:
         """By what a line multiplies what flows back, in torch, and whether that is 0; None of the way forward."""
         from gradcli.autodiff.run import Tensor, apply, calls_in
 
-        line, flowing = self.context.line_of[place[0]], self.context.flowing
-        if line.call.op.kind is not Kind.ELEMENTWISE or line in self.context.forward:
+        line, flowing = self.context.line_of.get(place[0]), self.context.flowing
+        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.symbol in self.context.forward:
             return None
         if flowing.isdisjoint(line.call.operands):
             return self.number(place), False
@@ -293,7 +304,7 @@ class ErrorTrace:
         output = self.context.held(self.passes.value)
         found: dict[Atom, dict[int, tuple[Line, int] | None]] = {}
         found[output] = dict.fromkeys(range(self.torch[output].numel()))
-        for line in reversed(self.context.forward):
+        for line in reversed(self.context.forward.values()):
             elements = np.array(sorted(found.get(line.symbol, ())), dtype=np.int64)
             for k, position, source in self.context.reference.footprint.parts(line, elements):
                 operand, refuses = line.call.operands[k], self._refuses(line, k)

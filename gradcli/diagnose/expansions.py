@@ -172,14 +172,9 @@ def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
 
     def write(writer: Writer) -> Atom:
         near = f"abs(u) < {series.radius}"
-        inside = {u: writer.fill(f"z = where({near}, {series.radius}, u)", {"u": u})}
-        moved = set(inside)
-        for line in form.program.lines:
-            if not moved.isdisjoint(line.call.operands):
-                moved.add(line.symbol)
-                inside[line.symbol] = writer.emit(line.call, {**writer.values, **inside})
-            if line.symbol == atom:
-                break
+        inside = {**writer.values, u: writer.fill(f"z = where({near}, {series.radius}, u)", {"u": u})}
+        own = {line.symbol for line in needed(form.program.lines, u)}
+        writer.copy([line for line in needed(form.program.lines, atom) if line.symbol not in own], inside)
         small = writer.fill(series.text, {"u": u})
         return writer.fill(f"where({near}, s, w)", {"u": u, "s": small, "w": inside[atom]})
 

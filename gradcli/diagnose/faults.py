@@ -23,6 +23,9 @@ ROUNDINGS = 64.0
 SHRINKS = 4.0
 """How many times as large as what is left terms must be to be said to cancel."""
 
+MOST_TERMS = 50
+"""Elements whose part in a number is looked for, the largest of all."""
+
 MOST_DIGITS = 10**6
 """Exponents beyond this are not written out."""
 
@@ -91,26 +94,24 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Fault | None:
 
 def of_branch(trace: ErrorTrace, place: Place) -> Fault | None:
     """An operation that is not finite, or whose slope is not, in a branch that is not taken; None if it is taken."""
-    line, error, slope = trace.context.line_of.get(place[0]), trace.value(place), trace.slope(place)
+    line, error = trace.context.line_of.get(place[0]), trace.value(place)
     whole = None if line is None else trace.context.whole.get(line.span)
     if line is None or whole is None:
         return None
-    shown, elements = trace.context.excerpt(line.symbol), trace.refusals.get(whole.symbol, {})
-    if line.symbol in trace.refusals:
-        refusal = trace.refusals[line.symbol].get(place[1])
-    elif trace.torch[whole.symbol].shape == trace.torch[line.symbol].shape:
-        refusal = elements.get(place[1])
-    else:
-        refusal = next(iter(elements.values()), None)
-    if refusal is None:
+    own = line if line.symbol in trace.refusals else whole
+    elements = trace.refusals.get(own.symbol, {})
+    is_alike = trace.torch[own.symbol].shape == trace.torch[line.symbol].shape
+    refusals = [elements.get(place[1])] if is_alike else list(elements.values())
+    if not refusals or refusals[0] is None or None in refusals:
         return None
+    shown, slope = trace.context.excerpt(line.symbol), trace.slope(place)
     if slope is not None:
         effect = f"has the slope {said(slope[0])} here, and 0 times that is nan"
     else:
-        fault = isinstance(error.truth, Undefined) or _outside(trace, line, shown, error.truth)
-        is_large = isinstance(fault, Fault) and fault.kind == "overflow"
+        fault = None if isinstance(error.truth, Undefined) else _outside(trace, line, shown, error.truth)
+        is_large = fault is not None and fault.kind == "overflow"
         effect = ("overflows" if is_large else f"is {said(error.number)}") + " here, and 0 times its slope is nan"
-    return Fault("branch", line.span, f"{_refused(trace, *refusal, shown)} {effect}")
+    return Fault("branch", line.span, f"{_refused(trace, *refusals[0], shown)} {effect}")
 
 
 def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:
@@ -143,16 +144,19 @@ def _partial_product(trace: ErrorTrace, line: Line, place: Place) -> Fault | Non
     """A product of some of the factors of a product that is outside of the range."""
     if not line.call.op.is_nonlinear_fold or line.call.op.is_extreme:
         return None
-    factors, what = _sizes(trace, place), f"a product of factors of {trace.context.excerpt(line.symbol)}"
+    factors = [magnitude(trace.value(source).truth) for source in trace.sources(place)]
+    what = f"a product of factors of {trace.context.excerpt(line.symbol)}"
     parts = ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1])
     return next(filter(None, (_outside(trace, line, what, math.prod(some, start=arb(1))) for some in parts)), None)
 
 
 def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault | None:
     """Terms, constant ones too, that leave little of each other."""
+    if not line.call.op.adds_terms:
+        return None
     constants = [abs(arb(float(a))) for a in line.call.operands if a.is_Rational or a.is_Float]
-    largest = max([*_sizes(trace, place), *constants], default=arb(0))
-    if not line.call.op.adds_terms or not largest > SHRINKS * magnitude(error.truth):
+    largest = max([*_terms(trace, place).values(), *constants], default=arb(0))
+    if not largest > SHRINKS * magnitude(error.truth):
         return None
     names = dict.fromkeys(trace.context.excerpt(a) for a in line.call.operands if a in trace.context.flowing)
     if trace.context.is_whole(line.symbol):
@@ -168,13 +172,9 @@ def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fau
     """An argument whose rounding matters too much; an input is exact."""
     if line.call.op.kind is not OpKind.ELEMENTWISE:
         return None
-    unit, terms = float(trace.context.info.eps) / 2, list[tuple[Ball, Place]]()
-    for source in trace.sources(place):
-        truth = trace.value(source).truth
-        if not isinstance(truth, Undefined):
-            terms.append((trace.moved(place, source, truth * (1 + arb(unit))) / unit, source))
-    largest, source = max(terms, key=lambda pair: pair[0], default=(arb(0), place))
-    explained = sum((size for size, _ in terms), arb(0)) * unit * ROUNDINGS
+    terms = _terms(trace, place)
+    source = max(terms, key=terms.__getitem__, default=place)
+    largest, explained = terms.get(source, arb(0)), sum(terms.values(), arb(0)) * _unit(trace) * ROUNDINGS
     is_explained = error.absolute is not None and explained >= error.absolute and largest > magnitude(error.truth)
     if not is_explained or not trace.context.is_whole(source[0]):
         return None
@@ -187,8 +187,17 @@ def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fau
     return Fault("ill-conditioned", line.span, note)
 
 
-def _sizes(trace: ErrorTrace, place: Place) -> list[Ball]:
-    return [magnitude(trace.value(source).truth) for source in trace.sources(place)]
+def _terms(trace: ErrorTrace, place: Place) -> dict[Place, Ball]:
+    """What the largest of the elements that one is made of add to it, to first order."""
+    truths = {source: trace.value(source).truth for source in trace.sources(place)}
+    known = {source: truth for source, truth in truths.items() if not isinstance(truth, Undefined)}
+    largest = sorted(known, key=lambda source: magnitude(known[source]), reverse=True)[:MOST_TERMS]
+    grown = {source: known[source] * (1 + arb(_unit(trace))) for source in largest}
+    return {source: trace.moved(place, source, truth) / _unit(trace) for source, truth in grown.items()}
+
+
+def _unit(trace: ErrorTrace) -> float:
+    return float(trace.context.info.eps) / 2
 
 
 # -- words
@@ -208,8 +217,9 @@ def _where(trace: ErrorTrace, line: Line, before: str) -> str:
     shown = trace.context.excerpt(line.symbol)
     if trace.context.is_whole(line.symbol):
         return f"{before}{shown}"
-    is_forward = line in trace.context.forward
-    return f"{before.removesuffix('in ')}inside of {shown}" if is_forward else f"{before}the derivative through {shown}"
+    if line.symbol in trace.context.forward:
+        return f"{before.removesuffix('in ')}inside of {shown}"
+    return f"{before}the derivative through {shown}"
 
 
 def _cancel(largest: Ball, error: Error) -> str:

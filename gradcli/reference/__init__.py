@@ -35,7 +35,7 @@ rules, choices                   the local rules: elementwise and in float forma
 spectral                         eigenvalues and exponentials of matrices, and their derivatives
 exact_numbers                    which values are certainly the same number
 footprint                        which element comes from which, and which entries are 0 by that
-duals, running                   tangents and adjoints at the elements that are asked for
+duals, running                   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does
 taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
 array_products                   products of the Hessian on whole arrays

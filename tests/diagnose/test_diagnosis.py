@@ -33,7 +33,7 @@ class EntryIndex:
         symbol = scene.program.output if self.variable is None else sympy.Symbol(self.variable, real=True)
         row = None if self.row < 0 else unravel(self.row, scene.shapes.get(scene.program.output, ()))
         column = None if self.variable is None else unravel(self.column, scene.shapes[symbol])
-        return Entry(self.variable, row, column, verdict, 0.0)
+        return Entry(self.variable, row, column, verdict, math.nan)
 
 
 @dataclass(frozen=True)
@@ -225,6 +225,14 @@ def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> No
         assert text in found.note
         assert found.note.endswith("cancel to 0, and what torch gives is their rounding")
         assert "terms as large as 0." in found.note
+
+
+def test_a_number_that_a_kernel_loses_in_another_order_is_looked_into() -> None:
+    """The number of the entry counts, where torch's calls one by one come by a better one."""
+    scene = _scene("layer_norm(x, (3,))", [1e8 + 0.1, 1e8 + 0.2, 1e8 + 0.5])
+    fault = diagnosis.diagnose(scene, Entry(None, (1,), None, "inaccurate", -0.39216438018845795))
+    assert fault is not None
+    assert "torch gives -0.39216438, the truth is -0.39216437" in fault.note
 
 
 def test_the_products_of_v_matter_and_not_the_rows_apart() -> None:
