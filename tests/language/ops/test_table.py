@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -25,11 +24,6 @@ TRUTHS: list[Mapping[str, object]] = [test_elementwise.ONE, test_elementwise.TWO
 def test_every_row_has_a_truth() -> None:
     """No dead rows, and no truth of a row that is gone."""
     assert {name for table in TRUTHS for name in table} == set(ops.TABLE)
-
-
-def test_no_row_lacks_a_fact() -> None:
-    """Every reading finds what it asks of an operation of this kind."""
-    assert {op.name: _missing_facts(op) for op in ops.ROWS.values() if _missing_facts(op)} == {}
 
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
@@ -76,63 +70,3 @@ def test_names_and_aliases_are_distinct() -> None:
     assert len(names) == len(set(names))
     assert ops.find("ln") is ops.TABLE["log"]
     assert ops.find("nothing") is None
-
-
-NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    Kind.REDUCTION: ("monoid",),
-    Kind.SCAN: ("monoid",),
-    Kind.MOVEMENT: ("keeps_order",),
-    Kind.MATRIX: ("keeps_shape",),
-    Kind.SPECTRAL: ("keeps_shape",),
-}
-
-
-def _missing_facts(op: ops.Op) -> tuple[str, ...]:
-    """The facts that a row of its kind needs and does not have."""
-    wanted = dict.fromkeys([*NEEDED.get(op.kind, ()), *_by_its_fields(op)])
-    return tuple(name for name in wanted if getattr(op, name) in (None, (), ""))
-
-
-def _by_its_fields(op: ops.Op) -> Iterator[str]:
-    if op.conditions and not op.is_condition and op.kind is not Kind.INLINED:
-        yield "branches"
-    if op.is_condition and op.is_primitive:
-        yield "sense"
-    if op.is_step:
-        yield "kinks"
-
-
-@pytest.mark.parametrize(
-    ("name", "forgotten", "nothing"),
-    [
-        ("prod", "monoid", None),
-        ("cumsum", "monoid", None),
-        ("flip", "keeps_order", None),
-        ("det", "keeps_shape", None),
-        ("where", "branches", None),
-        ("masked_fill", "branches", None),
-        ("gt", "sense", ()),
-        ("floor", "kinks", ()),
-    ],
-)
-def test_a_forgotten_fact_is_named(name: str, forgotten: str, nothing: object) -> None:
-    """A row without it is told apart from a whole one."""
-    row = dataclasses.replace(ops.TABLE[name], **{forgotten: nothing})  # type: ignore[arg-type]
-    assert _missing_facts(row) == (forgotten,)
-
-
-def test_the_monoids_are_operations_of_the_table() -> None:
-    """Each folds two by its own operation, which leaves the identity's other operand as it is."""
-    for monoid in ops.Monoid:
-        assert ops.TABLE[monoid.operation].monoid is monoid
-        assert ops.TABLE[monoid.operation].kind is Kind.ELEMENTWISE
-
-
-def test_a_row_names_its_own_operands() -> None:
-    """The condition of a choice, what is taken and what is not; one to guard; as many coefficients as there are."""
-    for op in ops.TABLE.values():
-        if op.branches is not None:
-            assert sorted(dataclasses.astuple(op.branches)) == sorted(op.operands)
-            assert op.branches.condition in op.conditions
-        assert not op.guarded or op.guarded in op.operands
-        assert len(op.coefficients) in (0, len(op.operands))
