@@ -281,7 +281,7 @@ def _require_consistent(answer: Explanation) -> None:
             elif term.factors and term.equation:
                 first, second = term.factors
                 product = first @ second if first.ndim and second.ndim else first * second
-                assert product.tolist() == term.value.tolist()
+                np.testing.assert_allclose(product, term.value, rtol=1e-15, atol=1e-15)
             elif term.local is not None and term.local.ndim == values[term.source].ndim + term.value.ndim:
                 product = np.tensordot(values[term.source], term.local, values[term.source].ndim)
                 np.testing.assert_allclose(product, term.value, rtol=1e-10, atol=1e-12)
