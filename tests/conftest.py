@@ -51,6 +51,20 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there is a worker for each core
 
 
+QUICK = """
+test_house.py cli/test_answers.py cli/test_errors.py crosscheck/test_verdicts.py language/test_grammar.py
+language/test_values.py language/test_snippets.py recording/test_recording.py report/test_screens.py
+""".split()
+"""Of each large room the tests that see most of it: those of `pytest -m quick`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the quick ones."""
+    for item in items:
+        if item.path.as_posix().endswith(tuple(f"tests/{name}" for name in QUICK)):
+            item.add_marker("quick")
+
+
 def pytest_collection_finish() -> None:
     """Take what is imported by now out of what the collector walks through, as it stays to the end."""
     gc.collect()

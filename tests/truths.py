@@ -43,13 +43,9 @@ TRUTHS = [
     Truth("x", {"x": _X}, _X, {"x": _delta(3)}),
     Truth("7", {}, 7.0, {}),
     Truth("0*x + 5", {"x": _X}, [5.0, 5.0, 5.0], {"x": np.zeros((3, 3))}),
-    Truth("-x^3", {"x": 2.0}, -8.0, {"x": -12.0}),
     Truth("2x*(x+1)", {"x": 3.0}, 24.0, {"x": 14.0}),
     Truth("x - x", {"x": _X}, np.zeros(3), {"x": np.zeros((3, 3))}),
     Truth("x/x", {"x": 4.0}, 1.0, {"x": 0.0}),
-    Truth("1/x", {"x": 4.0}, 0.25, {"x": -0.0625}),
-    Truth("x**0", {"x": 0.0}, 1.0, {"x": 0.0}),
-    Truth("x**1.5", {"x": 4.0}, 8.0, {"x": 3.0}),
     # Two variables
     Truth("x*y", {"x": 2.0, "y": 5.0}, 10.0, {"x": 5.0, "y": 2.0}),
     Truth("x**y", {"x": 2.0, "y": 3.0}, 8.0, {"x": 12.0, "y": 8 * np.log(2)}),
@@ -58,15 +54,7 @@ TRUTHS = [
     Truth("sum(w*x**2)", {"w": _W, "x": _X}, (_W * _X**2).sum(), {"w": _X**2, "x": 2 * _W * _X}),
     Truth("mean(x)", {"x": _X}, _X.mean(), {"x": np.full(3, 1 / 3)}),
     Truth("sum(A, dim=1)", {"A": _A}, _A.sum(1), {"A": np.einsum("ij,k->ijk", _delta(2), np.ones(3))}),
-    Truth(
-        "A.sum(0, keepdim=True)",
-        {"A": _A},
-        _A.sum(0, keepdims=True),
-        {"A": np.einsum("jl,k->jkl", _delta(3), np.ones(2))[None]},
-    ),
-    Truth("mean(A, dim=(0, 1))", {"A": _A}, _A.mean(), {"A": np.full((2, 3), 1 / 6)}),
     Truth("x*sum(x)", {"x": _X}, _X * _X.sum(), {"x": _X.sum() * _delta(3) + _X[:, None]}),
-    Truth("sum(x)**2", {"x": _X}, _X.sum() ** 2, {"x": np.full(3, 2 * _X.sum())}),
     Truth("exp(x)/sum(exp(x))", {"x": _X}, _SOFTMAX, {"x": np.diag(_SOFTMAX) - np.outer(_SOFTMAX, _SOFTMAX)}),
     # Contractions
     Truth("A@x", {"A": _A, "x": _X}, _A @ _X, {"A": np.einsum("ij,k->ijk", _delta(2), _X), "x": _A}),
@@ -82,15 +70,11 @@ TRUTHS = [
     # Broadcasting
     Truth("A + x", {"A": _A, "x": _X}, _A + _X, {"x": np.broadcast_to(_delta(3), (2, 3, 3))}),
     Truth("a*x", {"a": 3.0, "x": _X}, 3 * _X, {"a": _X, "x": 3 * _delta(3)}),
-    Truth("a*x", {"a": np.array([3.0]), "x": _X}, 3 * _X, {"a": _X[:, None], "x": 3 * _delta(3)}),
     # Structure
     Truth("x[1:]*x[:-1]", {"x": _X}, _X[1:] * _X[:-1], {"x": [[_X[1], _X[0], 0], [0, _X[2], _X[1]]]}),
     Truth("x[::2].sum()", {"x": np.arange(5.0)}, 6.0, {"x": [1.0, 0.0, 1.0, 0.0, 1.0]}),
     Truth("A[-1, 1:]", {"A": _A}, [-3.0, 4.0], {"A": [[[0, 0, 0], [0, 1, 0]], [[0, 0, 0], [0, 0, 1]]]}),
-    Truth("x[..., None]", {"x": _X}, _X[:, None], {"x": _delta(3)[:, None, :]}),
     Truth("A.T", {"A": _A}, _A.T, {"A": np.einsum("il,jk->ijkl", _delta(3), _delta(2))}),
-    Truth("A.view(3, 2)", {"A": _A}, _A.reshape(3, 2), {"A": np.eye(6).reshape(3, 2, 2, 3)}),
-    Truth("[x.sum(), (x**2).sum()]", {"x": np.arange(4.0)}, [6.0, 14.0], {"x": [[1, 1, 1, 1], [0, 2, 4, 6]]}),
     Truth(
         "[-x**3, 5*x]",
         {"x": np.array([0.0, 1.0, 2.0])},

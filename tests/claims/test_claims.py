@@ -43,7 +43,6 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("x**2", "2*x", {"x": 3}, "gradient"),
     ("tan(x)", "1/cos(x)**2", {"x": 1}, "gradient"),
     ("sin(2*x)", "4*cos(x)**2 - 2", {"x": 1}, "gradient"),
-    ("sigmoid(x)", "sigmoid(x)*(1 - sigmoid(x))", {"x": 2}, "gradient"),
     ("gelu(x)", "(1 + erf(x/sqrt(2)))/2 + x*exp(-x**2/2)/sqrt(2*pi)", {"x": 1}, "gradient"),
     ("sqrt(x)*sqrt(y)", "sqrt(y/x)/2", {"x": 2, "y": 3}, "gradient"),
     ("i1(x)", "i0(x) - i1(x)/x", {"x": 2.5}, "gradient"),
@@ -51,9 +50,7 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("where(x > 0, sqrt(x), 0)", "where(x > 0, 1/(2*sqrt(x)), 0)", {"x": -1}, "gradient"),
     # Kinks, which no claim has to meet
     ("abs(x)", "sign(x)", {"x": 0}, "gradient"),
-    ("sqrt(x**2)", "sign(x)", {"x": -2}, "gradient"),
     ("where(x > 0, x**2, 0)", "where(x >= 0, 2*x, 0)", {"x": 1}, "gradient"),
-    ("clamp(x, -1, 1)", "abs(x) < 1", {"x": 0.3}, "gradient"),
     ("hardswish(x)", "where(x > 3, 1, where(x < -3, 0, x/3 + 1/2))", {"x": 1}, "gradient"),
     ("abs(x - 1) + abs(x + 1)", "sign(x - 1) + sign(x + 1)", {"x": 3}, "gradient"),
     ("maximum(x, y) + minimum(x, y)", "1", {"x": 3, "y": 3}, "gradient"),
@@ -62,13 +59,10 @@ PROVED: list[tuple[str, str, At, str]] = [
     ("x@A@x", "(A + A.T)@x", {"x": [3, 4], "A": _S}, "gradient"),
     ("norm(A@x - b)**2", "2*A.T@(A@x - b)", {"A": _A, "x": [1, 2, 3], "b": [1, 2]}, "gradient"),
     ("logsumexp(x)", "exp(x)/sum(exp(x))", {"x": np.linspace(0, 1, 20)}, "gradient"),
-    ("prod(x)", "prod(x)/x", {"x": [1, 2, 3]}, "gradient"),
     ("prod(x)", "Π[k=0..2, k≠j] x[k]", {"x": [0, 2, 3]}, "gradient"),
-    ("prod(x)", "Product(Piecewise((x[k], Ne(k, j)), (1, True)), (k, 0, 2))", {"x": [0, 2, 3]}, "gradient"),
     ("prod(x)", "Π[k=0..1, l=0..1, k≠i or l≠j] x[k,l]", {"x": [[0, 2], [3, 4]]}, "gradient"),
     ("prod(x)", "prod(x)/x", {"x": [[1, 2], [3, 4]]}, "gradient"),
     ("amax(x)", "where(x == amax(x), 1, 0)", {"x": np.linspace(0, 1, 20)}, "gradient"),
-    ("norm(x, inf)", "where(abs(x) == max(abs(x)), sign(x), 0)", {"x": [1, -2, 3]}, "gradient"),
     ("sum(relu(A@x))", "A.T@where(A@x > 0, 1, 0)", {"A": _A, "x": [1, 2, 3]}, "gradient"),
     ("mean(relu(1 - t*(A@x)))", "-A.T@(t*(t*(A@x) < 1))/2", {"A": _A, "x": [1, 2, 3], "t": [1, -1]}, "gradient"),
     ("huber_loss(x, t)", "clamp(x - t, -1, 1)/20", {"x": np.ones(20), "t": np.zeros(20)}, "gradient"),
@@ -97,11 +91,8 @@ BY_ANOTHER = [
     ("det(A)", "det(A)*inv(A).T", "A", _P),
     ("logdet(A)", "inv(A).T", "A", "[[2, 1], [1, 3]]"),
     ("trace(A@A)", "2*A.T", "A", _P),
-    ("A*A", "2*A*v", "A", _A),
     ("logdet(A@A.T)", "2*inv(A@A.T)@A", "A", _A),
     ("logdet(A@A.T)", "2*inv(A).T", "A", _P),
-    ("logdet(A.T@A)", "2*A@inv(A.T@A)", "A", "[[1, 2], [0.5, -3], [1, 1]]"),
-    ("logdet(A)", "inv(A).T", "A", "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"),
     ("det(A@A)", "2*det(A)*det(A)*inv(A).T", "A", "[[2, 1, 0], [1, 3, 1], [0, 1, 4]]"),
     ("inv(A)", "-einsum('ij,kl->iljk', inv(A), inv(A))", "A", _P),
 ]
@@ -111,13 +102,6 @@ BY_ANOTHER = [
 def test_a_claim_for_a_matrix_is_proved(f: str, text: str, name: str, value: str) -> None:
     """Jacobi's formula and its relatives."""
     assert _claim(f, text, {name: value}, wrt=name).status == "proved"
-
-
-def test_the_determinant_of_a_product_is_that_of_its_factors() -> None:
-    """By either of them; the size is that of the example."""
-    for name, text in (("A", "det(A)*det(B)*inv(A).T"), ("A", "det(A@B)*inv(A).T"), ("B", "det(A@B)*inv(B).T")):
-        claim = _claim("det(A@B)", text, {"A": _P, "B": _S}, wrt=name)
-        assert (claim.status, claim.note) == ("proved", "the proof is for A of shape (2, 2) and B of shape (2, 2)")
 
 
 def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
@@ -421,12 +405,6 @@ def test_large_claims_are_sampled_and_said_so() -> None:
     assert jacobian.status == "refuted"
 
 
-def test_constant_tensors_choose_no_branch() -> None:
-    """They have no operand whose sign could tell where one ends."""
-    claim = _claim("abs(x)*sum(linspace(0, 1, 3))", "3/2*sign(x)", {"x": 2.0})
-    assert claim.status == "no counterexample"
-
-
 def test_a_point_without_a_derivative_does_not_count() -> None:
     """The claim is tried elsewhere, and what was not compared is said."""
     claim = _claim("log(x)", "1/x", {"x": -1})
@@ -481,10 +459,8 @@ ERRORS = [
     ("alpha**2", "2*alhpa", {"alpha": 1}, "names 'alhpa'", "did you mean 'alpha'?"),
     ("s = sin(x); s**2", "2*s*cos(x)", {"x": 1}, "names 's'", "write out what 's' stands for"),
     ("A@x", "ones(5)", {"A": _A, "x": [1, 2, 3]}, "has shape (5,); the Jacobian has y.shape + x.shape, (2, 3)", None),
-    ("sum(x)", "ones(5)", {"x": [1, 2, 3]}, "has shape (5,); the gradient has the shape of x, (3,)", None),
     ("x**2", "diag(v)", {"x": [1, 2]}, "has shape (2, 2); vᵀJ has the shape of x, (2,)", "leave v out"),
     ("x**2", "2*(x", {"x": 1}, "never closed", None),
-    ("x**2", "", {"x": 1}, "there is no formula", None),
     ("x**2", "__import__('os')", {"x": 1}, "not allowed", None),
     ("x**2", "x*ones(3)[5]", {"x": 1}, "index", None),
 ]
@@ -502,14 +478,11 @@ def test_a_claim_that_cannot_be_one_is_an_error(f: str, text: str, at: At, messa
 
 EXPECTED = [
     ("x**2", "2, 4", {"x": [1, 2]}, "agrees", ""),
-    ("x**2", [2.0, 4.0], {"x": [1, 2]}, "agrees", ""),
     ("x**2", "[[2, 0], [0, 4]]", {"x": [1, 2]}, "agrees", ""),
     ("sin(x)", "0.5403023058681398", {"x": 1}, "agrees", ""),
     ("A@x", [[1, 2, -1], [0.5, -3, 4]], {"A": _A, "x": [1, 2, 3]}, "agrees", ""),
     ("x**2", "-2, -4", {"x": [1, 2]}, "refuted", "the sign"),
-    ("x**2", "4, 8", {"x": [1, 2]}, "refuted", "off by the factor 2"),
     ("x**2", "inf", {"x": 1}, "refuted", ""),
-    ("x**2", "nan", {"x": 1}, "refuted", ""),
     ("A@x", [[1, 0.5], [2, -3], [-1, 4]], {"A": _A, "x": [1, 2, 3]}, "refuted", "transposed"),
     ("cos(x)", "0.1", {"x": 0}, "refuted", ""),
 ]
@@ -640,11 +613,9 @@ def test_what_the_rules_give_is_never_refuted_and_a_little_more_is(pair: Pair, p
 
 ANYWHERE = [
     ("x^2", {"": "2x"}, ["proved"]),
-    ("x^2", {"": "3x"}, ["refuted"]),
     ("A@x", {"x": "A", "A": "x[k]*KroneckerDelta(i, j)"}, ["proved", "proved"]),
     ("sum(x[5:]**2)", {"": "2*x"}, ["refuted"]),
     ("sqrt(x - 10)", {"x": "1/(2*sqrt(x - 10))"}, ["proved"]),
-    ("relu(x)", {"": "1"}, ["refuted"]),
     ("x*y", {"dy/dx": "y"}, "which the derivative is not by"),
     ("sqrt(-1 - x**2)", {"": "x"}, "no point was found where the function has a value"),
 ]

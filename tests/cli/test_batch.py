@@ -154,18 +154,6 @@ def test_a_line_of_words_that_is_wrong_is_one_error(line: str, said: str, ask: A
     assert not Path("hacked").exists()
 
 
-def test_an_expression_alone_is_differentiated_in_a_request_too(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other names of commands too; the environment of the shell counts for none of them."""
-    monkeypatch.setenv("GRADCLI_FORMAT", "nonsense")
-    monkeypatch.setenv("GRADCLI_DTYPE", "float32")
-    found = [json.loads(line) for line in ask("x**2 --at 3", '"[x, x*x]" --at 3', "diff x --at 1", "").out.splitlines()]
-    assert [(one["id"], one["command"], one["dtype"]) for one in found] == [
-        (1, "vjp", "float64"),
-        (2, "jacobian", "float64"),
-        (3, "vjp", "float64"),
-    ]
-
-
 def test_several_products_are_one_line(gradcli: Command, ask: Ask) -> None:
     """The lines that the command prints, in a list."""
     wanted = gradcli("vjp", "x**2", "--at", "1,2", "--v", "e0", "--v", "e1", "--accumulate", "--json").out

@@ -27,7 +27,7 @@ from gradcli.options import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
 from tests.conftest import Command, Run
-from tests.files.test_files import doubled, header, npy, npz
+from tests.files.test_files import doubled, npy, npz
 
 Array = npt.NDArray[Any]
 
@@ -134,18 +134,13 @@ ANSWERED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", b"1\n2\n", [], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
     ("x**2", "t.csv", b"\n1\n2\n", ["--columns", "x"], "y,dy_dx\n1.0,2.0\n4.0,4.0\n"),
     ("x**2", "t.csv", b"1,2\n3,4\n", ["--columns", "n,x"], "y,dy_dx\n4.0,4.0\n16.0,8.0\n"),
-    ("x**2", "t.csv", b"5;1.5\n", ["--columns", "x, n"], "y,dy_dx\n25.0,10.0\n"),
     ("x[0,0]*x[0,1]", "t.tsv", b"2\t5\n", ["--columns", "x[0,1],x[0,0]"], "y,dy_dx0_0,dy_dx0_1\n10.0,2.0,5.0\n"),
     ("out = x - y", "t.npy", npy([[2.0, 5.0, 7.0]]), ["--columns", "y,n,x", "--keep"],
      "y,n,x,out,dout_dx,dout_dy\n2.0,5.0,7.0,5.0,1.0,-1.0\n"),
     # formats and quiet are those of other commands
     ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "jsonl"], '{"y": 9.0, "dy_dx": 6.0}\n'),
-    ("x**2", "t.csv", b"x\n3\nabc\n", [*A_FAULT, "-q", "--format", "tsv"], "y\tdy_dx\n9.0\t6.0\n"),
     # elements of vectors are columns, in brackets, in any order; or with digits, where no variable is called so
     ("x[0]**2*x[1]", "t.csv", b"x[1],x[0]\n5,2\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
-    ("x[0]**2*x[1]", "t.csv", b"x1,x0,n\n5,2,x\n", [], "y,dy_dx0,dy_dx1\n20.0,20.0,4.0\n"),
-    ("sum(A)", "t.csv", b'"A[0,0]","A[0,1]"\n5,2\n', [], "y,dy_dA0_0,dy_dA0_1\n7.0,1.0,1.0\n"),
-    ("x0*x1", "t.csv", b"x0,x1\n5,2\n", [], "y,dy_dx0,dy_dx1\n10.0,2.0,5.0\n"),
     ("sum(x)*x1", "t.npz", npz(x=[[1.0, 2.0]], x1=[3.0]), [], "y,dy_dx[0],dy_dx[1],dy_dx1\n9.0,3.0,3.0,3.0\n"),
     # texts of many kinds: a mark, carriage returns, blanks, quotes with newlines, semicolons, no last newline
     *(
@@ -213,29 +208,22 @@ def _header(names: str) -> bytes:
 REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x*y", "a.csv", b"1,2\n", [], "hint: name the columns by --columns x,y, or in the first row"),
     ("x*y", "a.csv", b"x,y\n1,2\n", ["--columns", "x,y"], "names its columns, and --columns names them too"),
-    ("x*y", "a.jsonl", b'{"x": 1, "y": 2}\n', ["--columns", "x,y"], "names its columns, and --columns names them too"),
     ("x*y", "a.csv", b"1,2\n", ["--columns", "x"], "no value for the variable 'y'"),
     ("x*y", "a.csv", b"1,2\n", ["--columns", ","], "--columns names no column"),
     ("x*y", "a.csv", b"1,2\n", ["--columns", "x,y,z"], "row 1 (line 1) of 'a.csv' has 2 cells"),
     ("x**2", "t.csv", _header("x,x"), [], "'t.csv' has two columns 'x'"),
-    ("x**2", "t.csv", _header("x[0],x[0]"), [], "'t.csv' has two columns for x[0]"),
     ("x**2", "t.csv", _header("x[0],x[2]"), [], "'t.csv' has 2 columns for elements of 'x', and none for x[1]"),
     ("x**2", "t.csv", _header("x,z"), ["--at", "x=1"], "'x' is a column of 't.csv', and --at gives it a value"),
     ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
-    ("x**2", "t.csv", _header("z,w"), ["--at", "x=1"], "no variable of the expression is a column of 't.csv'"),
     ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
-    ("x**2", "t.csv", _header("1,2"), [], "'t.csv' has no row of names: its first row is '1,2'"),
     ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "is not a number"),
     ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
     ("x", "t.npy", npy(3.0), [], "is a single number and has no rows"),
     ("x", "t.npy", npy(np.array([1, "a"], dtype=object)), [], "pickled"),
-    ("x", "t.npy", npy(np.ones(1000))[:-3], ["-o", "out.csv"], "cut short"),
-    ("x", "t.npy", header("(1,)", version=9) + bytes(8), [], "not (9, 0)"),
     ("x*z", "t.npz", npz(x=np.ones(3), z=np.ones(4)), [], "3 rows of 'x' and 4 of 'z'"),
     ("x", "t.npz", npz(x=np.array(["a"])), [], "holds text"),
     ("x", "t.npz", doubled("x.npy", "x.npy"), [], "has two arrays 'x'"),
-    ("x", "data.dat", b"1\n", [], "does not say what format"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
 ]  # fmt: skip
 
@@ -254,19 +242,13 @@ def test_what_is_wrong_with_rows_and_columns_is_said(
 
 CASES: list[tuple[str, dict[str, tuple[int, ...]], dict[str, str], str | None]] = [
     ("a*x**2 + sin(x)", {"x": (), "a": ()}, {}, None),
-    ("where(x > 0, sqrt(x), -x)*b", {"x": ()}, {"b": "2"}, "b,x"),
     ("sum(w*x**2)", {"x": (3,)}, {"w": "1,2,3"}, None),
     ("w*exp(x)", {"x": (2,), "w": (2,)}, {}, "w"),
     ("a*x", {"x": (3,), "a": ()}, {}, None),
-    ("a*x", {"x": (2,), "a": ()}, {}, "a,x"),
     ("softmax(x)", {"x": (3,)}, {}, None),
     ("A@x", {"x": (2,)}, {"A": "[[1,2],[3,4],[5,6]]"}, "A,x"),
-    ("outer(x, z)", {"x": (2,), "z": (3,)}, {}, None),
     ("[x*y, x+y]", {"x": (), "y": ()}, {}, None),
-    ("M@M", {"M": (2, 2)}, {}, None),
-    ("x", {"x": ()}, {}, None),
     ("c*c + 0*x", {"x": ()}, {"c": "3"}, "c,x"),
-    ("x*0 + w", {"x": ()}, {"w": "1,2"}, None),
 ]
 
 
@@ -321,20 +303,14 @@ TABLES_AT_FAULT = [
     ("x,z\n1,2\n,4\n4,5\n", ", column 'x': the cell is empty"),
     ("x\n1\n\n4\n", " is empty, and rows follow"),
     ("x\n1\n1e400\n4\n", ", column 'x': '1e400' is beyond the range of float64"),
-    ("x\n1\n1_0\n4\n", ", column 'x': '1_0' is not a number"),
     ("x\n1\n0x1\n4\n", ", column 'x': '0x1' is not a number"),
-    ("x\n1\n٣\n4\n", ", column 'x': '٣' is not a number"),
     ('x,z\n1,2\n"3,4\n4,5\n', " is not a row of cells: unexpected end of data"),
-    ('x,z\n1,2\n"3"a,4\n4,5\n', " is not a row of cells: ',' expected after '\"'"),
 ]
 LINES_AT_FAULT = [
     ('{"x": "abc"}', ", key 'x', has the text 'abc', and not a number"),
-    ('{"x": true}', ", key 'x', has true, and not a number"),
-    ('{"x": [1, 2]}', ", key 'x', has shape (2,), and in the first row ()"),
     ('{"z": 1}', " has no key 'x'"),
     ("[1]", " is not an object: '[1]'"),
     ('{"x": 1', " is not JSON: expecting ',' delimiter, at character 8"),
-    ('{"x": 1}, {"x": 2}', " is not JSON: extra data, at character 9"),
     ('{"x": 1e400}', ", key 'x', has a number beyond the range of float64"),
     ('{"x": 1, "x": 2}', " has the key 'x' twice"),
     ('{"x": ' + "[" * 5_000, " is nested too deep"),

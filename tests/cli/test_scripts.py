@@ -62,26 +62,6 @@ def test_a_script_may_leave_a_pool_of_threads_behind(folder: Path, forked: Comma
     assert json.loads(run.out)["vjp"] == {"x": [2.0, 2.0]}
 
 
-def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
-    """With the exit code of `--strict`."""
-    (folder / "wrong.py").write_text(
-        "import torch\n"
-        "class Half(torch.autograd.Function):\n"
-        "    @staticmethod\n"
-        "    def forward(ctx, x):\n"
-        "        ctx.save_for_backward(x)\n"
-        "        return x**2\n"
-        "    @staticmethod\n"
-        "    def backward(ctx, g):\n"
-        "        return g * ctx.saved_tensors[0]\n"
-        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
-        "Half.apply(x).sum().backward()\n"
-    )
-    run = gradcli("run", "wrong.py", "--strict")
-    assert run.code == 1
-    assert "Half.backward (wrong.py, line 7) gives 0.5 times the gradient" in run.out
-
-
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
 ONE = START + "(x**2).sum().backward()\n"
 LINE = "pass 1   own.py, line 3   by x   |grad| 10   ✓ agree (proven)"
@@ -90,10 +70,7 @@ SCRIPTS = [
     (ONE, 0, [LINE, "2·x[j]"], []),
     (ONE + "print('mine')\n", 0, [LINE], ["mine"]),
     (ONE + "1/0\n", 1, [LINE], ['File "own.py", line 4, in <module>', "ZeroDivisionError: division by zero"]),
-    (ONE + "open('no/such/file')\n", 1, [LINE], ["FileNotFoundError: [Errno 2] No such file"]),
-    (ONE + "import sys\nsys.exit()\n", 0, [LINE], []),
     (ONE + "import sys\nsys.exit(3)\n", 3, [LINE], []),
-    (ONE + "import sys\nsys.exit('why')\n", 1, [LINE], ["why\n"]),
     ("x = = 1\n", 1, [], ['File "own.py", line 1', "SyntaxError: invalid syntax"]),
     ("import torch\n", 2, [], ["error: own.py makes no backward pass", "gradcli vjp FILE.py::NAME --at VALUE"]),
     (
@@ -111,14 +88,9 @@ SCRIPTS = [
         *(0, ["pass 1   own.py, line 4   by x   |grad| 10", "pass 2   own.py, line 5   by x   |grad| 20"], []),
     ),
     (
-        START + "y = x.clone()\ny.sum().backward()\n(y*2).sum().backward()\n",  # torch keeps nothing of a clone
-        *(2, ["pass 1   own.py, line 4   by x", "pass 2   own.py, line 5   not answered: a tensor is used"], []),
-    ),
-    (
         ONE + "x.detach().numpy()[0] = 1\n(x**3).sum().backward()\n",
         *(0, [LINE, "pass 2   own.py, line 5   by x   |grad| 48.09"], []),
     ),
-    ("import torch\ntorch.set_grad_enabled(False)\n", 2, [], ["no backward"]),
 ]
 
 
@@ -280,11 +252,6 @@ WHERE_NAN_BEGINS = [
             "NaN begins in y/y (own.py, line 4): exp(x*100) is inf",
         ],
     ),
-    ("w = torch.tensor([1.0, float('nan')])\n(w*x).sum().backward()\n", ["w holds NaN"]),
-    (
-        "(1/(x - 3)).nan_to_num(0, 0, 0).sum().backward()\n",
-        ["infinity begins in reciprocal(x - 3) (own.py, line 3): x - 3"],
-    ),
     ("x.where(x > 3, -torch.inf).softmax(0)[1].backward()\n", []),
 ]
 
@@ -339,20 +306,15 @@ OF_A_TENSOR = [
     ("jacobian own.py::y --wrt c --format plain", 0, "0.16666667 0\n0 0.125\n"),
     ("vjp own.py::y --v 1,10 --format plain", 0, "4 80\n0.16666667 1.25\n"),
     ("vjp own.py::y --v ones --show h", 0, "│ h │ (2,)  │ 1, 4  │ 2, 2    │"),
-    ("grad own.py::z --format plain", 0, "4 8\n0.16666667 0.125\n"),
     ("hessian own.py::z --wrt b --format plain", 0, "4 0\n0 4\n"),
-    ("hvp own.py::z --u b=1,0 --format plain", 0, "4 0\n"),
-    ("eval own.py::z --format plain", 0, "13.871201\n"),
     ("check own.py::z", 0, "passed"),
     ("check own.py::wrong", 1, "disagree: torch 1 ✗ truth 4: Half.backward (own.py, line 6) is wrong"),
     ("explain own.py::z", 0, "c.grad = vᵀJ = [0.16666667, 0.125]"),
-    ("code own.py::z", 0, "y = h * 2 + torch.log(c)"),
     ("grad own.py::f --at 2 --format plain", 0, "12\n"),
     ("vjp own.py::y --v ones --at c=1,2", 2, "own.py::y is a tensor, whose leaves have the values that the file gives"),
     ("check own.py::z --random 5 --in c=1..2", 2, "own.py::z is of a script, which is run at one point"),
     ("vjp own.py::z --wrt x", 2, "--wrt names 'x', and the leaves are b, c"),
     ("vjp own.py::s --v ones", 2, "own.py::s is of a tensor that no call of torch made which was seen"),
-    ("vjp own.py::n", 2, "own.py::n is no function, but of type int"),
     ("vjp own.py::late", 2, "own.py has no 'late'"),
 ]
 
@@ -365,6 +327,12 @@ def test_a_tensor_of_a_file_is_a_function_of_its_leaves(
     (folder / "own.py").write_text(LEAVES_BEHIND)
     run = gradcli(*command.split())
     assert (run.code, said in run.out + run.err) == (code, True), run.out + run.err
+
+
+def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
+    """With the exit code of `--strict`."""
+    run = gradcli("run", "-c", LEAVES_BEHIND + "wrong.backward()", "--pass", "3", "--strict")
+    assert (run.code, "Half.backward (-c, line 6)" in run.out) == (1, True), run.out
 
 
 def test_lost_digits_of_a_small_entry_are_not_what_a_script_is_stopped_at(folder: Path, gradcli: Command) -> None:
@@ -383,16 +351,12 @@ IN_ANY_CASE: list[tuple[str, bool, list[list[float]]]] = [
     # straight lines: the text is read as well
     (X + "y = x**2\ny.backward(torch.tensor([1., 1., 0.]))\nprint(x.grad)", True, [[2, 4, 0]]),
     (X + "y = 2*x\ny.backward(x, retain_graph=True)\nx.grad.zero_()\ny.backward(x**2)", True, [[2, 4, 6], [2, 8, 18]]),
-    (X + "g, = torch.autograd.grad((x**3).sum(), x)\nprint(g)", True, [[3, 12, 27]]),
     # code: the text is refused
     (X + "y = x*2\nwhile y.data.norm() < 1000:\n    y = y*2\ny.backward(torch.tensor([0.1, 1.0, 0.0001]))", False,
      [[51.2, 512, 0.0512]]),
-    (X + "y = x\nfor i in range(2):\n    y = y*x\ny.sum().backward()", False, [[3, 12, 27]]),
     (X + "for k in range(2):\n    x.grad = None\n    (x**(k + 1)).sum().backward()", False, [[1, 1, 1], [2, 4, 6]]),
     (X + "class Cube(torch.nn.Module):\n    def forward(self, t):\n        return t**3\nCube()(x).sum().backward()",
      False, [[3, 12, 27]]),
-    (X + "try:\n    y = (x**2).sum()\nexcept ValueError:\n    y = x.sum()\ny.backward()", False, [[2, 4, 6]]),
-    (X + "y = x.clone()\ny[0] = 5\n(y**2).sum().backward()", False, [[0, 4, 6]]),
     (X + "if x.sum() > 0:\n    y = x**2\nelse:\n    y = -x\ny.sum().backward()", False, [[2, 4, 6]]),
     (X + "g, = torch.autograd.grad((x**2).sum(), x, create_graph=True)\n(g**2).sum().backward()", False,
      [[8, 16, 24]]),

@@ -116,16 +116,6 @@ def test_names_that_python_reads_as_one_stay_two() -> None:
     assert [float(found) for found in names["printed"]] == [9, 12, 7, 5]
 
 
-def test_a_file_with_a_hostile_name_is_not_repeated(gradcli: Command, tmp_path: Path) -> None:
-    """Its numbers are."""
-    path = tmp_path / "a\nimport os\n.npy"
-    np.save(path, np.array([1.0, 2.0]))
-    run = gradcli("code", "x**2", "--at", f"x=@{path}", "--v", "ones")
-    assert run.code == 0
-    assert "import os" not in run.out
-    assert the_code_of(run.out) == the_code_of(Function("x**2").code({"x": "1,2"}, "ones").source)
-
-
 @pytest.mark.parametrize("word", ["'ij,j->i'", '"ij , j -> i"', "'ij,j'"])
 def test_words_are_written_as_literals(word: str) -> None:
     """The only texts of the user that reach code: equations of letters."""

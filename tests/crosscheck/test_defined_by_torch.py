@@ -22,37 +22,29 @@ ZERO_TIMES_LOG: list[tuple[str, Any, Findings]] = [
     ("xlogy(a, b)", {"a": 0, "b": 2}, {}),
     ("xlogy(a, b)", {"a": 0, "b": 0}, {"a": ("undefined", None), "b": ("nan-trap", 0)}),
     ("xlogy(a, b)", {"a": 0, "b": -1}, {"a": ("undefined", None)}),
-    ("xlogy(0, b)", {"b": 0}, {"b": ("nan-trap", 0)}),
     ("xlogy(x, x)", {"x": 0}, {"x": ("undefined", None)}),
     ("sum(xlogy(a, b))", {"a": [0, 1], "b": [0, 3]}, {"a0": ("undefined", None), "b0": ("nan-trap", 0)}),
     ("xlog1py(a, b)", {"a": 0, "b": -1}, {"a": ("undefined", None), "b": ("nan-trap", 0)}),
     ("sum(entr(x))", {"x": [0, 0.5]}, {"x0": ("undefined", None)}),
     ("kl_div(x, [0, 1])", {"x": [-1, -2]}, {}),
-    ("kl_div(log_softmax(x), [0, 1], reduction='sum')", {"x": [-1, -2]}, {}),
     ("kl_div(x, t)", {"x": [-1, -2], "t": [0, 1]}, {"t0": ("undefined", None)}),
     # logarithms are taken no lower than -100, and torch divides by no less than 1e-12, which is wrong here
     ("binary_cross_entropy(x, [0, 1])", {"x": [0, 0.5]}, {"x0": ("disagree", 0.5)}),
-    ("binary_cross_entropy(x, [0, 1])", {"x": [0.25, 1]}, {"x1": ("disagree", -0.5)}),
     ("binary_cross_entropy(0, t)", {"t": 0}, {"t": ("nan-trap", 100)}),
     ("binary_cross_entropy(x, 1)", {"x": 1e-50}, {"x": ("disagree", 0)}),
     ("binary_cross_entropy(sigmoid(x), 1)", {"x": -1000}, {}),
-    ("binary_cross_entropy(sigmoid(x), 0)", {"x": -2}, {}),
 ]
 
 NAN_THAT_IS_HANDLED: list[tuple[str, Any, Findings]] = [
     ("nansum(x)", [1, NAN], {}),
-    ("nanmean(x)", [1, NAN], {}),
     ("nansum(x**2)", [1, NAN], {"x1": ("nan-trap", 0)}),
-    ("nanmean(exp(x))", [1, NAN], {"x1": ("nan-trap", 0)}),
     ("nansum(a*x)", {"a": [1, 2], "x": [1, NAN]}, {"a1": ("nan-trap", 0)}),
     ("nansum(log(x))", [1, -1], {}),  # torch's slope of log is 1/x there too
-    ("nansum(sqrt(x))", [1, -1], {"x1": ("nan-trap", 0)}),
     ("nansum(acos(x) + 1)", [0, 2], {"x1": ("nan-trap", 0)}),
     ("sum(nan_to_num(x**2))", [1, NAN], {"x1": ("nan-trap", 0)}),
     ("sum(where(isnan(x), 0, x))", [1, NAN], {}),
     ("sum(where(x == x, x**2, 0))", [1, NAN], {"x1": ("nan-trap", 0)}),
     ("fmax(x, nan)", 1, {}),
-    ("fmin(x, y)", {"x": NAN, "y": 2}, {}),
     ("fmax(x**2, log(y))", {"x": 1, "y": -1}, {}),
     ("sum(x[~isnan(x)]**2)", [1, NAN], {}),
 ]

@@ -37,15 +37,12 @@ SAME = [
     ["relu({0})", "maximum({0}, 0)", "where({0} > 0, {0}, 0)", "({0} + abs({0}))/2", "clamp({0}, min=0)"],
     ["({0})**1.5", "({0})*sqrt({0})", "sqrt({0})**3", "sqrt({0})*sqrt({0})*sqrt({0})"],
     ["sqrt({0})", "({0})**0.5", "({0})**(1/2)", "({0})**(3/2 - 1)"],
-    ["({0})**2.5", "({0})**2*sqrt({0})", "({0})*({0})**1.5"],
     ["({0})**2", "({0})*({0})", "square({0})", "abs({0})**2"],
     ["clamp({0}, -1, 1)", "minimum(maximum({0}, -1), 1)", "maximum(minimum({0}, 1), -1)"],
     ["1/(({0})**2 + 1)", "(({0})**2 + 1)**-1", "(1 + ({0})*({0}))**-1.0"],
     ["tanh({0})", "sinh({0})/cosh({0})", "1 - 2/(exp(2*({0})) + 1)"],
     ["acos({0})", "pi/2 - asin({0})"],
     ["log(({0})*({0}))", "2*log(abs({0}))"],
-    ["sigmoid({0})", "1/(1 + exp(-({0})))"],
-    ["1 - ({0})", "-({0}) + 1", "1 - 2*({0}) + ({0})"],
     ["maximum({0}, ({0})**2)", "where(({0})**2 > {0}, ({0})**2, {0})", "({0} + ({0})**2 + abs({0} - ({0})**2))/2"],
 ]
 """Each row is one function."""
@@ -96,16 +93,12 @@ def test_spellings_of_one_function_have_one_verdict(seed: int) -> None:
 
 INFINITE: list[tuple[str, dict[str, Any], str]] = [
     ("softmax(x + m, 0)", {"x": [1, 2, 3], "m": [0, -math.inf, 0]}, "agree"),
-    ("softmax(x + m[None], 1)", {"x": [[1, 2, 3]], "m": [0, -math.inf, -math.inf]}, "agree"),
-    ("logsumexp(x + m, 0)", {"x": [1, 2], "m": [0, -math.inf]}, "agree"),
     ("exp(-x)", {"x": math.inf}, "agree"),
-    ("tanh(x)", {"x": math.inf}, "agree"),
     ("amax(x)", {"x": [1, -math.inf]}, "agree"),
     ("softmax(x + m, 0)", {"x": [1, 2], "m": [-math.inf, -math.inf]}, "undefined"),
     ("log_softmax(x + m, 0)", {"x": [1, 2], "m": [0, -math.inf]}, "undefined"),
     ("x - x", {"x": math.inf}, "undefined"),
     ("sin(x)", {"x": math.inf}, "undefined"),
-    ("abs(x)", {"x": -math.inf}, "undefined"),
     ("where(m == -inf, 0, x + m)", {"x": 1, "m": -math.inf}, "undefined"),
     ("softmax(x + m, 0)", {"x": [1, 2], "m": [0, math.nan]}, "undefined"),
 ]

@@ -23,16 +23,12 @@ from tests.examples import examples
 
 LOST = [
     ("vjp", "std(x+a)", {"x": "1,2,4", "a": 1000.1}),
-    ("vjp", "var(x+a)", {"x": "1,2,4", "a": 1e6}),
     ("vjp", "tanhshrink(x)", {"x": 1e-5}),
-    ("jvp", "tanhshrink(x)", {"x": 1e-5}),
     ("vjp", "atan2(y,x)", {"x": 9e-29, "y": -5.4e250}),
     ("vjp", "asinh(x)", {"x": 1e200}),
-    ("vjp", "acosh(x)", {"x": 1e200}),
     ("vjp", "logsumexp(x,0)", {"x": "100000000.5,100000001.7"}),
     ("vjp", "polygamma(2,x)", {"x": 4e144}),
     ("hessian", "log(cosh(x))", {"x": 400}),
-    ("hvp", "log(cosh(x))", {"x": 400}),
     ("hessian", "tanhshrink(x)", {"x": 1e-9}),
     # torch's own products underflow: (g*det(A))*inv(A), and inv(A)*(g*inv(A)), both transposed
     ("grad", "det(sin(A))**2", {"A": "[[1e-12, 2e-12], [-3e-12, 1.5e-12]]", "dtype": "float32"}),
@@ -105,17 +101,13 @@ def test_a_fault_is_not_named_where_it_is_not_to_blame(dtype: str) -> None:
 INVARIANT = [
     ("softmax(x)", "ones"),
     ("softmax(x, dim=-1)", "3*ones(n)"),
-    ("sum(softmax(x))", None),
     ("logsumexp(x + a, 0) - a", None),
     ("log_softmax(x + a)", "x"),
-    ("softmax(x + a)", "x"),
-    ("x - mean(x)", "ones"),
     ("(x - mean(x))/std(x)", "ones"),
     ("x/norm(x)", "x"),
     ("sum((x/norm(x))**2)", None),
     ("cosine_similarity(a*x, x + 1, 0)", None),
     ("norm(a*x)/a", None),
-    ("x/sum(x)", "ones"),
     ("(a*x)/sum(a*x)", "x"),
 ]
 """Functions that do not change along some direction, by shift, by scale, or at all; n is the size of x."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,6 @@ from gradcli.questions.question import record_passes
 from gradcli.results import Check, Entry
 from tests.crosscheck.asking import asked, checked
 from tests.parsing import parse
-
-INF = math.inf
 
 
 def _slope(check: Check) -> Entry:
@@ -81,8 +78,6 @@ def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
     ("text", "at"),
     [
         ("x*atan2(y, -1)", {"x": 3, "y": -0.0}),
-        ("sum(x*atan2(y, -1))", {"x": "3,4", "y": "-0.0,2"}),
-        ("atan2(0*y, -1)", {"y": -2}),
         ("exp(atan2(-(y - y), x))", {"y": 3, "x": -2}),
         ("x*atan2(y, -1) + atan2(-y, -1)", {"x": 1.5, "y": -0.0}),
     ],
@@ -138,9 +133,6 @@ def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
         ("x**sign(a)", {"x": 2.0, "a": 0.0}, "a", "from 0.5 on the left over 1 to 2 on the right"),
         ("(1 + r)**floor(t)", {"r": 1.0, "t": 2.0}, "t", "from 2 on the left over 4 to 4 on the right"),
         ("lr*0.5**(t//30)", {"lr": 4.0, "t": 60.0}, "t", "from 2 on the left over 1 to 1 on the right"),
-        ("exp2(ceil(x))", {"x": 1.0}, "x", "from 2 on the left over 2 to 4 on the right"),
-        ("pow(2, trunc(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
-        ("float_power(2, floor(x))", {"x": 1.0}, "x", "from 1 on the left over 2 to 2 on the right"),
         ("ldexp(3, floor(x))", {"x": 1.0}, "x", "from 3 on the left over 6 to 6 on the right"),
         ("0**abs(x)", {"x": 0.0}, "x", "from 0 on the left over 1 to 0 on the right"),
         ("float_power(0, relu(x))", {"x": 0.0}, "x", "from 1 on the left over 1 to 0 on the right"),

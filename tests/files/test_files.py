@@ -273,11 +273,8 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.csv", "a\n\n1\n2\n", None, "row 2 of '{}' is empty, and rows follow"),
     ("x.csv", "a,b\n1,2\n", "c", "the columns are 'a', 'b'"),
     ("x.csv", "price,b\n1,2\n", "prize", "did you mean 'price'? the columns are 'price', 'b'"),
-    ("x.csv", "1,2\n", "2", "the columns are 0 to 1, without names"),
-    ("x.csv", "a,a\n1,2\n", "a", "has 2 columns 'a'"),
     ("x.csv", "monday,1.5\ntuesday,2\n", "1", "may be names or numbers"),
     ("x.csv", "a\tb\n1\t2\n", None, "the cells are separated by commas"),
-    ("x.csv", "1,5;2\n3;4\n", None, "row 1"),
     ("x.txt", "1,5;2\n3;4\n", None, "write decimals with a point"),
     ("x.csv", "a\n1_000\n", None, "'1_000' is not a number"),
     ("x.csv", "a\n1e400\n", None, "'1e400' is beyond the range of float64"),
@@ -293,7 +290,6 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.json", "[1,[2]]", None, "a list at [1], and a number before it"),
     ("x.json", "[[1,true]]", None, "has true at [0][1], and not a number"),
     ("x.json", '["1"]', None, "the text '1' at [0], and not a number"),
-    ("x.json", "[1e400]", None, "beyond the range of float64 at [0]"),
     ("x.json", "1" * 1_000_000, None, "beyond the range of float64"),
     ("x.json", '{"value": 1}', None, "the keys are 'value'"),
     ("x.json", '{"vjp": {"x": 1}}', "vjp", "write @FILE.json:vjp.KEY"),
@@ -302,14 +298,11 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.json", "[" * 17 + "1" + "]" * 17, None, "17 dimensions; at most 16"),
     # npy
     ("x.npy", "1,2\n", None, "it is cut short, or is no such file"),
-    ("x.npy", npy([1.0, 2.0])[:60], None, "it is cut short, or is no such file"),
     ("x.npy", npy([1.0, 2.0])[:-1], None, "has fewer numbers than its header claims"),
     ("x.npy", npy([1.0, 2.0]) + npy([3.0]), None, "goes on after its array"),
-    ("x.npy", npy([1.0]), "a", "has no part 'a'"),
     ("x.npy", npy([1j]), None, "complex numbers are not read"),
     ("x.npy", npy(["a"]), None, "holds text"),
     ("x.npy", npy(np.zeros(2, dtype=[("a", float), ("b", int)])), None, "holds records or raw bytes"),
-    ("x.npy", npy(np.zeros(2, dtype="M8[s]")), None, "holds dates"),
     ("x.npy", header("(2,)", "'<f7'") + bytes(14), None, "not a valid dtype descriptor"),
     ("x.npy", header("(2,)", "__import__('os')"), None, "malformed node"),
     ("x.npy", header("(1000000000000,)"), None, "has fewer numbers than its header claims"),
@@ -324,7 +317,6 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     ("x.npz", npz(a=np.array([{}], dtype=object)), None, "never loaded"),
     ("x.npz", doubled("x.npy", "x"), "x", "has two arrays 'x'"),
     ("x.npz", zipped(b"no array"), None, "x.npz:x' cannot be read as an .npy file"),
-    ("x.npz", zipped(header("(1000000000000,)")), None, "has fewer numbers than its header claims"),
     ("x.npz", zipped(npy(np.zeros(1000)), zipfile.ZIP_LZMA), None, "compressed in another way"),
     ("x.npz", zipped(npy(np.zeros(2**20)) + bytes(2**28), zipfile.ZIP_DEFLATED), None, "goes on after its array"),
     ("x.npz", b"PK\x05\x06" + struct.pack("<4H2LH", 0, 0, 9, 9, 2**31, 0, 0), None, "is not an .npz file"),
@@ -439,15 +431,6 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.csv")
     with pytest.raises(InputError, match="is a named pipe"):
         read(tmp_path / "x.csv")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
-    """In the words of the system."""
-    path = written(tmp_path, "x.csv", "1")
-    path.chmod(0)
-    with pytest.raises(InputError, match="cannot be read: permission denied"):
-        read(path)
 
 
 def test_what_the_system_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,10 @@ from tests.parsing import parse
 NAMES = [
     ("fc1.weight@x + fc1.bias", ("fc1.weight", "x", "fc1.bias")),
     ("net.0.weight@x + net.2.1.bias", ("net.0.weight", "x", "net.2.1.bias")),
-    ("norm.weight*x.sum()", ("norm.weight", "x")),
     ("fc1.weight.T@x", ("fc1.weight", "x")),
-    ("(fc1.weight**2).sum() + fc1.weight.sum()", ("fc1.weight",)),
     ("block.fc1.weight.shape[0]*x", ("block.fc1.weight", "x")),
     ("import torch\ny = fc.w*x\ny.sum().backward()", ("fc.w", "x")),
     ("f(x) = a.b*x; f(2)", ("a.b",)),
-    ("fc.weight[0]", ("fc.weight",)),
 ]
 
 
@@ -39,11 +36,8 @@ def test_a_name_that_is_given_may_end_in_a_method() -> None:
 
 REFUSED = [
     ("x.sume + x", "'.sume' is not part of the language"),
-    ("x.sume + x.sum()", "'.sume' is not part of the language"),
     ("x = 2*w; x.a", "'.a' is not part of the language"),
-    ("pi.a", "'.a' is not part of the language"),
     ("np.a", "'np.a' is not part of the language"),
-    ("x.ndim", "'.ndim' is not part of the language"),
     ("import thing\ny = thing.a*x\ny.backward()", "'.a' is not part of the language"),
     ("x.weight(2)", "unknown function 'weight'"),
     ("x.5", "unexpected '.5'"),

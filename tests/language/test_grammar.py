@@ -160,20 +160,14 @@ def test_a_name_of_a_function_may_be_assigned() -> None:
 REFUSED = [
     ("(x if h.", "a method name must follow the dot"),
     ("[x for i in range(3), 5]", "behind a loop"),
-    ("[x for i in range(3)**2]", "behind a loop"),
-    ("[x for i in [1, 2] + [3]]", "behind a loop"),
     ("[x for i in range(3) if x > 0]", "must be constant"),
     ("x.sum(i for i in range(3))", "generator"),
     ("max(x, y, keepdim=True)", "keepdim"),
     ("x.clone(3, y*)", "unexpected|arguments"),
-    ("x.double(3)", "too many arguments"),
     ("Torch.sin(x)", "module 'Torch'"),
-    ("x is 2", "unexpected 'is'"),
     ("x and y", "'and' needs conditions"),
-    ("not x", "'not' needs conditions"),
     ("index(x)", "unknown function"),
     ("where(x > 0", "never closed"),
-    ("sum(x, 0", "never closed"),
     ("a if b else c", "'if' needs conditions"),
 ]
 
@@ -187,15 +181,11 @@ def test_what_would_be_misread_is_refused(text: str, words: str) -> None:
 
 LINES = [
     ("x**2\n   + 3*y", "begins with an operator", "+"),
-    ("x**2\n+ 3*y", "begins with an operator", "+"),
     ("y = x**2\n* 3", "begins with an operator", "*"),
     ("a = x\n    a + 1", "is indented", "a + 1"),
-    ("  a = x\n   a + 1", "is indented", "a + 1"),
     ("a = x;\n  a + 1", "is indented", "a + 1"),
     ("x^2; y^2", "thrown away", "x^2"),
-    ("x\nx^2", "thrown away", "x"),
     ("a = x; a*2; a + 1", "thrown away", "a*2"),
-    ("x**2; y = 3*x", "thrown away", "x**2"),
 ]
 
 

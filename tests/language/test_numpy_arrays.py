@@ -110,20 +110,15 @@ BODIES = [
     "A.max(0) - A.min(0)",
     "A.cumsum()",
     "np.flip(A)",
-    "np.flip(A, 1)",
     "np.dot(A, x)",
     "np.dot(A, B)",
-    "np.dot(3, A)",
     "np.dot(B, T)",
     "np.inner(A, B)",
-    "np.inner(B, x)",
     "np.meshgrid(x, [0, 1])[0]",
     "np.reshape(B, B.shape)*x",
     "A.sum()/A.size",
-    "np.full(A.shape, 0.5)*A",
     "np.ones(A.shape).T @ A",
     "np.round(A/3, 2) + (A*1.03).round(1)*A",
-    "np.copy(A)*A.copy()",
     "A.astype(float)*A.astype(np.float64)",
     "A/(A.std() + np.finfo(float).eps)",
     "np.average(A, axis=1, weights=x)",
@@ -134,8 +129,6 @@ BODIES = [
     "sum(A)",
     "sum(A, 1)",
     "sum([x, 2*x])",
-    "sum(sum(A))",
-    "max(x[0], 3)",
     "min(x[0], x[1], 1.5)",
     "max([x[0], x[1]])",
 ]
@@ -153,7 +146,6 @@ def test_a_function_of_arrays_is_numpy_s(body: str) -> None:
 
 
 TEXTS = [
-    "x = np.array([1., 2., 4.]); y = x.std()",
     "x = np.array([1., 2., 4.]); y = (2*x).repeat(2)",
     "np.exp(x).std()",
     "from numpy import *\nstd(A) + sum(A)",
@@ -162,10 +154,8 @@ TEXTS = [
     "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor([1., 2., 4.]).double()\ny = a.std() + 100*t.std()",
     "import torch\nt = torch.tensor(np.sqrt([1., 2., 4.]), requires_grad=True)\ny = t.std()",
     "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor(a)\ny = (2*t).std() + 100*(2*a).std()",
-    "import torch\na = np.array([1., 2., 4.])\ny = torch.as_tensor(a).std() + 100*a.std()",
     "import torch\nt = torch.tensor([1., 2., 4.], dtype=torch.float64)\ny = (2*t).detach().numpy().std() + t.std()",
     "import torch\nA = torch.tensor([[1., 2.], [3., 4.]])\ny = (sum(A)**2).sum()",
-    "A = np.array([[1., 2.], [3., 4.]]); y = sum(A)",
 ]
 
 

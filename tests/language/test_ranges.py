@@ -11,14 +11,10 @@ from gradcli.language.inputs import fitted, read_range
 RANGES = [
     ("0..1", 0.0, 1.0),
     (" -1 .. -0.5 ", -1.0, -0.5),
-    ("1e-3..1e3", 1e-3, 1e3),
     ("-pi..pi", -np.pi, np.pi),
-    ("1.0..2.5", 1.0, 2.5),
     ("1. .. .5*4", 1.0, 2.0),
     ("[0,0]..[1,2]", [0.0, 0.0], [1.0, 2.0]),
-    ("0..[1,2]", [0.0, 0.0], [1.0, 2.0]),
     ("arange(6).view(2,3)[..., 0]..5", [0.0, 3.0], [5.0, 5.0]),
-    ("2..2", 2.0, 2.0),
 ]
 
 
@@ -33,17 +29,12 @@ def test_ranges(text: str, low: object, high: object) -> None:
 
 WRONG = [
     ("0", "has no '..'"),
-    ("", "has no '..'"),
-    ("0,1", "has no '..'"),
     ("1...2", "may belong to the range or to a number"),
     ("0..1..2", "more than one"),
     ("..1", "lacks a bound"),
-    ("0..", "lacks a bound"),
     ("0..z", "z"),
     ("1..0", "above the upper"),
-    ("[0,3]..[1,2]", "above the upper"),
     ("0..inf", "finite"),
-    ("nan..1", "finite"),
     ("[0,0]..[1,1,1]", "do not broadcast"),
     ("zeros(100000)..ones(100000,1)", "elements"),
     ("1..2" * 20_000, "more than one"),

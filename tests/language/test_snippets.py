@@ -56,15 +56,11 @@ p, q = f(x, 2)
 
 PASSES = f"""
 {Z}y = x**3; y.backward(); x.grad
-{Z}n = 3; y = x**n; y.backward()
 {Z}x; y = x**2; y; y.item(); y.backward(); x.grad
 {X}y = x**2; y.backward(torch.ones_like(y))
-{X}y = x**2; y.backward(x)
 {X}y = x**2; v = 2*y.detach(); y.backward(v)
 {X}n = x.shape[0]; y = (x**2).sum()/n; y.backward(); g = x.grad
-x = torch.tensor([1., 2.]); x.requires_grad_(True); (x**2).sum().backward()
 x = torch.tensor([1., 2.]); x.requires_grad = True; y = x.prod(); y.backward(retain_graph=True)
-x = torch.ones(2, 2, requires_grad=True); y = x*3; y.backward(gradient=torch.full((2, 2), 0.5))
 x = torch.arange(6.).view(3, 2).requires_grad_(); w = torch.tensor([-1., 1.]); (x*x*w).sum(1).backward(torch.ones(3))
 x = torch.linspace(-2, 2, 5, requires_grad=True); y = x**2; y.backward(torch.ones(5))
 w = nn.Parameter(torch.tensor([1., 2.])); x = torch.tensor([3., 4.]); loss = (w*x).sum(); loss.backward()
@@ -73,9 +69,7 @@ w = nn.Parameter(torch.tensor([1., 2.])); x = torch.tensor([3., 4.]); loss = (w*
 {X}z = 2*x; z.backward(torch.ones(2), retain_graph=True); x.grad.data.zero_(); z.backward(torch.tensor([0., 1.]))
 {X}z = 2*x; z.backward(torch.ones(2), retain_graph=True); x.grad = None; z.backward(torch.tensor([0., 1.]))
 {X}w = torch.tensor([3., 5.]); y = (w*x).sum(); y.backward(retain_graph=True); x.grad.zero_(); y.backward()
-{Z}u = torch.ones(1, requires_grad=True); y = x**2; y.backward(retain_graph=True); x.grad.zero_(); y.backward()
 {X}b = x.data; (b*x).sum().backward()
-{X}b = x.sum().item(); (b*x).sum().backward()
 {X}b = float(x[0]); (b*x).sum().backward()
 {X}y = x.detach().clone().requires_grad_(); (y**2).sum().backward()
 {X}w = torch.ones(2, requires_grad=True); x.requires_grad_(False); (w*x).sum().backward()
@@ -83,9 +77,7 @@ a = torch.ones(2, requires_grad=True); y = 2*a; y = y.detach().requires_grad_();
 {X}b = torch.ones(2, requires_grad=True); (x*b).sum().backward(); g, h = x.grad, b.grad.clone(); print(g, h)
 x, w = torch.ones(2, requires_grad=True), torch.tensor([3., 4.]); (x*w).sum().backward()
 x, n = torch.tensor([2., 3.], requires_grad=True), 3; y = (x**n).sum(); y.backward()
-x = w = torch.tensor([1., 2.], requires_grad=True); (x*w).sum().backward()
 {X}a, b = x; (a*b).backward()
-{X}m, i = x.max(dim=0); m.backward()
 x = torch.ones(2, 3, requires_grad=True); n, d = x.shape; (x.sum()*n*d).backward()
 A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (sum(A)**2).sum(); y.backward()
 {X}s = torch.stack([x[0], x[1]]); t = [2*x[0], 3*x[1]]; a, b = s; (a*b).backward()
@@ -95,24 +87,18 @@ A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (sum(A)**2).sum(
 TYPES = f"""
 {SMALL.format("1e-3, dtype=torch.float32")}
 {SMALL.format("1e-3, dtype=torch.float64")}
-{SMALL.format("1e-3, dtype=torch.float")}
-{SMALL.format("1e-3, dtype=torch.double")}
 {SMALL.format("1e-3")}
 {SMALL.format("np.array(1e-3)")}
 {SMALL.format("np.array(1e-3, dtype=np.float32)")}
 {SMALL.format("np.sqrt(2.)")}
 {SMALL.format("np.pi")}
-import numpy as n; {SMALL.format("n.array(1e-3)")}
 from numpy import array; {SMALL.format("array(1e-3)")}
 torch.set_default_dtype(torch.float64); {SMALL.format("1e-3")}
-torch.set_default_dtype(torch.float32); {SMALL.format("1e-3")}
 torch.manual_seed(0); x = torch.rand(2, requires_grad=True); y = (x*torch.arange(2)).sum(); y.backward()
 x = torch.tensor(0.1).double().requires_grad_(); y = x**2; y.backward()
 x = torch.tensor(0.1).to(torch.float64).requires_grad_(); y = x**2; y.backward()
 x = torch.tensor([1, 2]).float().requires_grad_(); y = (0.1*x**2).sum(); y.backward()
 x = torch.FloatTensor([0.1, 2]).requires_grad_(); y = (x**3).sum(); y.backward()
-x = torch.DoubleTensor([0.1, 2]).requires_grad_(); y = (x**3).sum(); y.backward()
-x = torch.Tensor([1, 2]).requires_grad_(); y = (0.1*x**3).sum(); y.backward()
 x = torch.arange(3, dtype=torch.float64, requires_grad=True); n = torch.tensor(3); y = (n*x).sum(); y.backward()
 x = torch.ones(2, dtype=torch.float32, requires_grad=True); y = (x*torch.tensor([0.1, 1.])).sum(); y.backward()
 """.strip().split("\n")

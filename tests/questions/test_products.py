@@ -133,15 +133,6 @@ def test_an_intermediate_has_its_adjoint(text: str, at: dict[str, str], v: Any, 
     assert sum("of the adjoint of" in note for note in notes) == sum(grad is not None for grad in grads.values())
 
 
-def test_a_gradient_has_intermediates_too() -> None:
-    gradient = Function("y = x**2; z = sum(y**3)").grad({"x": "1,2"}, show=["y", "z"])
-    assert {name: one.grad.tolist() for name, one in gradient.intermediates.items() if one.grad is not None} == {
-        "y": [3, 48],
-        "z": 1,
-    }
-    assert "of the adjoint of y, 2 of 2 entries were checked" in _check(gradient).notes
-
-
 def test_a_wrong_adjoint_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under the name of the intermediate; the numbers of the function itself agree."""
     true = backward_passes.retained
@@ -194,8 +185,6 @@ LOSSES: list[tuple[str, str, dict[str, Any], Any, Any]] = [
     ("z = 2*x", "z.sum(dim=1)", {"x": "[[1,2,3,4]]"}, [[1] * 4], [[2] * 4]),
     ("x**2", "d = y - t; sum(d**2)", {"x": "1,2", "t": "3,3"}, [-4, 2], [-8, 8]),
     ("x**2", "x*y", {"x": "3"}, 3, 18),  # not 3*x**2 = 27: x is held constant
-    ("x", "y**2", {"x": "3"}, 6, 6),
-    ("7 + 0*x", "y**2", {"x": "3"}, 14, 0),
     ("softmax(x)", "-sum(t*log(y))", {"x": "1,2,3", "t": "0,0,1"}, [0, 0, -1 / P[2]], P - [0, 0, 1]),
     ("pi*x", "y*pi", {"x": "2", "pi": "3"}, 3, 9),  # a variable of the function, and held constant in the loss
 ]
@@ -259,13 +248,9 @@ def test_a_wrong_loss_is_refused_at_its_place(loss: str, message: str) -> None:
         ("x**2", "x", {"x": "3"}, "18 instead of 6"),
         ("x**2", "ones", {"x": "1,2"}, ""),
         ("x**2", "x", {"x": "1,1"}, ""),  # ones are ones, wherever they come from
-        ("x**2", "2*x", {"x": "1,2"}, ""),
         ("x**2", "y", {"x": "1,2"}, ""),
         ("x**2", "3", {"x": "3"}, ""),  # a number may be equal by chance
         ("x**2", "1,0", {"x": "1,0"}, ""),  # a one-hot v is a row of J
-        ("x**2", "0,0", {"x": "0,0"}, ""),
-        ("x**2", "1,3", {"x": "1,2"}, ""),
-        ("x[:2]", "1,2", {"x": "1,2,3"}, ""),
         ("w*x**2", "w", {"w": "1,2", "x": "3,4"}, ""),  # weighted on purpose
     ],
 )
@@ -289,18 +274,10 @@ PART = (
 REFUSED: list[tuple[str, bool]] = [
     (TWICE.format("x**2", "", ""), True),
     (TWICE.format("x + 1", "", ""), False),  # nothing was saved that could be missed
-    (TWICE.format("x**2", ", retain_graph=True", ""), False),
     (TWICE.format("x**2", ", create_graph=True", ""), False),
     (TWICE.format("x**2", ", retain_graph=False, create_graph=True", ""), True),
-    (TWICE.format("x**2", ", None, True", ""), False),
     (TWICE.format("x**2", "", "y = x**2\n"), False),  # a graph of its own
     (TWICE.format("x**2", "", "x.grad = None\n"), True),  # that forgets the gradient, not the loss of the graph
-    ("x = torch.tensor(2., requires_grad=True)\na = x**2\ny = 3*a\ny.backward()\ny = 3*a\ny.backward()", True),
-    (
-        "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ng = torch.autograd.grad(y, x, torch.ones(2))\n"
-        "y.backward(torch.ones(2))",
-        True,
-    ),
     (
         "x = torch.tensor(2., requires_grad=True)\ny = x**3\ny.backward(retain_graph=True)\ny.backward()\n"
         "x.grad = None\ny.backward()",
@@ -340,14 +317,11 @@ def test_the_pass_that_torch_refuses_is_named() -> None:
     ("arguments", "message"),
     [
         ({"show": ["q"]}, "--show names 'q', and no statement has that name"),
-        ({"show": ["yy"]}, "the names are: n, y, z"),
         ({"show": ["n"]}, "which stands for the number 2"),
         ({"vs": ["1,1", "1"]}, "v has shape (), and z has shape (2,)"),
         ({"vs": ["1,1"], "loss": "sum(z)"}, "--v and --loss exclude each other"),
-        ({"loss": " "}, "--loss is empty"),
         ({"vs": ["1,1"] * (MAX_PRODUCTS + 1)}, "257 gradient vectors are more than 256"),
         ({"vs": ["1,1"], "show": [f"a{n}" for n in range(MAX_SHOWN + 1)]}, "--show names 31 values, more than 30"),
-        ({"at": {"x": "1,2", "t": "1"}, "vs": ["1,1"]}, "'t' is given a value"),
         ({"at": {"x": "1,2", "t": "1"}, "loss": "sum(z)"}, "'t' is given a value"),
     ],
 )

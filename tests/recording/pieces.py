@@ -77,7 +77,7 @@ def gp(t):
 @piece(T(1, 4, 4))
 def enc(x):
     torch.manual_seed(6)
-    return nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True).double()(x).pow(2).sum()
+    return nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True).double()(x)[..., 0].exp()
 
 
 @piece(T(3))

@@ -21,17 +21,13 @@ def _slope(text: str, x: float = 0) -> tuple[str, Entry | None]:
     ("text", "slope"),
     [
         ("x/log(abs(x))", 0),
-        ("x/log(2*abs(x)) + x**2", 0),
         ("x/log(abs(x))**2", 0),
         ("x**2*log(abs(x))", 0),
-        ("x/log2(abs(x))", 0),
         ("exp(-1/x**2)", 0),
         ("x**2*sin(pi/x)", 0),
         ("x*abs(x)**0.1*log(abs(x))", 0),
         ("x/log(abs(x)) + x", 1),
-        ("exp(x)*x/log(abs(x)) - 2*x", -2),
         ("x*tanh(1/x**2)", 1),
-        ("x*erfc(1/x)*0 - x", -1),
         ("x**2/(1 + exp(1/x))", 0),
     ],
 )

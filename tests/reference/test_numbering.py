@@ -31,14 +31,11 @@ S = 1 / (1 + math.exp(-1))
 
 HIDDEN: list[tuple[str, dict[str, Any], tuple[float, float]]] = [
     ("std(exp(x))", {"x": [1, 1]}, (-E / math.sqrt(2), E / math.sqrt(2))),
-    ("std(exp(x))", {"x": [1, 1, 1]}, (-E / math.sqrt(3), E / math.sqrt(3))),
     ("norm(sigmoid(x)-sigmoid(y))", {"x": 1, "y": 1}, (-S * (1 - S), S * (1 - S))),
-    ("norm(sigmoid(x)-1/(1+exp(-y)))", {"x": [1], "y": [1]}, (-S * (1 - S), S * (1 - S))),
     ("abs(exp(x)-exp(y))", {"x": 1, "y": 1}, (-E, E)),
     ("relu(exp(x)*y - y*exp(x*z))", {"x": 1, "y": 2, "z": 1}, (0, 0)),
     ("maximum(exp(x), exp(y))", {"x": 1, "y": 1}, (0, E)),
     ("amax(exp(x))", {"x": [1, 1, 0]}, (0, E)),
-    ("amin(sin(x)*2)", {"x": [1, 1]}, (2 * math.cos(1), 0)),
     ("where(exp(x) >= exp(y), exp(x), exp(y))", {"x": 1, "y": 1}, (0, E)),
     ("sum(abs(exp(x) - mean(exp(x))))", {"x": [1, 1]}, (-E, E)),
     ("norm(cumsum(log(x), 0) - cumsum(log(y), 0))", {"x": [2, 3], "y": [2, 3]}, (-(2**-0.5), 2**-0.5)),

@@ -167,11 +167,6 @@ def test_pipes_stay_in_their_cells() -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) <= 1
 
 
-def test_without_unicode_markdown_is_ascii() -> None:
-    """As tables are."""
-    assert rendered(F.explain(X, "ones"), "markdown", Screen(ascii=True)).isascii()
-
-
 @pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "json", "csv", "plain"])
 def test_digits_are_as_many_as_asked(name: str, form: str) -> None:

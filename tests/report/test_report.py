@@ -91,12 +91,6 @@ def test_entries_of_second_derivatives_have_names(finding: Entry, shown: str, pl
     assert written.get("by") == finding.by
 
 
-def test_other_findings_do_not_say_what_they_belong_to() -> None:
-    """As before there were second derivatives."""
-    (written,) = json.loads("".join(json_report.pieces(_checking())))["check"]["findings"]
-    assert not {"of", "by"} & set(written)
-
-
 def _checking(**changes: Any) -> Checking:
     """An answer whose parts are made up, so that each is there."""
     kink = Entry("x", (0,), (1,), "kink", 0.0, note="why", one_sided=(-1.0, 1.0), proven=True)

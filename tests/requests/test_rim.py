@@ -33,7 +33,6 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     # sizes that do not go together, where the definition is written by them
     ("jacobian", "sorted(x, dim=(0,))", {"shape": {"x": [1000000]}}, "does not fit"),
     ("vjp", "svd(zeros(10**9, 10**9), some=True)", {"v": "ones"}, "at most 1,048,576"),
-    ("vjp", "svd(zeros(1025, 1000), some=True)", {"v": "ones"}, "at most 1,0"),
     # equations of another number of operands, in a value and in an expression
     *(
         case
@@ -55,8 +54,6 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("eval", "x.view(2**26, -1)", {"at": {"x": "zeros(0)"}}, "are held"),
     # what is empty, or of several parts
     ("eval", "print(", {}, "never closed"),
-    ("eval", "print(x, (", TWO, "never closed"),
-    ("eval", "tensordot(x, x, 2**40)", TWO, "this ind is too large"),
     ("eval", "H = torch.autograd.fdim=unctional.he(x)", TWO, "unexpected '='"),
     *(
         ("eval", f"{PAIR}v = {parts}; z = x**2; z.backward(v)", {}, "gives 2 tensors")
@@ -165,17 +162,14 @@ LARGE: list[tuple[str, str, dict[str, Any]]] = [
         "outer(-x, where(-1 > y/x, y/x, csc(10**30)))",
         {"at": {"x": "-10**30,10**30", "y": "-inf,inf"}, "dtype": "float32"},
     ),
-    ("hvp", "sum(mse_loss(ceil(x), ceil(x)))", {"at": {"x": "1e300"}, "u": {"x": "NaN"}}),
     ("hvp", "sum(x*1e308 // [x,y])", {"at": {"x": "10**30", "y": "1"}, "u": {"x": 1.79e308}, "dtype": "float32"}),
     # no row of no columns is computed: a constant of a million elements has an empty Jacobian
     *((command, "eye(1000)", {}) for command in ("jacobian", "improve")),
-    ("explain", "linspace(0, 1, 10**6)", {"v": "ones"}),
     # no elements, of variables beside others; nothing is padded by nothing
     *(
         ("hessian", "sum(y**2)+sum(x)", {"at": dict(zip("xy", sizes, strict=True))})
         for sizes in (("zeros(0)", "1"), ("1", "zeros(0)"), ("zeros(0,2)", "zeros(2,0)"), ("[0.0]", "1"))
     ),
-    ("explain", "pad(x, ())", {"at": {"x": "1"}, "v": "ones"}),
     ("jacobian", "arange(10**9)*x", {}),
 ]
 

@@ -16,7 +16,6 @@ from tests import latex
 At = Mapping[str, object]
 
 PRETTY: list[tuple[str, At, str]] = [
-    ("pi*x**3", {"x": 1}, "3·π·x²"),
     ("x**y", {"x": 2, "y": 3}, "y·x^(y - 1)"),
     ("sum(exp(x))*x", {"x": [1, 2]}, "x[i]·exp(x[j]) + (Σ[k=0..1] exp(x[k]))·δ[i,j]"),
     (
@@ -30,7 +29,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("clamp(x,0,1)", {"x": [0.5, 2.0]}, "{1 if 0 ≤ x[i] ≤ 1; 0 otherwise}·δ[i,j]"),
     ("where(x>0,x,0)*where(x<1,1,0)", {"x": [0.5, 2.0]}, "{1 if 0 < x[i] < 1; 0 otherwise}·δ[i,j]"),
     ("relu(1-relu(x))", {"x": [0.5, 2.0]}, "-{1 if x[i] ≥ 0 and 1 - x[i] ≥ 0; 0 otherwise}·δ[i,j]"),
-    ("logit(x)", {"x": [0.5, 0.25]}, "1/(x[i]·(1 - x[i]))·δ[i,j]"),
     ("A@x", {"A": [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, "x[k]·δ[i,j]"),
     ("det(A)", {"A": [[1.1, 0.1, 0.1], [0.1, 1.1, 0.1], [0.1, 0.1, 1.1]]}, "inv(A)[k,j]·det(A)"),
     ("x[1:]-x[:-1]", {"x": [1.0, 2.0, 4.0, 8.0]}, "δ[j,i+1] - δ[i,j]"),
@@ -42,7 +40,6 @@ PRETTY: list[tuple[str, At, str]] = [
     ("prod(x)", {"x": [1, 2]}, "Π[k=0..1, k≠j] x[k]"),
     ("prod(x)", {"x": [[1, 2], [0, 4]]}, "Π[l=0..1, m=0..1, l≠j or m≠k] x[l,m]"),
     ("var(x)", {"x": [1, 2, 3]}, "x[j] - (Σ[k=0..2] x[k])/3"),
-    ("cumsum(x)", {"x": [1, 2, 3]}, "{1 if i ≥ j; 0 otherwise}"),
     ("cumprod(x)", {"x": [1, 0, 3]}, "{(Π[k=0..j-1] x[k])·Π[k=j+1..i] x[k] if i ≥ j; 0 otherwise}"),
     ("x/norm(x)", {"x": [3, 4]}, "1/√(Σ[k=0..1] x[k]²)·δ[i,j] - x[i]·x[j]/(Σ[k=0..1] x[k]²)^(3/2)"),
     ("x@A@x", {"A": [[1.0, 1.0], [1.0, 1.0]], "x": [1, 2]}, "Σ[k=0..1] A[j,k]·x[k] + Σ[k=0..1] A[k,j]·x[k]"),
@@ -51,10 +48,8 @@ PRETTY: list[tuple[str, At, str]] = [
     ("x.view(2,3).T", {"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]}, "δ[k,i+3·j]"),
     ("1e-8*x**2*3.7", {"x": [1, 2]}, "7.4e-08·x[i]·δ[i,j]"),
     ("sin(x)**2*cos(x)", {"x": [1, 2]}, "(2·sin(x[i])·cos(x[i])² - sin(x[i])³)·δ[i,j]"),
-    ("1/(1+x**2)**2", {"x": [0.1, 0.2]}, "-4·x[i]/(x[i]² + 1)³·δ[i,j]"),
     ("exp(-sum(x**2)/(2*s**2))/s", {"x": [0.1, 0.2], "s": 2}, "-x[j]·exp(-(Σ[k=0..1] x[k]²)/(2·s²))/s³"),
     ("where((x>0)&(x<1), x**2, -x)", {"x": [1.5, 2.0]}, "{2·x[i] if 0 < x[i] < 1; -1 otherwise}·δ[i,j]"),
-    ("pad(x,(1,1))", {"x": [1.5, 2.0]}, "{1 if i ≥ 1 and i ≤ 2; 0 otherwise}·δ[j,i-1]"),
 ]
 
 LATEX: list[tuple[str, At, str]] = [
@@ -115,28 +110,18 @@ def test_labels_in_latex() -> None:
 @pytest.mark.parametrize(
     ("expression", "pretty", "written"),
     [
-        ("sqrt(2)/2", "1/√2", r"\frac{1}{\sqrt{2}}"),
         ("(x + y)**2", "(x + y)²", "(x + y)^{2}"),
         ("-(x - y)*z", "z·(y - x)", r"z \, (y - x)"),
-        ("x**-y", "x^(-y)", "x^{-y}"),
         ("(x*y)**z", "(x·y)^z", r"(x \, y)^{z}"),
         ("x/(y/z + 1)", "x/(y/z + 1)", r"\frac{x}{\frac{y}{z} + 1}"),
-        ("2**x*3", "3·2^x", r"3 \cdot 2^{x}"),
-        ("1.5e-8*x", "1.5e-08·x", r"1.5 \cdot 10^{-8} \, x"),
         ("Abs(x)**3", "|x|³", r"\left|x\right|^{3}"),
         ("Abs(Abs(x) - 1)", "abs(|x| - 1)", r"\left|\left|x\right| - 1\right|"),
         ("sqrt(x)**3", "x^(3/2)", "x^{3/2}"),
-        ("sqrt(x + 1)", "√(x + 1)", r"\sqrt{x + 1}"),
         ("oo*x", "∞·x", r"\infty \, x"),
-        ("-oo", "-∞", r"-\infty"),
-        ("E*x", "e·x", r"e \, x"),
-        ("Sum(x*k, (k, 0, 3))*y", "y·Σ[k=0..3] k·x", r"y \, \sum_{k=0}^{3} k \, x"),
         ("Sum(k + x, (k, 0, 3))**2", "(Σ[k=0..3] (k + x))²", r"\left(\sum_{k=0}^{3} (k + x)\right)^{2}"),
         ("y/Sum(x*k, (k, 0, 3))", "y/Σ[k=0..3] k·x", r"\frac{y}{\sum_{k=0}^{3} k \, x}"),
-        ("Max(x, y)", "max(x, y)", r"\max(x, y)"),
         ("Rational(-1, 3)*x", "-x/3", r"-\frac{x}{3}"),
         ("(x - 1)*(y + 1)/2", "(x - 1)·(y + 1)/2", r"\frac{(x - 1) \, (y + 1)}{2}"),
-        ("log(x)**2", "log(x)²", r"\log^{2}(x)"),
         ("-x*(-y - 1)", "-x·(-y - 1)", r"-x \, (-y - 1)"),
     ],
 )
@@ -151,13 +136,9 @@ def test_arrangement(expression: str, pretty: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("x", "x"),
         ("alpha", r"\alpha"),
         ("weight", r"\mathit{weight}"),
-        ("my_weight_2", r"\mathit{my\_weight\_2}"),
         ("_", r"\_"),
-        ("λ", r"\lambda"),
-        ("Δx", r"\mathit{\Delta{}x}"),
         ("größe", r"\mathit{gr\ddot{o}\mathrm{U{+}00DF}e}"),
         ("変数", r"\mathit{\mathrm{U{+}5909}\mathrm{U{+}6570}}"),
     ],
@@ -177,18 +158,13 @@ def test_names_in_latex(name: str, expected: str) -> None:
         r"\frac{1}",
         r"\unknown",
         "x^2",
-        "x^{2}^{3}",
         "&",
-        r"a \\ b",
         "é",
         r"\begin{cases} a & b & c \end{cases}",
-        r"\left( x",
         r"\begin{cases} {a & b} \end{cases}",
         r"\text{x_1}",
-        r"\textbackslash",
         "^{2}",
         r"\begin{bmatrix} 1 \end{cases}",
-        r"\begin{array}{r} 1 & 2 \end{array}",
         r"\begin{cases} a & b \\ [c] & d \end{cases}",
     ],
 )

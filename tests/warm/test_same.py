@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shlex
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ import pytest
 
 from tests import warm
 from tests.conftest import Run, process
-from tests.test_documents import COMMANDS
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 
@@ -63,15 +61,7 @@ UNUSUAL = [
 ]
 
 
-def _lines() -> list[str]:
-    """Command lines: unusual ones, and some of the documents and the goldens."""
-    goldens = [path.read_text(encoding="utf-8").partition("\n")[0] for path in RECORDED]
-    known = [line.removeprefix("$ ").partition("  # exit ")[0] for line in goldens] + [line for line, _ in COMMANDS]
-    drawn = random.Random(14).sample(known, 200 - len(UNUSUAL))
-    return UNUSUAL[:4] + drawn[:2] + UNUSUAL[4:] + drawn[2:]
-
-
-LINES = [pytest.param(line, marks=pytest.mark.thorough if k >= 6 else ()) for k, line in enumerate(_lines())]
+LINES = [pytest.param(line, marks=pytest.mark.thorough if k >= 6 else ()) for k, line in enumerate(UNUSUAL)]
 
 
 @pytest.mark.parametrize("line", LINES)

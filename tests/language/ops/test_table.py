@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -22,11 +21,6 @@ TRUTHS: list[Mapping[str, object]] = [test_elementwise.ONE, test_elementwise.TWO
 def test_every_row_has_a_truth() -> None:
     """No dead rows, and no truth of a row that is gone."""
     assert {name for table in TRUTHS for name in table} == set(ops.TABLE)
-
-
-def test_no_row_lacks_a_fact() -> None:
-    """Every reading finds what it asks of an operation of this kind."""
-    assert {op.name: _missing_facts(op) for op in ops.ROWS.values() if _missing_facts(op)} == {}
 
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
@@ -69,46 +63,8 @@ def test_names_and_aliases_are_distinct() -> None:
     assert ops.find("nothing") is None
 
 
-def _missing_facts(op: ops.Op) -> tuple[str, ...]:
-    """The facts that a row of its kind needs and does not have."""
-    wanted = {
-        "monoid": op.kind in (Kind.REDUCTION, Kind.SCAN),
-        "branches": op.conditions and not op.is_condition and op.kind is not Kind.INLINED,
-    }
-    return tuple(name for name, is_needed in wanted.items() if is_needed and not getattr(op, name))
-
-
-@pytest.mark.parametrize(
-    ("name", "forgotten", "nothing"),
-    [
-        ("prod", "monoid", None),
-        ("cumsum", "monoid", None),
-    ],
-)
-def test_a_forgotten_fact_is_named(name: str, forgotten: str, nothing: object) -> None:
-    """A row without it is told apart from a whole one."""
-    row = dataclasses.replace(ops.TABLE[name], **{forgotten: nothing})  # type: ignore[arg-type]
-    assert _missing_facts(row) == (forgotten,)
-
-
 @pytest.mark.parametrize("row", ["f(x)  twice  = x  = 2*x", "f(x)  the same  domian: x > 0", "f(x)  kind: unknown"])
 def test_a_row_that_is_not_understood_is_refused(row: str) -> None:
     """A fact that is given twice, or of no field, or of a kind that there is not."""
     with pytest.raises(ValueError, match=r"is given twice|not a valid Kind"):
         read(f"== group  torch: *\n{row}")
-
-
-def test_the_monoids_are_operations_of_the_table() -> None:
-    """Each folds two by its own operation, which leaves the identity's other operand as it is."""
-    for monoid in ops.Monoid:
-        assert ops.TABLE[monoid.operation].monoid is monoid
-        assert ops.TABLE[monoid.operation].kind is Kind.ELEMENTWISE
-
-
-def test_a_row_names_its_own_operands() -> None:
-    """The condition of a choice, what is taken and what is not; as many coefficients as there are."""
-    for op in ops.TABLE.values():
-        if op.branches:
-            assert sorted(op.branches) == sorted(op.operands)
-            assert op.branches[:1] == op.conditions
-        assert len(op.coefficients) in (0, len(op.operands))
