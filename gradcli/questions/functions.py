@@ -224,7 +224,8 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
     if op.is_recorded or op.kind is Kind.INLINED:
         return (), "torch says what it is made of, for the shapes of its operands"
     if op.has_equation or op.of_shapes:
-        return (), f"{op.meaning}, which is written with the other functions for each {op.is_written_for}"
+        each = "equation" if op.has_equation else "shape"
+        return (), f"{op.meaning}, which is written with the other functions for each {each}"
     if op.written is not None and "reduction" not in op.statics:
         return (Meaning("", op.meaning, op.meaning),), ""
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))

@@ -54,16 +54,18 @@ __all__ = [
 
 _FILES: tuple[ModuleType, ...] = (elementwise, special, arithmetic, networks, reductions, linear_algebra, structure)
 _FILES += (statistics, normalization, losses, asked)
-_ROWS = [(group, op) for file in _FILES for group, rows in file.ROWS.items() for op in rows]
+_TABLES = [table for file in _FILES for table in file.ROWS.items()]
 
 GROUPS: Mapping[str, tuple[Op, ...]] = {
-    group: tuple(op for other, op in _ROWS if other == group) for group, op in _ROWS if op.name != "drawn"
+    group: tuple(op for other, rows in _TABLES if other == group for op in rows)
+    for group, _ in _TABLES
+    if group != structure.DRAWN
 }
 """The rows by what people look for."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
-ROWS: Mapping[str, Op] = TABLE | {op.name: op for _, op in _ROWS}
+ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.ROWS[structure.DRAWN]}
 """Those too that nobody can type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}

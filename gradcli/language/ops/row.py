@@ -347,11 +347,6 @@ class Op:
         return "equation" in self.statics
 
     @property
-    def is_written_for(self) -> str:
-        """What the definition is written anew for: each equation, or each shape of the operands."""
-        return "equation" if self.has_equation else "shape"
-
-    @property
     def is_branch(self) -> bool:
         """Whether it is the primitive choice by a condition."""
         return self.name == "where"

@@ -30,6 +30,9 @@ def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
     return written
 
 
+DRAWN = "numbers that code draws"
+"""The group of what nobody can type."""
+
 _permuted, _flipped = _over_all("permute", -1), _over_all("flip", 1)
 
 ROWS = read(
@@ -101,7 +104,7 @@ full|.new_full(shape=, fill_value=)  one number in every element of a shape  e.g
 eye(n=, m=None)  the identity matrix  e.g. x*eye(2) at x=3
 randn(shape=, seed=0)  normal random numbers  caveat: {_SEEDED}  e.g. x*randn(2, seed=0) at x=3
 rand(shape=, seed=0)  random numbers from 0 to 1  caveat: {_SEEDED}  e.g. x*rand(2, seed=0) at x=3
-== numbers that code draws  kind: source
+== {DRAWN}  kind: source
 drawn(shape=, numbers=)  numbers that code draws at random
 """,
     globals(),
