@@ -21,6 +21,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
 from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
         inquiry.require_fixed()
     question = _require_place(inquiry.within(ranges)).question()
     sample = _over(question, read) if ranges else _at(question)
-    from gradcli.reference.deadline import time_limit
-
     with time_limit():
         return _improved(question, ranges, sample)
 
@@ -321,8 +320,6 @@ def _notes(
 ) -> Iterator[str]:
     yield from _unknown(sample, measure)
     if found is None and not is_fine:
-        from gradcli.reference.deadline import is_over_time
-
         yield (
             "the search was not finished within the budget"
             if is_over_time()
