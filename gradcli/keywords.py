@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind, Option
+from gradcli.options import BY_VARIABLE, FORMATS, OPTIONS, QUESTIONS, Kind, Option
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _QUOTED = r'"[^"]*"' + r"|'[^']*'"
@@ -41,8 +41,6 @@ _BEHIND = {
     Kind.WHOLE: r"-?\d[\d,]*(?<!,)",
 }
 """What a value looks like in a sentence, by kind; what looks otherwise goes on with the sentence."""
-
-_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.SHAPES, Kind.RANGES, Kind.TEXTS])
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
 _HELP = re.compile(r"\bgradcli(?: ([a-z]+))? --help")
@@ -95,12 +93,12 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
                 return _formatted(value[1]), value.end()
             if value is not None:
                 return f'{option.name}="{value[1]}"', value.end()
-        elif option.kind in _BY_VARIABLE and (pairs := list(_pairs(option, words, flag.start()))):
+        elif option.kind in BY_VARIABLE and (pairs := list(_pairs(option, words, flag.start()))):
             names = ", ".join(f'"{name}": {_literal(value, option)}' for name, value, _ in pairs)
             return f"{option.name}={{{names}}}", pairs[-1][2]
         elif option.kind in _BEHIND and (value := re.compile(f" ({_BEHIND[option.kind]})").match(words, flag.end())):
             return f"{option.name}={_literal(value[1], option)}", value.end()
-        elif option.kind in _BY_VARIABLE and (
+        elif option.kind in BY_VARIABLE and (
             value := re.compile(rf" {_OTHER_WORD}({_NAME})(?![\w(])").match(words, flag.end())
         ):
             return f'{option.name}["{value[1]}"]', value.end()

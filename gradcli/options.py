@@ -70,7 +70,7 @@ _METAVARS: Mapping[Kind, str] = {
 }
 """What stands for a value in the help; a choice says its words."""
 
-_BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.SHAPES, Kind.RANGES])
+BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.SHAPES, Kind.RANGES])
 """What there is one of for each variable."""
 
 
@@ -123,7 +123,7 @@ class Option:
     @property
     def is_repeated(self) -> bool:
         """Whether the shell takes it more than once."""
-        return self.has_several or self.kind in _BY_VARIABLE
+        return self.has_several or self.kind in BY_VARIABLE
 
     @property
     def key(self) -> str:

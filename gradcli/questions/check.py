@@ -30,6 +30,7 @@ from gradcli.questions.judging import (
 )
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
+from gradcli.reference.deadline import is_over_time, time_limit
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.compare import Tolerance
@@ -316,8 +317,6 @@ def _sampled(
     looked: _Look, demands: Demands, draws: Iterator[dict[str, Array]]
 ) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
     """The worst of the random points, how many had each verdict, and the verdicts that do not pass."""
-    from gradcli.reference.deadline import is_over_time
-
     worst: _AtPoint | None = None
     is_whole, note = True, ""
     counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
@@ -372,7 +371,6 @@ def _differences(question: Question, entries: Sequence[results.Entry], v: Array 
     """The difference quotients of these entries, and a remark if there was no time for all."""
     from gradcli.autodiff.jacobians import PRODUCT, Column, differences
     from gradcli.crosscheck.point import flat
-    from gradcli.reference.deadline import is_over_time, time_limit
 
     places = {}
     wanted: dict[Column, list[int]] = {}

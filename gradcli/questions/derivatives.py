@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Numbers, SecondDerivatives, Torch
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array, Value, read_directions
 from gradcli.questions.judging import by_variable, checked, compared, concluded, first_derivatives, judged
 from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
-from gradcli.results import HVP, JVP, Check, Evaluation, Hessian, Jacobian
+from gradcli.reference.deadline import time_limit
+from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.formulas import Derived, Formulas
-    from gradcli.crosscheck.point import Numbers
+    from gradcli.crosscheck.formulas import Derived
 
 _T = TypeVar("_T")
 
@@ -54,9 +55,7 @@ def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
     most = max(map(math.prod, question.shapes.values()), default=1)
     if not is_these_lines or question.dtype != "float64" or most > MOST_BY_NUMPY:
         return None
-    from gradcli.crosscheck.point import Torch
     from gradcli.language.program.numeric import run
-    from gradcli.reference.deadline import time_limit
 
     try:
         value = run(program, {s: question.arrays[str(s)].astype("float64", copy=False) for s in program.variables})
@@ -102,22 +101,14 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
     directions = _directions(question, u, "jvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_jvp
-    from gradcli.crosscheck.point import JacobianVectorProduct
 
     forward = question.ran(twice=True)
     y, along = jacobians.value(forward), jacobians.jvp(forward, directions)
     numbers = JacobianVectorProduct(question.dtype, y, along, directions)
-    found, verdict = _confirmed(inquiry, question, numbers, of_jvp(question.point, question.program, directions))
-    return JVP(
-        command="jvp",
-        u=directions,
-        jvp=along,
-        value=y,
-        symbolic=found.shown.get(("", "")),
-        symbolic_omitted=found.omitted.get(("", ""), ""),
-        check=verdict,
-        **question.common,
-    )
+    shared = _confirmed(inquiry, question, numbers, of_jvp(question.point, question.program, directions))
+    shared["symbolic"] = shared["symbolic"].get("")
+    shared["symbolic_omitted"] = shared["symbolic_omitted"].get("", "")
+    return JVP(command="jvp", u=directions, jvp=along, value=y, **shared)
 
 
 def hessian(inquiry: Inquiry) -> Hessian:
@@ -135,22 +126,12 @@ def hessian(inquiry: Inquiry) -> Hessian:
     )
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_hessian
-    from gradcli.crosscheck.point import SecondDerivatives
 
     forward = question.ran(twice=True)
     gradient, blocks = jacobians.hessian(forward, question.wrt)
     numbers = SecondDerivatives(question.dtype, gradient, blocks)
-    found, verdict = _confirmed(inquiry, question, numbers, of_hessian(question.point, question.wrt))
-    return Hessian(
-        command="hessian",
-        value=jacobians.value(forward),
-        grad=gradient,
-        hessian=blocks,
-        symbolic=_nested(found.shown),
-        symbolic_omitted=_nested(found.omitted),
-        check=verdict,
-        **question.common,
-    )
+    shared = _confirmed(inquiry, question, numbers, of_hessian(question.point, question.wrt), _nested)
+    return Hessian(command="hessian", value=jacobians.value(forward), grad=gradient, hessian=blocks, **shared)
 
 
 def hvp(inquiry: Inquiry, u: Directions) -> HVP:
@@ -164,31 +145,21 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import jacobians
     from gradcli.crosscheck.formulas import of_hvp
-    from gradcli.crosscheck.point import HessianVectorProduct
 
     forward = question.ran(twice=True)
     gradient, slope, product = jacobians.hvp(forward, directions, question.wrt)
     numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
     derived = of_hvp(question.point, question.program, directions, question.wrt)
-    found, verdict = _confirmed(inquiry, question, numbers, derived)
-    return HVP(
-        command="hvp",
-        u=directions,
-        value=jacobians.value(forward),
-        grad=gradient,
-        hvp=product,
-        symbolic=by_variable(found.shown),
-        symbolic_omitted=by_variable(found.omitted),
-        check=verdict,
-        **question.common,
-    )
+    shared, value = _confirmed(inquiry, question, numbers, derived), jacobians.value(forward)
+    return HVP(command="hvp", u=directions, value=value, grad=gradient, hvp=product, **shared)
 
 
 def _confirmed(
-    inquiry: Inquiry, question: Question, numbers: Numbers, derived: Derived
-) -> tuple[Formulas, Check | None]:
-    """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-    return concluded(question, judged(question, numbers) if inquiry.check else None, derived)
+    inquiry: Inquiry, question: Question, numbers: Numbers, derived: Derived, by: Callable[..., Any] = by_variable
+) -> dict[str, Any]:
+    """The formulas that the reference confirms, the verdict unless it is not asked for, and what all answers have."""
+    found, check = concluded(question, judged(question, numbers) if inquiry.check else None, derived)
+    return {**question.common, "symbolic": by(found.shown), "symbolic_omitted": by(found.omitted), "check": check}
 
 
 def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:

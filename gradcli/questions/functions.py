@@ -81,7 +81,7 @@ def page(name: str) -> FunctionPage:
     derivative = derivatives.jacobian(Inquiry(text, read(text), values, check=False))
     command, example = _example(op)
     return FunctionPage(
-        entry=entry,
+        entries=(entry,),
         meanings=meanings,
         meaning_note=note,
         inner_kinks=tuple(dict.fromkeys(_inner_kinks(op))),

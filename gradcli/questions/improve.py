@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.judging import judged, whole_derivatives
 from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
         inquiry.require_fixed()
     question = _require_place(inquiry.within(ranges)).question()
     sample = _over(question, read) if ranges else _at(question)
-    from gradcli.reference.deadline import time_limit
-
     with time_limit():
         return _improved(question, ranges, sample)
 
@@ -231,15 +230,13 @@ def _answer(
     if found is None:
         return answer
     is_proved = _is_proved(sample.program, found.bases, sample.points[0])
-    return replace(
-        answer,
-        outcome="better",
-        form=found.one.text,
-        reasons=found.one.reasons,
-        same="proved" if is_proved else "enclosed",
-        domain=_domain(sample, found, is_proved=is_proved),
-        switches=found.switches,
-    )
+    domain = _domain(sample, found, is_proved=is_proved)
+    return _better(replace(answer, switches=found.switches), found.one.text, found.one.reasons, domain, is_proved)
+
+
+def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, is_proved: bool) -> Improvement:
+    same: Literal["proved", "enclosed"] = "proved" if is_proved else "enclosed"
+    return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
 
 
 def _empty(question: Question, ranges: Mapping[str, str], bits: int, points: int) -> Improvement:
@@ -275,15 +272,9 @@ def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> I
         return replace(answer, notes=(f"the verdict of a check at {what} is {check.verdict}",))
     rewrite = check.rewrite
     is_proved = _is_proved(question.program, (rewrite.expression,), at.arrays)
-    return replace(
-        answer,
-        outcome="better",
-        form=rewrite.expression,
-        reasons=(rewrite.reason,),
-        same="proved" if is_proved else "enclosed",
-        domain=_WHEREVER if is_proved else _enclosed("this point and others"),
-        notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",),
-    )
+    domain = _WHEREVER if is_proved else _enclosed("this point and others")
+    told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
+    return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved)
 
 
 def _lost(loss: Loss, bits: int) -> BitsLost:
@@ -321,8 +312,6 @@ def _notes(
 ) -> Iterator[str]:
     yield from _unknown(sample, measure)
     if found is None and not is_fine:
-        from gradcli.reference.deadline import is_over_time
-
         yield (
             "the search was not finished within the budget"
             if is_over_time()

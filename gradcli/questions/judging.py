@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 
+from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -20,6 +21,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Formula, Verdict
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from gradcli.crosscheck.compare import Tolerance
     from gradcli.crosscheck.formulas import Derived, Formulas
     from gradcli.crosscheck.judge import Judgement
-    from gradcli.crosscheck.point import Numbers, Torch
 
 _T = TypeVar("_T")
 
@@ -104,8 +105,6 @@ def first_derivatives(
     judges_value: bool = True,
 ) -> Torch:
     """Torch's numbers: y with J and vᵀJ, if they were computed."""
-    from gradcli.crosscheck.point import Torch
-
     return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
 
 
@@ -121,9 +120,6 @@ def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
     """What the reference says of torch's numbers, and what to do about first derivatives that are wrong."""
-    from gradcli.crosscheck.point import Torch
-    from gradcli.reference.deadline import time_limit
-
     with time_limit():
         found = compared(question, numbers)
         return advised(question, found, numbers.v) if isinstance(numbers, Torch) else found
@@ -132,7 +128,6 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
     """What the reference says of torch's numbers."""
     from gradcli.crosscheck.judge import judge
-    from gradcli.crosscheck.point import Torch
 
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
@@ -190,8 +185,6 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
     """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
-    from gradcli.reference.deadline import OverTimeError, time_limit
-
     try:
         with time_limit():
             return _advised(question, judgement, v, tolerance)

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from gradcli.requests.request_lines import Request
 
 _HINTS: Mapping[str, str] = {
-    "format": "an answer is always one JSON object",
-    "json": "an answer is always one JSON object",
+    **dict.fromkeys("format json full color pager".split(), "an answer is always one JSON object"),
     "strict": "the verdict is in the answer, under check",
-    "full": "an answer is always one JSON object",
-    "color": "an answer is always one JSON object",
-    "pager": "an answer is always one JSON object",
     "digits": "an answer has all digits",
     "output": "answers go to standard output, in order; redirect that",
     "budget": "a request takes as long as checks usually may",

@@ -390,31 +390,6 @@ class Meaning:
     short: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionPage:
-    """All that there is to say of one function.
-
-    Attributes:
-        entry: Its row of the list.
-        meanings: Its definition, case by case; none for a primitive.
-        meaning_note: What to know of the definitions, or in their place.
-        inner_kinks: Expressions that vanish where an operation of the definition has a kink or jumps.
-        derivative: Expression, formulas and reasons, as `Function.jacobian` has them.
-        derivative_note: What to know of the formulas.
-        example_command: What to type for the example.
-        example: What it answers.
-    """
-
-    entry: FunctionEntry
-    meanings: tuple[Meaning, ...]
-    meaning_note: str
-    inner_kinks: tuple[str, ...]
-    derivative: Jacobian
-    derivative_note: str
-    example_command: str
-    example: VJP | Gradient
-
-
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of the list of functions.
@@ -436,11 +411,39 @@ class Listing:
         return [(group, [entry.name for entry in rows]) for group, rows in grouped]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionPage(Listing):
+    """All that there is to say of one function, the only one of its list.
+
+    Attributes:
+        meanings: Its definition, case by case; none for a primitive.
+        meaning_note: What to know of the definitions, or in their place.
+        inner_kinks: Expressions that vanish where an operation of the definition has a kink or jumps.
+        derivative: Expression, formulas and reasons, as `Function.jacobian` has them.
+        derivative_note: What to know of the formulas.
+        example_command: What to type for the example.
+        example: What it answers.
+    """
+
+    meanings: tuple[Meaning, ...]
+    meaning_note: str
+    inner_kinks: tuple[str, ...]
+    derivative: Jacobian
+    derivative_note: str
+    example_command: str
+    example: VJP | Gradient
+
+    @property
+    def entry(self) -> FunctionEntry:
+        """Its row of the list."""
+        return self.entries[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Functions:
     """What the command `functions` answers: pages and lists, in the order asked for."""
 
-    parts: tuple[FunctionPage | Listing, ...]
+    parts: tuple[Listing, ...]
     warnings: tuple[str, ...] = ()
 
 

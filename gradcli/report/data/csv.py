@@ -63,7 +63,7 @@ def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
             return OPINION, _checking(answer)
         case results.Products():
             accumulates = answer.answers[0].accumulated is not None
-            return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer)
+            return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer.answers)
         case results.Explanation():
             return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
         case results.BackwardGraph():
@@ -74,7 +74,7 @@ def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
         case results.Jacobian():
             return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
         case results.VJP(accumulated=held) if held is not None:
-            return ["variable", "index", "value", "grad"], _by_variable(answer, answer.vjp, held)
+            return ["variable", "index", "value", "grad"], (row for _, *row in _products([answer]))
     _, asked = quantity(answer)
     is_named = isinstance(asked, Mapping)
     parts = [([name], asked[name]) for name in answer.wrt] if isinstance(asked, Mapping) else [([], asked)]
@@ -103,17 +103,14 @@ def _entries(head: list[str], *arrays: results.Array) -> Iterator[list[str]]:
         yield [*head, _index(position), *(digits(array[position]) for array in arrays)]
 
 
-def _by_variable(answer: results.Answer, *quantities: Mapping[str, results.Array]) -> Iterator[list[str]]:
-    return (row for name in answer.wrt for row in _entries([name], *(held[name] for held in quantities)))
-
-
 # -- answers
 
 
-def _products(answer: results.Products) -> Iterator[list[str]]:
-    for number, one in enumerate(answer.answers, 1):
-        held = [one.vjp] if one.accumulated is None else [one.vjp, one.accumulated]
-        yield from ([str(number), *row] for row in _by_variable(answer, *held))
+def _products(answers: Sequence[results.VJP]) -> Iterator[list[str]]:
+    for number, one in enumerate(answers, 1):
+        for name in one.wrt:
+            held = [] if one.accumulated is None else [one.accumulated[name]]
+            yield from _entries([str(number), name], one.vjp[name], *held)
 
 
 def _jacobian(answer: results.Jacobian) -> Iterator[list[str]]:
@@ -186,13 +183,11 @@ def _tensors(answer: results.BackwardGraph) -> Iterator[list[str]]:
 
 
 def _functions(answer: results.Functions) -> tuple[Row, Iterable[Row]]:
-    if all(isinstance(part, results.Listing) and part.is_brief for part in answer.parts):
-        groups = [group for part in answer.parts if isinstance(part, results.Listing) for group in part.groups]
+    if all(part.is_brief for part in answer.parts):
+        groups = [group for part in answer.parts for group in part.groups]
         return ["group", "name"], ([group, name] for group, names in groups for name in names)
     header = ["name", "group", "usage", "aliases", "spellings", "doc", "domain", "kinks", "step", "caveat"]
-    entries = [
-        e for part in answer.parts for e in (part.entries if isinstance(part, results.Listing) else (part.entry,))
-    ]
+    entries = [entry for part in answer.parts for entry in part.entries]
     return header, map(_function, entries)
 
 

@@ -117,10 +117,10 @@ def _edges(graph: results.BackwardGraph) -> Iterator[str]:
 
 def _functions(answer: results.Functions) -> Iterator[str]:
     for part in answer.parts:
-        if isinstance(part, results.Listing) and part.is_brief:
+        if part.is_brief:
             yield from (f"{group}: {' '.join(names)}" for group, names in part.groups)
         else:
-            yield from (entry.name for entry in (part.entries if isinstance(part, results.Listing) else (part.entry,)))
+            yield from (entry.name for entry in part.entries)
 
 
 def _rows(array: results.Array) -> list[results.Array]:
