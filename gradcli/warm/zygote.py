@@ -18,7 +18,6 @@ import select
 import signal
 import socket
 import sys
-import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -28,9 +27,6 @@ from types import ModuleType
 
 from gradcli.warm import place, wire
 from gradcli.warm.becoming import Origin, become, finish
-
-LOOKING = 30.0
-"""Seconds after which it looks whether it still is what is installed, and has its socket."""
 
 SAYING = 0.2
 """Seconds that a client has for its first words."""
@@ -88,7 +84,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
             listener.bind(new)
             listener.listen(128)
             listener.setblocking(False)
-            server = _Server(path, os.lstat(new), fingerprint, listener, lock.fileno(), origin, idle, program)
+            server = _Server(fingerprint, listener, lock.fileno(), origin, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             ready()
             server.run()
@@ -157,19 +153,16 @@ def _nothing_of_the_user() -> Iterator[None]:
 class _Server:
     """The loop of the process, and what a child that it forks begins with."""
 
-    path: str
-    own: os.stat_result
     fingerprint: bytes
     listener: socket.socket
     lock: int
     origin: Origin
     idle: float
     program: Callable[[], int]
-    calls: int = 0
 
     def run(self) -> None:
         """Have a child at the socket until it is over."""
-        self.process, self.used = os.getpid(), time.monotonic()
+        self.process = os.getpid()
         self.lives, lifeline = os.pipe()  # the child that waits reads its end when this process has ended
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -185,26 +178,10 @@ class _Server:
                 finally:
                     os._exit(70)
             os.close(told)
-            is_taken = self._is_taken(taken)
+            # The child says that it has a call, before the process is over or it was killed.
+            is_taken = bool(select.select([taken], [], [], self.idle)[0] and os.read(taken, 1))
             os.close(taken)
-            self.calls += 1
-            self.used = time.monotonic()
         os.close(lifeline)
-
-    def _is_taken(self, taken: int) -> bool:
-        """Whether the child says that it has a call, before the process is over."""
-        while True:
-            left = self.used + self.idle - time.monotonic()
-            if select.select([taken], [], [], max(0.0, min(LOOKING, left)))[0]:
-                return os.read(taken, 1) != b""  # or it was killed
-            if left <= 0 or not self._has_socket() or place.socket_path() != self.path:
-                return False
-
-    def _has_socket(self) -> bool:
-        try:
-            return os.path.samestat(os.lstat(self.path), self.own)
-        except OSError:
-            return False
 
     # -- a child
 
@@ -258,15 +235,9 @@ class _Server:
             kind, said = wire.received(connection, 1), wire.body(connection)
             if kind == wire.RUN and said == self.fingerprint:
                 return True
-            connection.sendall(wire.OTHER if kind == wire.RUN else wire.message(kind, self._said()))
+            connection.sendall(wire.OTHER if kind == wire.RUN else kind + wire.number(self.process))
         except (OSError, EOFError):
             return False
         if kind == wire.STOP and os.getppid() == self.process:
             os.kill(self.process, signal.SIGTERM)
         return False
-
-    def _said(self) -> bytes:
-        """What the process says of itself: numbers, and what it was started with."""
-        left = max(0, int(self.used + self.idle - time.monotonic()))
-        numbers = (self.process, self.calls, left)
-        return wire.packed([b"%d" % number for number in numbers], self.fingerprint.split(b"\n"))
