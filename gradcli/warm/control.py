@@ -19,6 +19,9 @@ _PROGRAM = (
 )
 """Not `-m`, which would look for modules in the folder that it stands in."""
 
+_OF_NOBODY = {"GRADCLI_CONFIG": ""}
+"""No settings are read at the start: each call reads its own."""
+
 
 def status(kind: bytes = wire.STATUS) -> int | None:
     """The number of the process; None if there is none that answers."""
@@ -57,6 +60,7 @@ def begin(idle: float) -> IO[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd="/",
+        env={**{name: word for name, word in os.environ.items() if not name.startswith("GRADCLI_")}, **_OF_NOBODY},
         start_new_session=True,
         umask=0o077,
     )

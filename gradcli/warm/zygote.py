@@ -20,7 +20,7 @@ import socket
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -116,7 +116,7 @@ def loaded() -> Origin:
     origin = Origin.of_torch()
     torch.set_num_threads(1)
     nowhere = io.StringIO()
-    with _nothing_of_the_user(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         for found in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
@@ -132,21 +132,6 @@ def loaded() -> Origin:
     gc.collect()
     gc.freeze()
     return origin
-
-
-@contextlib.contextmanager
-def _nothing_of_the_user() -> Iterator[None]:
-    """A block in which no settings are read: each call reads its own."""
-    kept = dict(os.environ)
-    for name in list(os.environ):
-        if name.startswith("GRADCLI_"):
-            del os.environ[name]
-    os.environ["GRADCLI_CONFIG"] = ""
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(kept)
 
 
 @dataclass
