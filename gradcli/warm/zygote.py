@@ -26,7 +26,7 @@ from functools import partial
 from types import ModuleType
 
 from gradcli.warm import place, wire
-from gradcli.warm.becoming import Origin, become, finish
+from gradcli.warm.becoming import become, finish
 
 SAYING = 0.2
 """Seconds that a client has for its first words."""
@@ -56,13 +56,13 @@ _FIRST = (
 """What is answered before the first fork, so that no call spends its time on what is done once."""
 
 
-def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], program: Callable[[], int]) -> None:
+def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
     """Load all, and fork for each call, until there is nothing more to do; or return, as another process serves.
 
     Args:
         idle: Seconds without a call after which it ends.
         ready: Called when it takes calls.
-        load: Called before, for all that calls share.
+        load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
     path, fingerprint = place.socket_path(), place.fingerprint()
@@ -74,7 +74,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
-        origin = load()
+        threads = load()
         if path != place.socket_path():
             return  # what is installed has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
@@ -84,7 +84,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
             listener.bind(new)
             listener.listen(128)
             listener.setblocking(False)
-            server = _Server(fingerprint, listener, lock.fileno(), origin, idle, program)
+            server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             ready()
             server.run()
@@ -107,13 +107,13 @@ def say_ready() -> None:
     os.close(nothing)
 
 
-def loaded() -> Origin:
-    """Import all, and answer one call of each kind."""
+def loaded() -> int:
+    """Import all, and answer one call of each kind; how many threads torch takes by itself."""
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
 
-    origin = Origin.of_torch()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     nowhere = io.StringIO()
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
@@ -131,7 +131,7 @@ def loaded() -> Origin:
             vars(module).pop("__warningregistry__", None)  # what was warned of is warned of again
     gc.collect()
     gc.freeze()
-    return origin
+    return threads
 
 
 @dataclass
@@ -141,7 +141,7 @@ class _Server:
     fingerprint: bytes
     listener: socket.socket
     lock: int
-    origin: Origin
+    threads: int
     idle: float
     program: Callable[[], int]
 
@@ -194,7 +194,7 @@ class _Server:
         connection.settimeout(None)
         try:
             connection.sendall(wire.CHILD + wire.number(os.getpid()))
-            connection = become(connection, self.origin)
+            connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)

@@ -17,7 +17,6 @@ import pytest
 
 import gradcli
 from gradcli.warm import place, zygote
-from gradcli.warm.becoming import Origin
 from tests.warm import INSTALLED, Warm
 
 SCRIPT = "import os; print(os.getppid())"
@@ -147,7 +146,7 @@ def _served(idle: float, ready: Callable[[], None]) -> int:
     if child == 0:
         code = 1
         try:
-            zygote.serve(idle, ready, Origin.without_torch, lambda: 0)
+            zygote.serve(idle, ready, int, lambda: 0)
             code = 0
         finally:
             os._exit(code)
