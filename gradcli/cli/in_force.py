@@ -93,11 +93,14 @@ def _without_environment(option: Option, setting: Setting | None) -> _InForce:
 
 def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
     yield f"file: {file.path or 'none'}{'' if file.is_there or file.path is None else ' (not there)'}"
-    rows: dict[str, list[tuple[str, str]]] = {}
-    for command, own in tables.items():
-        names = {key: key.replace("_", "-") for key in own}
-        rows[command] = [(f"{names[key]} = {settings.written(value)}", where) for key, (value, where) in own.items()]
-    width = max(len(setting) for own in rows.values() for setting, _ in own)
-    for command, own in rows.items():
+    rows = {command: list(map(_row, own.items())) for command, own in tables.items()}
+    width = max(len(setting) for lines in rows.values() for setting, _ in lines)
+    for command, lines in rows.items():
         yield from [f"[{command}]"] if command else []
-        yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in own)
+        yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
+
+
+def _row(one: tuple[str, _InForce]) -> tuple[str, str]:
+    """Give a setting as it would stand in the file, and its origin."""
+    key, (value, origin) = one
+    return f"{key.replace('_', '-')} = {settings.written(value)}", origin
