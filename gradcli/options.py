@@ -21,7 +21,14 @@ JUDGED = (*DERIVATIVES, "eval", "explain")
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
-ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "arrows")
+ROW_SUFFIXES: Mapping[str, str] = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz",
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".arrows": "arrows",
+}  # fmt: skip
+"""The formats of rows by the suffix of the file; `arrows` is the stream."""
+
+ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
 
 FORMAT_VARIABLE, DTYPE_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_DTYPE", "GRADCLI_COLOR"
 DIGITS_VARIABLE, PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_DIGITS", "GRADCLI_PAGER", "GRADCLI_CONFIG"

@@ -43,7 +43,7 @@ ALLOWED = {
     "recording": "autodiff errors language recording results",
     "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation results report",
-    "files": "errors results language files signals",
+    "files": "errors options results language files signals",
     "mapping": "gradcli autodiff crosscheck errors files function mapping questions results running signals",
     "requests": "errors options results function files requests progress",
     "cli": "gradcli errors options results language function guide mapping questions running files report requests "

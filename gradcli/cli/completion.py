@@ -15,11 +15,10 @@ import string
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any
 
 import typer
 from typer import _click as click
-from typer._click.shell_completion import CompletionItem, ShellComplete
+from typer._completion_classes import BashComplete
 
 from gradcli.errors import GradcliError
 
@@ -158,46 +157,27 @@ EXPLAINED = 60
 
 
 def candidates(command: click.Command) -> str:
-    """What may stand at the cursor, a line each; nothing where that is not known."""
+    """What may stand at the cursor, a line each, in the place of what the shell replaces; nothing where none is known.
+
+    A line is the candidate, and for the shells that show it, what it is.
+    """
+    words, incomplete = split(os.environ.get(LINE, ""))
+    option, equals, value = incomplete.partition("=")
+    is_joined = option.startswith("--") and bool(equals)
+    args, start = ([*words[1:], option], value) if is_joined else (words[1:], incomplete)
     try:
-        return _Line(command, {}, "gradcli", ASKED).complete()
+        found = BashComplete(command, {}, "gradcli", ASKED).get_completions(args, start)
     except (GradcliError, click.exceptions.ClickException, typer.Exit):
         return ""
-
-
-class _Line(ShellComplete):
-    """A command line that ends at the cursor, as click completes it."""
-
-    name = "gradcli"
-    source_template = ""
-
-    def source_vars(self) -> dict[str, Any]:
-        """None: the scripts are ready."""
-        return {}
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before the one at the cursor, and what there is of that."""
-        words, incomplete = split(os.environ.get(LINE, ""))
-        return words[1:], incomplete
-
-    def complete(self) -> str:
-        """The candidates, each in the place of what the shell replaces."""
-        args, incomplete = self.get_completion_args()
-        option, equals, value = incomplete.partition("=")
-        is_joined = option.startswith("--") and bool(equals)
-        found = self.get_completions([*args, option], value) if is_joined else self.get_completions(args, incomplete)
-        word = os.environ.get(WORD, incomplete)
-        cut = len(incomplete) - len("" if word == "=" else word)
-        head = f"{option}=" if is_joined else ""
-        lines = (self.format_completion(item, head, cut if incomplete.endswith(word) else 0) for item in found)
-        return "".join(dict.fromkeys(lines))
-
-    def format_completion(self, item: CompletionItem, head: str = "", cut: int = 0) -> str:
-        """A line: the candidate, and for the shells that show it, what it is."""
-        text = f"{head}{item.value}"[cut:]
-        if not item.help or os.environ[ASKED] == Shell.bash:
-            return f"{text}\n"
-        return f"{text}\t{textwrap.shorten(item.help, EXPLAINED, placeholder='...')}\n"
+    word = os.environ.get(WORD, incomplete)
+    cut = len(incomplete) - len("" if word == "=" else word) if incomplete.endswith(word) else 0
+    lines = []
+    for item in found:
+        text = f"{f'{option}=' * is_joined}{item.value}"[cut:]
+        if item.help and os.environ[ASKED] != Shell.bash:
+            text += "\t" + textwrap.shorten(item.help, EXPLAINED, placeholder="...")
+        lines.append(f"{text}\n")
+    return "".join(dict.fromkeys(lines))
 
 
 def split(line: str) -> tuple[list[str], str]:

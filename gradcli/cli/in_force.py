@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gradcli.cli import pager, settings
 from gradcli.cli.console import complain
@@ -19,25 +18,8 @@ from gradcli.options import ON_TERMINALS, PAGER_VARIABLE, Kind, Option
 _UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
 """What holds where nothing is set, of options whose default depends on the question."""
 
-
-@dataclass(frozen=True, slots=True)
-class InForce:
-    """A setting.
-
-    Attributes:
-        name: As its option is written.
-        value: What holds.
-        origin: Where it comes from: a variable of the environment, the file, or the default.
-    """
-
-    name: str
-    value: Setting
-    origin: str = "default"
-
-    @property
-    def setting(self) -> str:
-        """As it would stand in the file."""
-        return f"{self.name} = {settings.written(self.value)}"
+_InForce = tuple[Setting, str]
+"""What holds, and where it comes from: a variable of the environment, the file, or the default."""
 
 
 def config() -> Stream:
@@ -62,72 +44,63 @@ def _show() -> int:
         file = settings.read()
     except GradcliError as error:
         mistakes.append(error)
-    found, more = _all(file)
-    mistakes += more
-    write("".join(f"{line}\n" for line in _lines(file, found)))
+    common: dict[str, _InForce] = {}
+    for option in settings.settable():
+        setting = file.of("").get(option.key)
+        try:
+            common[option.key] = _in_force(option, setting)
+        except GradcliError as error:
+            mistakes.append(error)
+            common[option.key] = _without_environment(option, setting)
+    tables = {"": dict(sorted(common.items()))}
+    for command in filter(None, file.tables):
+        own = {key: (setting, "file") for key, setting in file.of(command).items()}
+        differs = {key: one for key, one in own.items() if common[key][1] in ("file", "default") and common[key] != one}
+        tables |= {command: differs} if differs else {}
+    write("".join(f"{line}\n" for line in _lines(file, tables)))
     for mistake in mistakes:
         complain(mistake, typed_color(()))
     return mistakes[0].exit_code if mistakes else 0
 
 
-def _all(file: SettingsFile) -> tuple[dict[str, list[InForce]], list[GradcliError]]:
-    """What is in force for all commands, under "", and what is other for one; and the mistakes of the environment."""
-    mistakes: list[GradcliError] = []
-    common: dict[str, InForce] = {}
-    options = list(settings.settable())
-    general = file.of("")
-    for option in options:
-        try:
-            of_environment = _of_environment(option, general.get(option.key))
-        except GradcliError as error:
-            mistakes.append(error)
-            of_environment = None
-        common[option.key] = of_environment or _of_file(option, general.get(option.key))
-    found = {"": sorted(common.values(), key=lambda one: one.name)}
-    for command in file.tables:
-        own = file.of(command) if command else {}
-        rows = {option.key: option for option in options}
-        other = [_of_file(rows[key], one) for key, one in own.items() if common[key].origin in ("file", "default")]
-        found[command] = [one for one in other if one not in found[""]] if command else found[""]
-    return {command: rows for command, rows in found.items() if rows}, mistakes
-
-
-def _of_environment(option: Option, setting: Setting | None) -> InForce | None:
-    """The value of a variable, if that counts.
+def _in_force(option: Option, setting: Setting | None) -> _InForce:
+    """What holds for an option: the value of a variable of the environment, if that counts, or else of the file.
 
     Raises:
-        UsageError: It is none that the option takes.
+        UsageError: The variable has a value that the option does not take.
     """
     if option.key == "pager":
         named = PAGER_VARIABLE if PAGER_VARIABLE in os.environ else "PAGER"
-        is_named = named in os.environ and (named == PAGER_VARIABLE or not isinstance(setting, str))
-        return InForce("pager", os.environ[named], named) if is_named and setting is not False else None
-    word = os.environ.get(option.variable or "", "")
-    if not word:
-        return None
-    value = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
-    if option.kind is Kind.SWITCH:
-        value = {"0": False, "1": True}.get(word, word)
-    wrong = settings.fault(option, value)
-    if wrong:
-        raise UsageError(f"the environment's {option.variable}={word} {wrong}", hint=f"unset {option.variable}")
-    return InForce(settings.shown(option), value, option.variable or "")
+        counts = setting is not False and (named == PAGER_VARIABLE or not isinstance(setting, str))
+        if counts and named in os.environ:
+            return os.environ[named], named
+    elif word := os.environ.get(option.variable or "", ""):
+        value: Setting = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
+        if option.kind is Kind.SWITCH:
+            value = {"0": False, "1": True}.get(word, word)
+        if wrong := settings.fault(option, value):
+            raise UsageError(f"the environment's {option.variable}={word} {wrong}", hint=f"unset {option.variable}")
+        return value, option.variable or ""
+    return _without_environment(option, setting)
 
 
-def _of_file(option: Option, setting: Setting | None) -> InForce:
-    name = settings.shown(option)
+def _without_environment(option: Option, setting: Setting | None) -> _InForce:
     if setting is not None and not (option.key == "pager" and setting is True):
-        return InForce(name, setting, "file")
-    if option.key == "pager":
-        return InForce(name, pager.program() or False)
-    default = _UNSET.get(option.key, option.default)
-    return InForce(name, False if default is None else default)
+        return setting, "file"
+    default = pager.program() if option.key == "pager" else _UNSET.get(option.key, option.default)
+    return default or False, "default"
 
 
-def _lines(file: SettingsFile, found: Mapping[str, list[InForce]]) -> Iterator[str]:
+def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
     yield f"file: {file.path or 'none'}{'' if file.is_there or file.path is None else ' (not there)'}"
-    width = max(len(one.setting) for rows in found.values() for one in rows)
-    for command, rows in found.items():
-        if command:
-            yield f"[{command}]"
-        yield from (f"{one.setting.ljust(width)}  # {one.origin}" for one in rows)
+    rows = {command: list(map(_row, own.items())) for command, own in tables.items()}
+    width = max(len(setting) for lines in rows.values() for setting, _ in lines)
+    for command, lines in rows.items():
+        yield from [f"[{command}]"] if command else []
+        yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
+
+
+def _row(one: tuple[str, _InForce]) -> tuple[str, str]:
+    """Give a setting as it would stand in the file, and its origin."""
+    key, (value, origin) = one
+    return f"{key.replace('_', '-')} = {settings.written(value)}", origin

@@ -13,11 +13,12 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from gradcli import progress
 from gradcli.cli.commands import CommandLine, require_none
-from gradcli.cli.console import descriptor, remark, require_stdout, send
+from gradcli.cli.console import remark, require_stdout, send
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
+from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
-from gradcli.signals import undone
 
 Requests = Annotated[
     str | None,
@@ -112,51 +113,21 @@ def _is_terminal() -> bool:
 
 @contextmanager
 def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[int, int | None]], None]]:
-    """A bar with the rate and the remaining time on stderr, if that is a terminal; what advances it.
+    """Show on the terminal how many rows were read, how fast, and how much of all that is; give what says so.
 
-    It is told how many rows were read, how far that is, and how far it goes.  There is none where the rows themselves
-    come to a terminal, in whose lines it would stand.
+    Nothing is shown where the rows themselves come to a terminal, in whose lines it would stand.
     """
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
-    if is_quiet or shows_rows or not _is_terminal() or os.environ.get("TERM") == "dumb":
-        yield lambda read, progress: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[read]:,} rows, {task.fields[rate]:,.0f} a second"),
-        TimeRemainingColumn(),
-    )
     start = time.perf_counter()
-    bar = Progress(
-        *columns,
-        console=Console(stderr=True, emoji=False),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    with undone(_clear), bar:
-        task = bar.add_task("", total=None, read=0, rate=0.0)
 
-        def advance(read: int, progress: tuple[int, int | None]) -> None:
-            done, total = progress
-            rate = read / max(1e-9, time.perf_counter() - start)
-            bar.update(task, completed=done, total=total, read=read, rate=rate)
+    def advance(read: int, reached: tuple[int, int | None]) -> None:
+        done, total = reached
+        rate = read / max(1e-9, time.perf_counter() - start)
+        share = f", {100 * done // total} %" if total else ""
+        progress.doing(f"{read:,} rows, {rate:,.0f} a second{share}")
 
+    with waiting(["map", *["--quiet"] * (is_quiet or shows_rows)]):
         yield advance
-
-
-def _clear() -> None:
-    """Take the bar from the terminal, and show the cursor again; what a thread still draws goes nowhere."""
-    number = descriptor(sys.stderr)
-    if number is None:
-        return
-    terminal = os.dup(number)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-    os.write(terminal, b"\r\x1b[2K\x1b[?25h")
 
 
 # -- batch

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from gradcli.errors import UsageError
 from gradcli.options import OPTIONS
 from gradcli.warm import place
-
-if TYPE_CHECKING:
-    from gradcli.warm.control import Status
 
 IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
 
@@ -25,6 +21,9 @@ class Action(StrEnum):
     start = "start"
     stop = "stop"
     status = "status"
+
+
+_DONE: Mapping[Action, str] = {Action.start: "started", Action.stop: "stopped", Action.status: "runs"}
 
 
 def warm(action: Action, idle: int) -> str:
@@ -44,14 +43,18 @@ def warm(action: Action, idle: int) -> str:
     _require_possible()
     from gradcli.warm import control
 
-    found: Status | None
-    if action is Action.start:
-        found, did = _started(idle * _MINUTE)
-    elif action is Action.stop:
-        found, did = control.stop(), "stopped"
-    else:
-        found, did = control.status(), "runs"
-    return "".join(f"{line}\n" for line in _lines(found, did))
+    found, did = control.stop() if action is Action.stop else control.status(), _DONE[action]
+    if action is Action.start and found is not None:
+        did = "runs already"
+    elif action is Action.start:
+        reason = control.start(idle * _MINUTE)
+        found = control.status()
+        if found is None:
+            raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
+    if found is not None:
+        return f"the warm process {found} {did}\n"
+    advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
+    return f"no warm process: each call starts by itself\n{advice}\n"
 
 
 def begin_if_wanted(arguments: Sequence[str]) -> None:
@@ -74,35 +77,3 @@ def _require_possible() -> None:
     if not place.made():
         message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
-
-
-def _started(idle: float) -> tuple[Status, str]:
-    """The process, and whether it was there before.
-
-    Raises:
-        UsageError: It does not start.
-    """
-    from gradcli.warm import control
-
-    before = control.status()
-    if before is not None:
-        return before, "runs already"
-    reason = control.start(idle)
-    found = control.status()
-    if found is None:
-        raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
-    return found, "started"
-
-
-def _lines(found: Status | None, did: str) -> Iterator[str]:
-    if found is None:
-        yield "no warm process: each call starts by itself"
-        yield "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
-        return
-    yield f"the warm process {found.process} {did}"
-    if did == "stopped":
-        return
-    minutes = -(-found.left // _MINUTE)
-    yield f"calls: {found.calls}; it ends after {minutes} minute{'s' * (minutes != 1)} without a call"
-    for line in found.differences:
-        yield f"calls from here start by themselves, as this is another here than there: {line}"

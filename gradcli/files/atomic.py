@@ -6,9 +6,9 @@ import contextlib
 import errno
 import os
 import re
+import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -68,19 +68,18 @@ def replacing(path: str) -> Iterator[Target]:
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     folder, name = os.path.split(final)
-    rights = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
-    temporary = ""
+    # In the same folder, as a rename is atomic only inside of one file system.
+    temporary = os.path.join(folder, f".{_cut(name)}.{secrets.token_hex(6)}.part")
 
     def remove() -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
 
     with undone(remove):
-        # In the same folder, as a rename is atomic only inside of one file system.
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{_cut(name)}.", suffix=".part", dir=folder)
         try:
-            with os.fdopen(descriptor, "w+b") as file:
-                os.chmod(temporary, rights)
+            with open(temporary, "x+b") as file:
+                if before is not None:
+                    os.chmod(temporary, stat.S_IMODE(before.st_mode))
                 yield Target(cast("BinaryIO", file), folder)
                 file.flush()
                 # Before the rename: after a crash the name must not stand for an empty file.
@@ -94,13 +93,6 @@ def replacing(path: str) -> Iterator[Target]:
 def _cut(name: str) -> str:
     """The beginning of a name: file systems count bytes, and a temporary name is longer than the final one."""
     return name.encode("utf-8", "surrogateescape")[:_LONGEST].decode("utf-8", "ignore")
-
-
-def _umask() -> int:
-    # The system tells the mask only when it is set: a strict one for the moment between, then the old.
-    found = os.umask(0o077)
-    os.umask(found)
-    return found
 
 
 def _sync_folder(folder: str) -> None:

@@ -25,12 +25,6 @@ from gradcli.files.decoding import Array, Start, shown
 from gradcli.results import Block, Cells, Fault, Mapped, RowSource
 from gradcli.results.verdicts import row_called
 
-FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
-    ".arrows": "arrows",
-}  # fmt: skip
-"""The formats of columns by the suffix of the file; `arrows` is the stream."""
-
 _ROWS, _BYTES = 2**20, 2**26
 """Rows and bytes of a group that is written: what is reached first ends it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
@@ -36,30 +37,21 @@ class Objects(TextRows):
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
-        first: tuple[str, int] | None = None
-        known: dict[str, tuple[int, ...] | None] | None = None
+        first: tuple[int, str] | None = None
         for number, text in self._chunks:
-            if text.strip():
+            lines = [(place, line) for place, line in enumerate(text.split("\n"), number) if line.strip()]
+            if lines:
                 self._held.append((number, text))
-            for place, line in enumerate(text.split("\n")):
-                if not line.strip():
-                    continue
-                first = first or (line, number + place)
-                value = _object(line)
-                if value is None:
-                    continue
-                known = known or dict.fromkeys(value)
-                lost = [key for key, shape in known.items() if shape is None and value.get(key) is not None]
-                known |= {key: self._shape(value[key]) for key in lost}
-                if (known and None not in known.values()) or place > _LOOKED_AT:
-                    break
-            if known is not None:
-                return {key: shape or () for key, shape in known.items()}
+                first = first or lines[0]
+            objects = (found for _, line in lines if (found := _object(line)) is not None)
+            if rows := list(itertools.islice(objects, _LOOKED_AT)):
+                given = {key: [row[key] for row in rows if row.get(key) is not None] for key in rows[0]}
+                return {key: self._shape(values[0]) if values else () for key, values in given.items()}
             if len(self._held) > 1:
                 break
         if first is None:
             raise InputError(f"{self._name} is empty", hint=_HINT)
-        raise InputError(f"line {first[1]} of {self._name} is not an object of JSON: {shown(first[0])}", hint=_HINT)
+        raise InputError(f"line {first[0]} of {self._name} is not an object of JSON: {shown(first[1])}", hint=_HINT)
 
     def _shape(self, value: Any) -> tuple[int, ...]:
         try:

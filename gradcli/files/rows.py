@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.binary import SCALE, mapped, members_of, opened_archive, require_numbers, within_float64
-from gradcli.files.columnar import FORMATS as COLUMNAR, ArrowRows
+from gradcli.files.columnar import ArrowRows
 from gradcli.files.compression import Decompressed
 from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import Start, shown
@@ -25,15 +25,14 @@ from gradcli.files.delimited import Delimited, TextRows, named_twice
 from gradcli.files.objects import Objects
 from gradcli.files.reader import Files
 from gradcli.files.several import PointsFile, listed, suffixes
+from gradcli.options import ROW_FORMATS, ROW_SUFFIXES
 from gradcli.results import Array, Block, Cells, Fault, RowSource
 
 ROWS = 2**20
 """Rows of a piece of arrays."""
 
-TEXT = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-
-FORMATS = {**TEXT, ".npy": "npy", ".npz": "npz", **COLUMNAR}
-"""The formats of rows by the suffix of the file."""
+_TEXT = ("csv", "tsv", "jsonl")
+"""The formats that may be compressed."""
 
 
 class Rows(Protocol):
@@ -67,14 +66,15 @@ def format_of(path: str, given: str | None, option: str) -> str:
         InputError: The suffix says nothing, or says that other than text is compressed.
     """
     suffix, packed = suffixes(path)
-    form = given or ("csv" if path == "-" else FORMATS.get(suffix))
+    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(suffix))
     if form is None:
         raise InputError(
             f"the name '{path}' does not say what format the file is in",
-            hint=f"name it {', '.join(FORMATS)}, or give {option} {', '.join(dict.fromkeys(FORMATS.values()))}",
+            hint=f"name it {', '.join(ROW_SUFFIXES)}, or give {option} {', '.join(ROW_FORMATS)}",
         )
-    if packed and form not in TEXT.values():
-        message = f"'{path}' is compressed, and only text is read and written so: {', '.join(TEXT)}"
+    if packed and form not in _TEXT:
+        texts = ", ".join(suffix for suffix, form in ROW_SUFFIXES.items() if form in _TEXT)
+        message = f"'{path}' is compressed, and only text is read and written so: {texts}"
         raise InputError(message, hint="leave out the last suffix; Parquet, Arrow and .npz compress their columns")
     return form
 

@@ -5,7 +5,7 @@ wire                             what is said on the socket, and with which desc
 client                           the installed command: hands its call to that process, or runs it
 zygote                           that process: what it imports and runs at its start, and its loop
 becoming                         a forked process made what a started one would be
-control                          to start it, to stop it, and what it says of itself
+control                          to start it, to stop it, and to ask for its number
 
 `place`, `wire` and `client` are imported by every call, before anything else: they import nothing that Python has not
 imported at its start, but `_socket` and `resource`.

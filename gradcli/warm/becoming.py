@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import fcntl
 import importlib
+import marshal
 import os
 import signal
 import sys
@@ -13,87 +14,50 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from gradcli.warm import wire
 
 if TYPE_CHECKING:
     import socket
+    from io import TextIOWrapper
 
 
 _ABOVE = 500
 """Descriptors from here on are out of the way of those that a call has."""
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What the process that forks remembers of its own start, for its children.
-
-    Attributes:
-        encodings: Of the standard streams, with what becomes of errors.
-        threads: How many torch takes by itself; 0 where it is not imported.
-    """
-
-    encodings: tuple[tuple[str, str], ...]
-    threads: int = 0
-
-    @classmethod
-    def without_torch(cls) -> Origin:
-        """That of a process that has not imported torch."""
-        streams = (sys.stdin, sys.stdout, sys.stderr)
-        return cls(tuple((stream.encoding, stream.errors or "strict") for stream in streams))
-
-    @classmethod
-    def of_torch(cls) -> Origin:
-        """That of a process that has imported torch, and not computed anything yet."""
-        from gradcli.autodiff._torch import torch
-
-        return cls(cls.without_torch().encodings, torch.get_num_threads())
-
-    def restored(self) -> None:
-        """Give torch and NumPy what they have at a start: threads, and random numbers that nobody else has."""
-        if not self.threads:
-            return
-        import numpy as np
-
-        from gradcli.autodiff._torch import torch
-
-        torch.set_num_threads(self.threads)
-        torch.seed()
-        np.random.seed()
-
-
-def become(connection: socket.socket, origin: Origin) -> socket.socket:
-    """Take over a call; the connection, at a number that is in nobody's way.
+def become(connection: socket.socket, threads: int) -> socket.socket:
+    """Take over a call, with so many threads of torch; the connection, at a number that is in nobody's way.
 
     A call that this process cannot take over, such as a folder that it must not enter, ends it: the client runs cold.
     """
     data, received = wire.receive_with(connection)
-    words, variables, paths, wanted, [mask], ignored = wire.unpacked(data)
+    words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _ABOVE)
     connection.close()
     connection = type(connection)(fileno=kept)
     try:
         os.fchdir(received[0])
         os.close(received[0])
-        _place(received[1:], [int(number) for number in wanted])
+        _place(received[1:], wanted)
     except (OSError, ValueError):
         connection.sendall(wire.COLD)
         os._exit(0)
-    os.umask(int(mask))
-    for number in map(int, ignored):
+    os.umask(mask)
+    for number in ignored:
         signal.signal(number, signal.SIG_IGN)
     os.environb.clear()
-    os.environb.update(variable.partition(b"=")[::2] for variable in variables)
+    os.environb.update(variables)
     time.tzset()
     tempfile.tempdir = None
     sys.argv = [os.fsdecode(word) for word in words]
     sys.path[:] = [os.fsdecode(path) for path in paths]
     importlib.invalidate_caches()
-    _streams(origin)
-    origin.restored()
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
+        is_lines = not sys.flags.unbuffered and (number == 2 or os.isatty(number))
+        cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
+    _restore(threads)
     return connection
 
 
@@ -107,26 +71,16 @@ def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
         os.close(descriptor)
 
 
-def _streams(origin: Origin) -> None:
-    """Standard streams as Python sets them up at its start."""
-    ways = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-    for number, ((name, mode), (encoding, errors)) in enumerate(zip(ways, origin.encodings, strict=True)):
-        stream = _stream(number, f"<{name}>", mode, encoding, errors)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
+def _restore(threads: int) -> None:
+    """Give torch and NumPy what they have at a start: threads, and random numbers that nobody else has."""
+    if threads:
+        import numpy as np
 
+        from gradcli.autodiff._torch import torch
 
-def _stream(number: int, name: str, mode: str, encoding: str, errors: str) -> TextIO:
-    is_unbuffered = mode == "w" and bool(os.environ.get("PYTHONUNBUFFERED"))
-    buffer = open(number, mode + "b", 0 if is_unbuffered else -1, closefd=False)  # noqa: SIM115 -- it stays open
-    raw = getattr(buffer, "raw", buffer)
-    raw.name = name  # type: ignore[misc]
-    is_lines = number == 2 or os.isatty(number)
-    stream = TextIOWrapper(
-        buffer, encoding, errors, line_buffering=is_lines and not is_unbuffered, write_through=is_unbuffered
-    )
-    stream.mode = mode  # type: ignore[misc]
-    return stream
+        torch.set_num_threads(threads)
+        torch.seed()
+        np.random.seed()
 
 
 def finish(connection: socket.socket, program: Callable[[], int]) -> None:

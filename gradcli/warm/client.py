@@ -185,20 +185,13 @@ def _open(own: int) -> Iterator[int]:
 def _given(descriptors: list[int]) -> bytes:
     """What this process was given."""
     import _signal
-
-    from gradcli.warm import wire
+    import marshal  # Python has imported it, for modules
 
     mask = os.umask(0)
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
-    return wire.packed(
-        [os.fsencode(word) for word in sys.argv],
-        [name + b"=" + text for name, text in os.environb.items()],
-        [os.fsencode(path) for path in sys.path],
-        [b"%d" % descriptor for descriptor in descriptors],
-        [b"%d" % mask],
-        [b"%d" % number for number in ignored],
-    )
+    words, paths = list(map(os.fsencode, sys.argv)), list(map(os.fsencode, sys.path))
+    return marshal.dumps((words, dict(os.environb), paths, descriptors, mask, ignored))
 
 
 _OWN = (13, 25)

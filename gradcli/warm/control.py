@@ -1,4 +1,4 @@
-"""To start the process, to stop it, and what it says of itself."""
+"""Start the process, stop it, and ask for its number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from typing import IO
 
 from gradcli.warm import place, wire
@@ -20,32 +19,12 @@ _PROGRAM = (
 )
 """Not `-m`, which would look for modules in the folder that it stands in."""
 
-
-@dataclass(frozen=True)
-class Status:
-    """What a process says of itself.
-
-    Attributes:
-        process: Its number.
-        calls: How many it has forked for.
-        left: Seconds until it ends, if no call comes.
-        started_with: What its start depended on, a line each.
-    """
-
-    process: int
-    calls: int
-    left: int
-    started_with: tuple[str, ...]
-
-    @property
-    def differences(self) -> list[str]:
-        """What is another here: such calls run cold."""
-        here, there = place.fingerprint().decode("utf-8", "surrogateescape").split("\n"), self.started_with
-        return sorted({*here} ^ {*there})
+_OF_NOBODY = {"GRADCLI_CONFIG": ""}
+"""No settings are read at the start: each call reads its own."""
 
 
-def status(kind: bytes = wire.STATUS) -> Status | None:
-    """What the process says of itself; None if there is none that answers."""
+def status(kind: bytes = wire.STATUS) -> int | None:
+    """The number of the process; None if there is none that answers."""
     if not place.is_possible() or not place.is_safe():
         return None
     with socket.socket(socket.AF_UNIX) as connection:
@@ -56,18 +35,15 @@ def status(kind: bytes = wire.STATUS) -> Status | None:
                 return None
             connection.sendall(wire.message(kind, b""))
             wire.received(connection, 1)
-            numbers, started_with = wire.unpacked(wire.body(connection))
-        except (OSError, EOFError, ValueError):
+            return wire.value(wire.received(connection, wire.NUMBER))
+        except (OSError, EOFError):
             return None
-    process, calls, left = map(int, numbers)
-    return Status(process, calls, left, tuple(map(os.fsdecode, started_with)))
 
 
-def stop() -> Status | None:
-    """Stop the process, whose children go on; what it was, or None if there was none."""
-    found = status(wire.STOP)
-    end = time.monotonic() + STOPPING
-    while found and (now := status()) and now.process == found.process and time.monotonic() < end:
+def stop() -> int | None:
+    """Stop the process, whose children go on; its number, or None if there was none."""
+    found, end = status(wire.STOP), time.monotonic() + STOPPING
+    while found and status() == found and time.monotonic() < end:
         time.sleep(0.01)
     return found
 
@@ -84,6 +60,7 @@ def begin(idle: float) -> IO[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd="/",
+        env={**{name: word for name, word in os.environ.items() if not name.startswith("GRADCLI_")}, **_OF_NOBODY},
         start_new_session=True,
         umask=0o077,
     )

@@ -1,11 +1,9 @@
-"""What is said on the socket: lists of texts as C has them, and descriptors beside them.
+"""What is said on the socket, and the descriptors that go with it.
 
-    client    RUN, its fingerprint              or STATUS or STOP
-    child     CHILD, its number                 or OTHER, as a start differs; or what the process is
-    client    the call, with its descriptors
-    child     ENDED, its exit code              or COLD, before it has done anything
-
-A text has no zero byte, as no argument, path or variable has one.
+client    RUN, its fingerprint              or STATUS or STOP
+child     CHILD, its number                 or OTHER, as a start differs; or the number of the process
+client    the call, with its descriptors
+child     ENDED, its exit code              or COLD, before it has done anything
 """
 
 from __future__ import annotations
@@ -38,25 +36,6 @@ def number(value: int) -> bytes:
 def value(data: bytes) -> int:
     """The number that was sent."""
     return int.from_bytes(data, "big", signed=True)
-
-
-def packed(*lists: Sequence[bytes]) -> bytes:
-    """Lists of texts as one.
-
-    >>> unpacked(packed([b"vjp", b""], [], [b"A=1"]))
-    [[b'vjp', b''], [], [b'A=1']]
-    """
-    return b"\0".join(part for texts in lists for part in (b"%d" % len(texts), *texts))
-
-
-def unpacked(data: bytes) -> list[list[bytes]]:
-    """The lists that were packed."""
-    parts, found, at = data.split(b"\0"), [], 0
-    while at < len(parts):
-        stop = at + 1 + int(parts[at])
-        found.append(parts[at + 1 : stop])
-        at = stop
-    return found
 
 
 def message(kind: bytes, data: bytes) -> bytes:

@@ -18,19 +18,15 @@ import select
 import signal
 import socket
 import sys
-import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
 from gradcli.warm import place, wire
-from gradcli.warm.becoming import Origin, become, finish
-
-LOOKING = 30.0
-"""Seconds after which it looks whether it still is what is installed, and has its socket."""
+from gradcli.warm.becoming import become, finish
 
 SAYING = 0.2
 """Seconds that a client has for its first words."""
@@ -60,13 +56,13 @@ _FIRST = (
 """What is answered before the first fork, so that no call spends its time on what is done once."""
 
 
-def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], program: Callable[[], int]) -> None:
+def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
     """Load all, and fork for each call, until there is nothing more to do; or return, as another process serves.
 
     Args:
         idle: Seconds without a call after which it ends.
         ready: Called when it takes calls.
-        load: Called before, for all that calls share.
+        load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
     path, fingerprint = place.socket_path(), place.fingerprint()
@@ -78,7 +74,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
-        origin = load()
+        threads = load()
         if path != place.socket_path():
             return  # what is installed has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
@@ -88,7 +84,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], Origin], pr
             listener.bind(new)
             listener.listen(128)
             listener.setblocking(False)
-            server = _Server(path, os.lstat(new), fingerprint, listener, lock.fileno(), origin, idle, program)
+            server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             ready()
             server.run()
@@ -111,16 +107,16 @@ def say_ready() -> None:
     os.close(nothing)
 
 
-def loaded() -> Origin:
-    """Import all, and answer one call of each kind."""
+def loaded() -> int:
+    """Import all, and answer one call of each kind; how many threads torch takes by itself."""
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
 
-    origin = Origin.of_torch()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     nowhere = io.StringIO()
-    with _nothing_of_the_user(), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         for found in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
@@ -135,41 +131,23 @@ def loaded() -> Origin:
             vars(module).pop("__warningregistry__", None)  # what was warned of is warned of again
     gc.collect()
     gc.freeze()
-    return origin
-
-
-@contextlib.contextmanager
-def _nothing_of_the_user() -> Iterator[None]:
-    """A block in which no settings are read: each call reads its own."""
-    kept = dict(os.environ)
-    for name in list(os.environ):
-        if name.startswith("GRADCLI_"):
-            del os.environ[name]
-    os.environ["GRADCLI_CONFIG"] = ""
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(kept)
+    return threads
 
 
 @dataclass
 class _Server:
     """The loop of the process, and what a child that it forks begins with."""
 
-    path: str
-    own: os.stat_result
     fingerprint: bytes
     listener: socket.socket
     lock: int
-    origin: Origin
+    threads: int
     idle: float
     program: Callable[[], int]
-    calls: int = 0
 
     def run(self) -> None:
         """Have a child at the socket until it is over."""
-        self.process, self.used = os.getpid(), time.monotonic()
+        self.process = os.getpid()
         self.lives, lifeline = os.pipe()  # the child that waits reads its end when this process has ended
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -185,26 +163,10 @@ class _Server:
                 finally:
                     os._exit(70)
             os.close(told)
-            is_taken = self._is_taken(taken)
+            # The child says that it has a call, before the process is over or it was killed.
+            is_taken = bool(select.select([taken], [], [], self.idle)[0] and os.read(taken, 1))
             os.close(taken)
-            self.calls += 1
-            self.used = time.monotonic()
         os.close(lifeline)
-
-    def _is_taken(self, taken: int) -> bool:
-        """Whether the child says that it has a call, before the process is over."""
-        while True:
-            left = self.used + self.idle - time.monotonic()
-            if select.select([taken], [], [], max(0.0, min(LOOKING, left)))[0]:
-                return os.read(taken, 1) != b""  # or it was killed
-            if left <= 0 or not self._has_socket() or place.socket_path() != self.path:
-                return False
-
-    def _has_socket(self) -> bool:
-        try:
-            return os.path.samestat(os.lstat(self.path), self.own)
-        except OSError:
-            return False
 
     # -- a child
 
@@ -232,7 +194,7 @@ class _Server:
         connection.settimeout(None)
         try:
             connection.sendall(wire.CHILD + wire.number(os.getpid()))
-            connection = become(connection, self.origin)
+            connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
@@ -258,15 +220,9 @@ class _Server:
             kind, said = wire.received(connection, 1), wire.body(connection)
             if kind == wire.RUN and said == self.fingerprint:
                 return True
-            connection.sendall(wire.OTHER if kind == wire.RUN else wire.message(kind, self._said()))
+            connection.sendall(wire.OTHER if kind == wire.RUN else kind + wire.number(self.process))
         except (OSError, EOFError):
             return False
         if kind == wire.STOP and os.getppid() == self.process:
             os.kill(self.process, signal.SIGTERM)
         return False
-
-    def _said(self) -> bytes:
-        """What the process says of itself: numbers, and what it was started with."""
-        left = max(0, int(self.used + self.idle - time.monotonic()))
-        numbers = (self.process, self.calls, left)
-        return wire.packed([b"%d" % number for number in numbers], self.fingerprint.split(b"\n"))

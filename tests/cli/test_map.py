@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from gradcli import Function
-from gradcli.files.rows import FORMATS as SUFFIXES
 from gradcli.options import ROW_FORMATS
 from gradcli.report import numbers
 from tests import warm
@@ -111,11 +110,6 @@ def _read(path: Path) -> dict[str, Array]:
             with path.open(newline="") as file:
                 header, *body = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
             return {name: np.array([float(row[place]) for row in body]) for place, name in enumerate(header)}
-
-
-def test_every_format_of_rows_has_a_suffix() -> None:
-    """The command line and the files know the same."""
-    assert tuple(dict.fromkeys(SUFFIXES.values())) == ROW_FORMATS
 
 
 TABLE = np.arange(1.0, 13.0).reshape(6, 2)

@@ -1,4 +1,4 @@
-"""The bar of `map`: on stderr, on a terminal, gone at the end, and never among the rows."""
+"""How far `map` is: on stderr, on a terminal, gone at the end, and never among the rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli import main
+from gradcli.cli import main, waiting
 from tests.terminals import Terminal
 
 ROWS = 200_000
-ERASED = "\r\x1b[1A\x1b[2K"
-"""The cursor goes up to the line of the bar, and clears it."""
+CLEARED = "\r\x1b[2K"
 
 
 @contextmanager
@@ -31,6 +30,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[Terminal]
 def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(waiting, "PATIENCE", 0.001)
+    monkeypatch.setattr(waiting, "RENEWED", 0.001)
     with terminal(monkeypatch, *names) as found:
         assert main(["map", "sin(x)", *words]) == 0
     return found.whole()
@@ -44,28 +45,28 @@ def points(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_bar_has_a_rate_and_is_gone_at_the_end(
+def test_the_line_has_a_rate_and_is_gone_at_the_end(
     points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All of it is on stderr; what stays is one line with the time."""
     shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr")
-    before, after = shown.split(ERASED)
-    assert f"{ROWS:,} rows, " in before
-    assert " a second" in before
-    assert "100%" in before
+    before, _, after = shown.rpartition(CLEARED)
+    assert " rows, " in before
+    assert " a second, " in before
+    assert " %, 0 s" in before
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
     assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
 
 
-def test_the_bar_of_a_folder_counts_its_parts(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to the last of them."""
+def test_a_folder_says_it_too(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Part by part."""
     shown = _shown(["--points", points, "-o", f"{tmp_path}/out/"], monkeypatch, "stderr")
-    before, after = shown.split(ERASED)
-    assert f"{ROWS:,} rows, " in before
+    before, _, after = shown.rpartition(CLEARED)
+    assert before
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
 
 
-def test_rows_on_a_terminal_have_no_bar_among_them(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_on_a_terminal_have_nothing_among_them(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They themselves say how far it is."""
     Path(points).write_text("x\n0\n")
     shown = _shown(["--points", points], monkeypatch, "stdout", "stderr")
@@ -73,7 +74,7 @@ def test_rows_on_a_terminal_have_no_bar_among_them(points: str, monkeypatch: pyt
     assert shown.count("\n") == 3
 
 
-def test_a_dumb_terminal_has_no_bar(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_has_no_such_line(points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor an empty line in its place."""
     shown = _shown(["--points", points, "-o", str(tmp_path / "y.csv")], monkeypatch, "stderr", term="dumb")
     assert shown.startswith(f"{ROWS:,} rows read")

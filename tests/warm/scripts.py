@@ -10,7 +10,6 @@ import runpy
 import sys
 
 from gradcli.warm import client, zygote
-from gradcli.warm.becoming import Origin
 
 
 def serve(kind: str, idle: float) -> None:
@@ -18,7 +17,7 @@ def serve(kind: str, idle: float) -> None:
     if kind == "gradcli":
         zygote.main(idle)
     else:
-        zygote.serve(idle, zygote.say_ready, zygote.loaded if kind == "python" else Origin.without_torch, _run)
+        zygote.serve(idle, zygote.say_ready, zygote.loaded if kind == "python" else int, _run)
 
 
 def _run() -> int:
