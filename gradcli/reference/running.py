@@ -1,7 +1,8 @@
-"""One pass over a plan of the reference: values and tangents as balls, line by line.
+"""One pass over a plan of the reference: values, slopes and tangents as balls, line by line.
 
-Elementwise operations follow their rules, sums and movements carry tangents along, branches and extremes take one of
-them; products, determinants and inverses have partial derivatives of their own.
+Each way of a change through a line has one slope: of elementwise operations by their rules, 1 for sums and movements,
+1 or 0 for what branches and extremes take, and the partial derivatives of products, determinants and inverses.  First
+derivatives go forward along these ways, and second ones back too (`second_order`).
 """
 
 from __future__ import annotations
