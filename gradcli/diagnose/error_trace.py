@@ -192,12 +192,12 @@ class _Truth(Run):
 
     def with_other(self, line: Line, element: int, source: Place, value: Outcome) -> Outcome:
         """The value of an element of a line, had an element of an operand another value."""
-        operand, kept = self.values[source[0]], self.values[source[0]][source[1]]
-        operand[source[1]] = value
+        operand, known, kept = self.values[source[0]], self._groups, self.values[source[0]][source[1]]
+        operand[source[1]], self._groups = value, {}
         try:
             return self._line_values(line, np.array([element]))[element]
         finally:
-            operand[source[1]] = kept
+            operand[source[1]], self._groups = kept, known
 
 
 class ErrorTrace:
