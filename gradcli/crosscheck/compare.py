@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ from flint import arb, fmpq
 
 from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
-from gradcli.reference.balls import Ball
+from gradcli.progress import doing
+from gradcli.reference.balls import Ball, precision
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Rounding, Undefined
@@ -96,6 +97,47 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
     return replace(_compared(entry, truth, "unchecked", note=note), proven=False)
 
 
+@dataclass
+class Verdicts:
+    """What is known of some entries: decided, wrong until that is explained, or without a truth."""
+
+    decided: list[Entry] = field(default_factory=list)
+    wrong: list[Entry] = field(default_factory=list)
+    missing: list[tuple[Entry, Undefined]] = field(default_factory=list)
+
+
+def verdicts(
+    entries: Sequence[Entry], truths: Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]], tolerance: Tolerance
+) -> Verdicts:
+    """Compare entries with their truths, at ever more bits for those that need it.
+
+    Args:
+        entries: Torch's numbers.
+        truths: At some bits, for the entries that are still open.
+        tolerance: How far a number may be from the truth.
+    """
+    found = Verdicts()
+    for bits in BITS if entries else ():
+        truth_of, is_last, waiting = truths(bits, entries), bits == LAST_BITS, list[Entry]()
+        with precision(bits):
+            for n, entry in enumerate(entries):
+                doing("proving", n, len(entries))
+                truth = truth_of(entry)
+                # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
+                if isinstance(truth, Undefined) and (truth.decided or is_last):
+                    found.missing.append((entry, truth))
+                    continue
+                one = None if isinstance(truth, Undefined) else compare(entry, truth, tolerance, is_last=is_last)
+                if one is None:
+                    waiting.append(entry)
+                else:
+                    (found.wrong if one.verdict == "disagree" else found.decided).append(one)
+        entries = waiting
+        if not entries:
+            break
+    return found
+
+
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
     """The entry with a verdict and a truth, made by its fields: faster than `replace` where there are thousands."""
     known = entry.variable, entry.row, entry.column, verdict, entry.torch
@@ -148,58 +190,59 @@ Block = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Enclosed:
-    """Columns of a Jacobian by number of the direction, at some bits and at these rows of y, None for all.
+class Evidence:
+    """Entries of derivatives whose truth the reference knows, by block, row and column.
 
-    `work` is how many ball operations that took.
+    Attributes:
+        blocks: Of a Jacobian by ("", x), of Ju by ("", ""), of Hu and the Hessian as formulas are.
+        bits: Of the balls, at least.
+        reached: Of a Jacobian, the rows of y in which an element of a variable has a derivative.
     """
 
-    point: Point
-    directions: Sequence[Direction]
-    columns: Columns
-    rows: Flat | None
+    blocks: Mapping[Block, Mapping[tuple[Index, Index], Ball]]
     bits: int
-    work: int = 0
+    reached: Mapping[tuple[str, int], Sequence[int]] | None = None
 
     @classmethod
-    def at(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Enclosed | None:
-        """What the reference finds without torch; None where that is over the budget."""
+    def at(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
+        """What the reference finds of a Jacobian without torch; None where that is over the budget."""
         try:
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
         except OverBudgetError:
             return None
-        return cls(point, directions, plan.run(bits).columns, rows, bits)
+        return cls.of_columns(point, directions, plan.run(bits).columns, rows, bits)
 
-    def of(self, derivative: Derivative) -> list[Truth]:
-        """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
-        return self.entries(derivative.variable)
-
-    def entries(self, variable: str) -> list[Truth]:
-        """The same for one variable, by its name."""
-        own = {d: j for d, (symbol, j) in enumerate(self.directions) if str(symbol) == variable}
-        x, y = self.point.shape_of(variable), self.point.shape
-        rows = range(min(self.point.rows, MOST_ENTRIES)) if self.rows is None else self.rows.tolist()
-        nonzero = [(row, own[d], ball) for (d, row), ball in self.columns.items() if d in own]
-        zero = [(row, j, arb(0)) for d, j in own.items() for row in rows if (d, row) not in self.columns]
-        entries = _chosen([entry for entry in nonzero if not isinstance(entry[2], Undefined)], zero)
-        return [(unravel(row, y), unravel(j, x), ball) for row, j, ball in entries]
-
-
-@dataclass(frozen=True)
-class Truths:
-    """Entries of Ju, Hu or the Hessian by block, row and column, at some bits at least."""
-
-    blocks: Mapping[Block, Mapping[tuple[Index, Index], Ball]]
-    bits: int
+    @classmethod
+    def of_columns(
+        cls, point: Point, directions: Sequence[Direction], columns: Columns, rows: Flat | None, bits: int
+    ) -> Evidence:
+        """Columns of a Jacobian by number of the direction, at these rows of y, None for all."""
+        known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}
+        reached: dict[tuple[str, int], list[int]] = {}
+        for (d, row), ball in columns.items():
+            symbol, j = directions[d]
+            reached.setdefault((str(symbol), j), []).append(row)
+            if not isinstance(ball, Undefined):
+                known.setdefault(str(symbol), ([], []))[0].append((row, j, ball))
+        all_rows = range(min(point.rows, MOST_ENTRIES)) if rows is None else rows.tolist()
+        for d, (symbol, j) in enumerate(directions):
+            zero = [(row, j, arb(0)) for row in all_rows if (d, row) not in columns]
+            known.setdefault(str(symbol), ([], []))[1].extend(zero)
+        blocks = {
+            ("", name): {
+                (unravel(row, point.shape), unravel(j, point.shape_of(name))): ball
+                for row, j, ball in _chosen(*entries)
+            }
+            for name, entries in known.items()
+        }
+        return cls(blocks, bits, reached)
 
     def of(self, derivative: Derivative) -> list[Truth]:
         """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
         found = self.blocks.get((derivative.first, derivative.variable), {})
         entries = [(row, column, ball) for (row, column), ball in found.items()]
-        return _chosen([e for e in entries if e[2] != 0], [e for e in entries if e[2] == 0])
-
-
-Evidence = Enclosed | Truths
+        zero = [entry for entry in entries if entry[2] == 0]
+        return _chosen([entry for entry in entries if not entry[2] == 0], zero)  # noqa: SIM201
 
 
 def _chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:

@@ -21,7 +21,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from gradcli.crosscheck.compare import Enclosed, Evidence, Truth, spaced
+from gradcli.crosscheck.compare import Evidence, Truth, spaced
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.sample import Wiring
 from gradcli.errors import ShapeError
@@ -253,7 +253,7 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
         directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
-        return Enclosed.at(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+        return Evidence.at(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
     from gradcli.crosscheck.second_derivatives import truths_of
 
     wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))

@@ -17,7 +17,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FIRST_BITS, Block, Enclosed, Evidence, number_of
+from gradcli.crosscheck.compare import FIRST_BITS, Block, Evidence, number_of
 from gradcli.crosscheck.confirming import (
     Confirmation,
     Directions,
@@ -155,7 +155,7 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
         return str(error)
 
 
-def evidence_at(point: Point, names: Sequence[str]) -> Enclosed | None:
+def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
     """What the reference finds of these variables' columns at a point; None where that is over its budget or limit."""
     directions = [
         (symbol, j)
@@ -165,7 +165,7 @@ def evidence_at(point: Point, names: Sequence[str]) -> Enclosed | None:
     ]
     try:
         with time_limit():
-            return Enclosed.at(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
+            return Evidence.at(point, directions[:: 1 + len(directions) // MOST_DIRECTIONS], None, FIRST_BITS)
     except OverTimeError:
         return None
 
@@ -341,7 +341,7 @@ def opinions(
         v: The gradient vector, if entries are of vᵀJ.
         evidence: Which rows of y each element of x reaches: the others are left out of vᵀJ.
     """
-    formulas = _Formulas(point, derivatives, v, _reached(evidence))
+    formulas = _Formulas(point, derivatives, v, evidence.reached if evidence else None)
     found = []
     for entry in itertools.islice(entries, MAX_OPINIONS):
         ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
@@ -381,7 +381,7 @@ class _Formulas:
         point: Point,
         derivatives: Mapping[str, Derivative],
         v: Array | None,
-        reached: Mapping[tuple[str, int], list[int]] | None,
+        reached: Mapping[tuple[str, int], Sequence[int]] | None,
     ) -> None:
         self.point = point
         self.derivatives = derivatives
@@ -425,17 +425,6 @@ class _Formulas:
         if key not in self._environments:
             self._environments[key] = environment({**lookups(self.point), **derivative.sizes})
         return self._environments[key]
-
-
-def _reached(evidence: Evidence | None) -> dict[tuple[str, int], list[int]] | None:
-    """The rows of y that an element of x has a derivative in; in the others it is 0 whatever the numbers are."""
-    if not isinstance(evidence, Enclosed):
-        return None
-    found: dict[tuple[str, int], list[int]] = {}
-    for direction, row in evidence.columns:
-        symbol, position = evidence.directions[direction]
-        found.setdefault((str(symbol), position), []).append(row)
-    return found
 
 
 def _is_known(ball: Ball, bits: int) -> bool:

@@ -6,14 +6,13 @@ smooth, series on both sides tell of a slope along its own input, and of others 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import (
-    BITS,
     FIRST_BITS,
     ZERO_BITS,
     Case,
@@ -23,15 +22,16 @@ from gradcli.crosscheck.compare import (
     compare,
     number_of,
     to_float,
+    verdicts,
 )
 from gradcli.crosscheck.judge import unless_minor
 from gradcli.crosscheck.point import Point, unravel, way
 from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
-from gradcli.reference.balls import exists, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.rules import Undefined
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry
@@ -151,29 +151,24 @@ class HessianRows:
 
         And those that are wrong, which rounding may explain.
         """
-        decided = list[Entry]()
-        for bits in BITS if entries else ():
-            truths, is_last, waiting = self._at(bits).along(way(u)), bits == BITS[-1], list[Entry]()
-            with precision(bits):
-                for entry in entries:
-                    truth = truths.get(self.case.direction(entry), arb(0))
-                    found = compare(entry, truth, self.tolerance, is_last=is_last) if exists(truth) else None
-                    if found is None:
-                        waiting += [] if is_last else [entry]
-                        decided += [_unknown(entry, "is not decided")] if is_last else []
-                    elif found.verdict == "disagree":
-                        wrong.append(Wrong(found, frozenset((0,))))
-                    else:
-                        decided.append(found)
-            entries = waiting
-            if not entries:
-                break
+
+        def truths(bits: int, _: Sequence[Entry]) -> Callable[[Entry], Outcome]:
+            found = self._at(bits).along(way(u))
+            return lambda entry: self._truth(entry, found)
+
+        known = verdicts(entries, truths, self.tolerance)
+        decided = [*known.decided, *(_unknown(entry, "is not decided") for entry, _ in known.missing)]
+        wrong += [Wrong(entry, frozenset((0,))) for entry in known.wrong]
         if wrong:
             from gradcli.crosscheck.rounding import explained
 
             passes = replace(self.point, tangent_of=(self.point, u))
             decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
         return decided
+
+    def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
+        truth = found.get(self.case.direction(entry), arb(0))
+        return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
 
     def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
         """The entries whose truth is 0, as far as a float can tell."""
@@ -216,8 +211,7 @@ class HessianRows:
             return replace(entry, verdict="kink", note=note, one_sided=_sides(left, right), proven=True)
         if left.ball != right.ball:
             return None
-        found = compare(entry, right.ball, self.tolerance, is_last=True)
-        return found and replace(found, is_crossing=True)
+        return compare(entry, right.ball, self.tolerance, is_last=True)
 
 
 def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:

@@ -7,9 +7,10 @@ tolerance, and if not, can the rounding of its precision explain it?
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,30 +18,26 @@ from flint import arb
 from numpy.typing import NDArray
 
 from gradcli.crosscheck.compare import (
-    BITS,
     FIRST_BITS,
-    LAST_BITS,
     TOLERANCE,
     Case,
-    Enclosed,
     Evidence,
     ReferenceValues,
     Singular,
     Tolerance,
     Wrong,
-    compare,
     number_of,
+    verdicts,
 )
 from gradcli.crosscheck.point import Point, Torch, flat, unravel
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
 from gradcli.crosscheck.summary import Part, family, summarize
 from gradcli.language.ops import Kind
-from gradcli.progress import doing, patience
-from gradcli.reference.balls import precision
+from gradcli.progress import patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.rules import Undefined
+from gradcli.reference.rules import Outcome
 from gradcli.reference.running import Found
 from gradcli.results import Array, Check, Entry
 
@@ -219,12 +216,11 @@ class _Judge:
         try:
             plan = self.reference.plan(directions, rows)
             found = plan.run(FIRST_BITS)
-            evidence = Enclosed(self.point, directions, found.columns, rows, FIRST_BITS, plan.work)
             asked = {(name, row, column) for name, row, column in places}
             entries = [
                 e for e in self._entries(survey, selection, found) if e.variable is None or self._place(e) in asked
             ]
-            return self._decide(evidence, found, entries)
+            return self._decide(selection, found, entries)
         except (OverBudgetError, OverTimeError):
             return []
 
@@ -244,8 +240,8 @@ class _Judge:
             except OverBudgetError:
                 continue
             found = plan.run(FIRST_BITS)
-            evidence = Enclosed(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS, plan.work)
-            decided = self._decide(evidence, found, self._entries(survey, selection, found))
+            evidence = Evidence.of_columns(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS)
+            decided = self._decide(selection, found, self._entries(survey, selection, found))
             notes = [selection.note] if selection.note else []
             if torch.judges_value and not plan.judges_value:
                 notes.append("y itself was not checked: that was over the budget")
@@ -308,52 +304,33 @@ class _Judge:
             entries.append(Entry(name, index, unravel(j, shape), "unchecked", number))
         return entries
 
-    def _decide(self, evidence: Enclosed, found: Found, entries: Sequence[Entry]) -> list[Entry]:
-        """Raise the precision for the entries that need it, then ask why what is wrong is wrong."""
-        directions, case = list(evidence.directions), self.case
-        decided: list[Entry] = []
-        wrong: list[Wrong] = []
-        singular: list[Singular] = []
-        for bits in BITS:
-            if bits > FIRST_BITS:
-                # Only the columns that are still open pay for more bits.
+    def _decide(self, selection: Selection, found: Found, entries: Sequence[Entry]) -> list[Entry]:
+        """Compare the entries with the truth, then ask why what is wrong is wrong."""
+        case, first = self.case, ReferenceValues(found, selection.directions)
+
+        def truths(bits: int, entries: Sequence[Entry]) -> Callable[[Entry], Outcome]:
+            seen = first
+            if bits > FIRST_BITS:  # only the columns that are still open pay for more
                 open_ones = {case.direction(entry) for entry in entries if entry.variable is not None}
-                directions = [direction for direction in directions if direction in open_ones]
-                found = self.reference.plan(directions, evidence.rows).run(bits)
-            is_last = bits == LAST_BITS
-            waiting: list[Entry] = []
-            with precision(bits):
-                seen = ReferenceValues(found, directions)
-                for n, entry in enumerate(entries):
-                    doing("proving", n, len(entries))
-                    truth = case.truth(entry, seen)
-                    # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
-                    if isinstance(truth, Undefined) and (truth.decided or is_last):
-                        singular.append(Singular(entry, truth, frozenset(case.rows(entry, seen))))
-                        continue
-                    compared = None
-                    if not isinstance(truth, Undefined):
-                        compared = compare(entry, truth, case.tolerance, is_last=is_last)
-                    if compared is None:
-                        waiting.append(entry)
-                    elif compared.verdict == "disagree":
-                        wrong.append(Wrong(compared, frozenset(case.rows(entry, seen))))
-                    else:
-                        decided.append(compared)
-            entries = waiting
-            if not entries:
-                break
+                directions = [direction for direction in selection.directions if direction in open_ones]
+                seen = ReferenceValues(self.reference.plan(directions, selection.rows).run(bits), directions)
+            return partial(case.truth, seen=seen)
+
+        known = verdicts(entries, truths, case.tolerance)
+        decided = known.decided
         # Imported where they are needed: most checks have neither, and start twice as fast without.
-        if wrong:
+        if known.wrong:
             from gradcli.crosscheck.rounding import explained
             from gradcli.crosscheck.singular import at_jumps
 
+            wrong = [Wrong(entry, frozenset(case.rows(entry, first))) for entry in known.wrong]
             # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
-            decided += at_jumps(case, explained(case, self.point, evidence.rows, wrong))
-        if singular:
+            decided += at_jumps(case, explained(case, self.point, selection.rows, wrong))
+        if known.missing:
             from gradcli.crosscheck.singular import classify_singularities
 
-            decided += classify_singularities(case, singular)
+            ones = [Singular(entry, cause, frozenset(case.rows(entry, first))) for entry, cause in known.missing]
+            decided += classify_singularities(case, ones)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
     def _marked(self, entry: Entry) -> Entry:

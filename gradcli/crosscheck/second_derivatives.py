@@ -23,9 +23,8 @@ from gradcli.crosscheck.compare import (
     FIRST_BITS,
     TOLERANCE,
     Block,
-    Enclosed,
+    Evidence,
     Tolerance,
-    Truths,
 )
 from gradcli.crosscheck.hessian_rows import HessianRows, Row
 from gradcli.crosscheck.judge import Judgement, judge
@@ -101,7 +100,7 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
     return Point.of(program, shapes, {**point.inputs, **directions, STEP: np.zeros(())}, point.passes)
 
 
-def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Truths:
+def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:
     """Some elements of Ju, Hu or the Hessian, without torch; none where that is over the budget or there are none.
 
     Args:
@@ -115,13 +114,12 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
     with suppress(OverTimeError, OverBudgetError), time_limit():
         if of == "jvp":
             line, rows = along(point, u), np.array(_few(point.rows), dtype=np.int64)
-            found = Enclosed.at(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
-            truths = found.entries(STEP) if found else []
-            return Truths({("", ""): {(row, ()): ball for row, _, ball in truths}}, bits)
+            found = Evidence.at(line, [(sympy.Symbol(STEP, real=True), 0)], rows, bits)
+            return Evidence({("", ""): found.blocks.get(("", STEP), {}) if found else {}}, bits)
         products = HessianProducts(Reference(point.program, point.shapes, point.inputs), bits)
         y = products.run.values.get(products.reference.program.output, {})
         if any(isinstance(outcome, Undefined) for outcome in y.values()):
-            return Truths({}, bits)
+            return Evidence({}, bits)
         columns = [(name, j) for name in wrt for j in _few(point.inputs[name].size)]
         ways = [(name, *_unit(point, name, i)) for name, i in columns] if of == "hessian" else [("", (), u)]
         for by, row, direction in ways:
@@ -130,7 +128,7 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
                 ball = product.get((sympy.Symbol(name, real=True), j), arb(0))
                 if exists(ball):
                     known.setdefault((by, name), {})[row, unravel(j, point.shape_of(name))] = ball
-    return Truths(known, bits)
+    return Evidence(known, bits)
 
 
 def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
@@ -153,9 +151,6 @@ SAMPLED_ROWS = 8
 
 MOST_WORK = 600_000
 """Slopes of all rows together, about a second; the first row is always checked."""
-
-LOOK = 2_000
-"""What looking around the point for one missing derivative counts."""
 
 
 def judge_derived(
@@ -223,7 +218,7 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
                 break
         rows.append(found)
         entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
-        work += found.work + LOOK * sum(e.is_crossing for e in found.decided)
+        work += found.work
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
     words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
@@ -265,10 +260,10 @@ def _judgement(part: Part) -> Judgement:
     check, entries = summarize([part])
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
-        is_known = e.of == part.of and e.proven and e.verdict in EXISTING and not e.is_crossing
+        is_known = e.of == part.of and e.proven and e.verdict in EXISTING
         if is_known and e.truth is not None and exists(e.truth):
             known.setdefault((e.by or "", e.variable or ""), {})[e.row or (), e.column or ()] = e.truth
-    return Judgement(check, entries, Truths(known, FIRST_BITS), (part,))
+    return Judgement(check, entries, Evidence(known, FIRST_BITS), (part,))
 
 
 def _chosen_rows(

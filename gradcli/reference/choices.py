@@ -1,17 +1,14 @@
-"""Operations that take the tangent of one of their operands, and those of whole lists and matrices.
+"""Operations that take one of their operands, and those of whole lists and matrices.
 
-Of what `where`, `maximum`, `minimum`, `amax` and `amin` do not take nothing is added, whatever it is.  Where two meet,
-the function is smooth if their tangents are the same: for f = g at a point, max(f, g) has a derivative there exactly if
-f' = g'.  A product, a determinant or an inverse has one partial derivative for each pair of a result and an element
-that it is made of.
-
-A tangent of None is that of a value that does not move at all near the point, as behind a `floor` between its jumps:
-no kink, jump or infinite slope matters to it.  A tangent of 0 says less, as x**2 has at 0.
+Of what `where`, `maximum`, `minimum`, `amax` and `amin` do not take nothing is added, whatever it is; where two meet
+there is no slope, and series decide.  A product, a determinant or an inverse has one partial derivative for each pair
+of a result and an element that it is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -30,47 +27,47 @@ if TYPE_CHECKING:
     from gradcli.reference.exact_numbers import Form
     from gradcli.reference.running import Run
 
-Tangent = Outcome | None
-
 
 def is_choice(op: Op) -> bool:
     """Whether an elementwise operation takes one of its operands."""
     return op.kind is Kind.ELEMENTWISE and (op.is_branch or op.is_extreme)
 
 
-def plus(a: Tangent, b: Tangent) -> Tangent:
+def plus(a: Outcome, b: Outcome) -> Outcome:
     """The sum of two tangents; a kink, which a slope of 0 undoes, hides nothing that it does not undo."""
-    if isinstance(a, Undefined) and isinstance(b, Undefined):
-        return a if b.kind == "kink" else b
-    if a is None or isinstance(b, Undefined):
-        return b
-    return a if b is None or isinstance(a, Undefined) else a + b
+    if isinstance(a, Undefined):
+        return b if isinstance(b, Undefined) and b.kind != "kink" else a
+    return b if isinstance(b, Undefined) else a + b
 
 
-def times(a: Tangent, b: Outcome | None) -> Tangent:
-    """The product of a tangent and a slope, None for 1.
+def times(a: Outcome, b: Outcome) -> Outcome:
+    """The product of a tangent and a slope.
 
     An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
     the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
     """
-    if b is None:
-        return a
-    if a is None:
-        return b if isinstance(b, Undefined) and b.kind == "domain" else None
-    if isinstance(a, Undefined) and isinstance(b, Undefined):
-        return b if a.kind == "kink" else a
     if isinstance(a, Undefined):
-        return arb(0) if a.kind == "kink" and not isinstance(b, Undefined) and b == 0 else a
+        if isinstance(b, Undefined):
+            return b if a.kind == "kink" else a
+        return arb(0) if a.kind == "kink" and b == 0 else a
     if isinstance(b, Undefined):
         return arb(0) if b.kind == "kink" and a == 0 else b
-    return a * b
+    return a if b == 1 else a * b
 
 
-def flat(a: Tangent, b: Outcome) -> Tangent:
-    """The product with the slope of a step: behind it nothing moves, but where it or its operand jumps."""
-    if isinstance(a, Undefined) and a.kind != "kink" and not a.is_nan:
-        return a
-    return times(a, b) if isinstance(b, Undefined) else None
+def jump_of(tangent: Outcome) -> Undefined | None:
+    """What a tangent says of a jump, or of an infinite slope, which matters also where a kink would not."""
+    is_jump = isinstance(tangent, Undefined) and tangent.kind != "kink" and not tangent.is_nan
+    return tangent if is_jump else None
+
+
+def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
+    """What a branch has for a tangent where the condition changes, `slope`; None where it does not change."""
+    if not isinstance(condition, Undefined) or not isinstance(slope, Undefined):
+        return None
+    if condition.kind not in ("jump", "kink"):
+        return condition
+    return replace(slope, decided=slope.decided and condition.decided)
 
 
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
@@ -86,47 +83,21 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
     return first.union(second)
 
 
-def branch_tangent(operands: tuple[Outcome, ...], entering: Sequence[Tangent], shown: str) -> Tangent:
-    """The tangent of the branch that is taken; where the condition changes, that of both if it is exactly the same."""
-    condition, *values = operands
-    change, *of = entering
+def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> Outcome:
+    """1 for the operand that is taken, 0 for the other; by a condition what there is where it changes."""
+    if op.is_extreme:
+        missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
+        reason = f"{shown} has a kink here: its left and right derivatives differ"
+        return missing or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k, reason)
+    condition, first, second = operands
     if isinstance(condition, Undefined):
         return condition
-    if not isinstance(change, Undefined) and condition in (0, 1):
-        return of[0 if condition == 1 else 1]
-    if isinstance(change, Undefined) and change.kind not in ("jump", "kink"):
-        return change
-    is_decided = isinstance(change, Undefined) and change.decided
-    first, second = values
-    is_missing = any(isinstance(tangent, Undefined) for tangent in of)
-    if is_missing or isinstance(first, Undefined) or isinstance(second, Undefined) or not first.overlaps(second):
-        return Undefined("jump", f"{shown} changes its branch here", is_decided)
-    of_first, of_second = (arb(0) if tangent is None else tangent for tangent in of)
-    if first == second and of_first == of_second:
-        return of_first
-    return Undefined("kink", f"{shown} has a kink here: it changes its branch", is_decided and bool(first == second))
-
-
-def jump_of(tangents: Iterable[Tangent]) -> Undefined | None:
-    """A jump of an operand of an extreme, or an edge of its domain, where all slopes are infinite or on one side.
-
-    Also what is not taken at the point may be taken behind it, or have no value there, and then the extreme has none.
-    """
-    found = [t for t in tangents if isinstance(t, Undefined) and t.kind in ("jump", "slope")]
-    return Undefined(found[0].kind, found[0].reason, False) if found else None
-
-
-def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome]) -> Outcome:
-    """1 for the operand that is taken, 0 for the other and for a condition."""
-    if op.is_branch:
-        condition = operands[0]
-        if k == 0 or isinstance(condition, Undefined):
-            return arb(0) if k == 0 else condition
-        if condition in (0, 1):
-            return arb(int(condition == (1 if k == 1 else 0)))
-        return Undefined("jump", "it cannot be told which branch is taken", False)
-    missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
-    return missing or Extreme(list(operands), largest=op.monoid is Monoid.LARGEST).slope(k)
+    if k > 0 and condition in (0, 1):
+        return arb(int(condition == (1 if k == 1 else 0)))
+    if isinstance(first, Undefined) or isinstance(second, Undefined) or not first.overlaps(second):
+        return Undefined("jump", f"{shown} changes its branch here", k == 0)
+    is_certain = k == 0 and bool(first == second)
+    return Undefined("kink", f"{shown} has a kink here: it changes its branch", is_certain)
 
 
 class Extreme:
@@ -142,25 +113,12 @@ class Extreme:
         same = range(len(own)) if forms is None else forms  # what has the same form is certainly the same number
         self.certain = {n for n in self.possible if all(own[n] >= own[k] or same[n] == same[k] for k in self.possible)}
 
-    def slope(self, n: int) -> Outcome:
-        """Whether value n is the extreme; of a tie there is no slope."""
+    def slope(self, n: int, reason: str) -> Outcome:
+        """Whether value n is the extreme; of a tie there is no slope, for this reason."""
         if n not in self.possible:
             return arb(0)
-        return arb(1) if len(self.possible) == 1 else Undefined("kink", "they tie", False)
-
-    def tangent(self, of: Sequence[Tangent], reason: str) -> Tangent:
-        """The tangent of the extreme from those of its possible places, in their order; a kink where they differ."""
-        known = dict(zip(self.possible, of, strict=True))
-        if len(known) == 1 or all(tangent is None for tangent in known.values()):
-            return of[0]
-        undefined = [tangent for tangent in known.values() if isinstance(tangent, Undefined)]
-        if undefined:
-            missing = next((one for one in undefined if one.kind != "kink"), undefined[0])
-            return Undefined(missing.kind, f"{reason}, and there {missing.reason}", False)
-        first, *others = (arb(0) if tangent is None else tangent for tangent in known.values())
-        if all(ball == first for ball in others):
-            return first
-        return Undefined("kink", reason, len(self.certain) == len(self.possible))
+        is_certain = len(self.certain) == len(self.possible)
+        return arb(1) if len(self.possible) == 1 else Undefined("kink", reason, is_certain)
 
 
 def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome:
@@ -246,22 +204,9 @@ class Groups:
         if self.op.monoid is Monoid.PRODUCT:
             return group.others[n]
         if self.op.is_extreme:
-            return group.extreme.slope(n)
+            which = "largest" if self.op.monoid is Monoid.LARGEST else "smallest"
+            return group.extreme.slope(n, f"{self.shown} has a kink here: its {which} elements tie")
         return group.inverse_slope(out, n) if self.op.keeps_shape else group.cofactor(n)
-
-    def chosen(self, out: int, direction: int, tangents: Mapping[tuple[int, int], Tangent]) -> Tangent:
-        """The tangent of an extreme, from those of the elements it is made of by (direction, element)."""
-        group = self.groups[out]
-        if group.undefined is not None:
-            return group.undefined
-        which = "largest" if self.op.monoid is Monoid.LARGEST else "smallest"
-        reason = f"{self.shown} has a kink here: its {which} elements tie"
-        elements = list(group.place)
-        jump = jump_of(tangents.get((direction, element)) for element in elements)
-        if jump is not None:
-            return jump
-        possible = [tangents.get((direction, elements[n])) for n in group.extreme.possible]
-        return group.extreme.tangent(possible, reason)
 
 
 class Group:

@@ -6,7 +6,7 @@ function grows without bound, or does not exist on this side.  Determinants, inv
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -32,6 +32,7 @@ from gradcli.reference.series import (
     ENTIRE,
     FLAT,
     FUNCTIONS,
+    LINEAR,
     Absent,
     Divergent,
     Series,
@@ -71,6 +72,7 @@ class Rays:
         self.known: dict[Atom, dict[int, Element]] = {}
         self.work = 0
         self.picks: Picks | None = {}
+        self.conditions = _conditions(self.reference.program.lines)
         with precision(bits):
             self.run.evaluate()
 
@@ -146,9 +148,11 @@ class Rays:
         return members
 
     def _decided(self, line: Line, e: int, operands: list[Series], found: Series) -> None:
-        """Remember the decision of an operation in `picks`."""
+        """Remember the decision of an operation in `picks`, unless the slope is the same with any other."""
         op = line.call.op
         decided: float | None = 0
+        if line.symbol in self.conditions or (op.is_extreme and _have_one_slope(operands)):
+            return
         if op.is_extreme:
             decided = next((n for n, a in enumerate(operands) if (a.terms, a.rest) == (found.terms, found.rest)), None)
         elif op.sense or op.is_step:
@@ -178,6 +182,8 @@ class Rays:
         try:
             if op.is_branch:
                 taken = _chosen(inside)
+                if self.picks is not None and not _have_one_slope(inside[1:]):
+                    self.picks[line.symbol, e] = float(_series(inside[0]).constant.mid())
                 if isinstance(taken, Series) and not taken.is_continuous and self.run.are_same(line, e):
                     return replace(taken, is_continuous=True)
                 return taken
@@ -201,6 +207,21 @@ class Rays:
         except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
+
+
+def _conditions(lines: Sequence[Line]) -> Collection[Atom]:
+    """The lines that decide between branches, and nothing else."""
+    decide = {line.call.operands[0] for line in lines if line.call.op.is_branch}
+    return decide - {a for line in lines for a in line.call.operands[1 if line.call.op.is_branch else 0 :]}
+
+
+def _have_one_slope(elements: Sequence[Element]) -> bool:
+    """Whether all are certainly the same on the ray up to the first power of the distance."""
+    first, *others = elements
+    if not all(isinstance(one, Series) for one in elements):
+        return False
+    differences = [_series(first) - _series(one) for one in others]
+    return all(p > LINEAR for d in differences for p in (*(p for p, _ in d.terms), d.rest) if p is not None)
 
 
 def _elementwise(line: Line, operands: list[Series]) -> Series:

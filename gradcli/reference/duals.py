@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,10 +30,9 @@ from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
 from gradcli.reference.deadline import require_time
 from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
-from gradcli.reference.rules import Outcome, Undefined, rule_of
+from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction, Found, Run, Shift
 
 if TYPE_CHECKING:
@@ -98,24 +97,28 @@ CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """How the tangents of a line arise: pair `target[n]` of the line gets pair `source[n]` of operand k."""
-
-    operand: int
-    source: list[int]
-    target: list[int]
-
-
 @dataclass
 class Plan:
-    """What it takes to push some directions through a Program; `run` does it at a number of bits."""
+    """What it takes to push some directions through a Program; `run` does it at a number of bits.
+
+    Attributes:
+        reference: The Program and its inputs.
+        directions: Elements of inputs.
+        pairs: The directions and the elements of each line that these move, as two arrays of one length.
+        ways: What a change takes through each line: the operand, and the elements of the line and of the operand.
+        needed: The elements whose values are taken.
+        is_one: Whether all directions count as one, the number 0.
+        judges_value: Whether y itself is looked at.
+        work: Ball operations.
+        numbering: Which values are certainly the same, once that was asked.
+    """
 
     reference: Reference
     directions: Sequence[Direction]
     pairs: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
-    flows: dict[Atom, list[_Flow]] = field(default_factory=dict)
+    ways: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
+    is_one: bool = False
     judges_value: bool = True
     work: int = 0
     numbering: Numbering | None = None
@@ -170,9 +173,17 @@ class Reference:
         Raises:
             OverBudgetError: too many.
         """
-        plan = Plan(self, (direction,))
+        return {atom: elements for atom, (_, elements) in self.wired((direction,), wanted).pairs.items()}
+
+    def wired(self, directions: Sequence[Direction], wanted: Mapping[Atom, Flat]) -> Plan:
+        """The plan of all ways from some directions as one, through `wanted` elements, whose values are taken too.
+
+        Raises:
+            OverBudgetError: too many.
+        """
+        plan = Plan(self, directions, needed=dict(wanted), is_one=True)
         self._reach(plan, wanted)
-        return {atom: elements for atom, (_, elements) in plan.pairs.items()}
+        return plan
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
         """The plan, whose directions are followed, with the values that it needs."""
@@ -183,11 +194,10 @@ class Reference:
             self._require(len(judged))
             start.setdefault(self.program.output, []).append(judged)
         plan.needed = self.made_of({atom: np.unique(np.concatenate(lists)) for atom, lists in start.items()})
-        work = sum(len(f.source) for flows in plan.flows.values() for f in flows)
         matrices = sum(self._cubes(line) for line in self.program.lines if line.symbol in plan.needed)
-        plan.work = work + sum(map(len, plan.needed.values())) + matrices
-        self._require(plan.work)
-        return plan
+        work = plan.work + sum(map(len, plan.needed.values())) + matrices
+        self._require(work)
+        return replace(plan, work=work)
 
     def _judged(self, plan: Plan) -> Flat:
         """The rows of y whose values are judged: all of few, else those that a direction reaches."""
@@ -217,28 +227,34 @@ class Reference:
         """Fill in the pairs (direction, element) that each line has a tangent of, and the flows between them."""
         chosen: dict[Atom, list[tuple[int, int]]] = {}
         for n, (symbol, j) in enumerate(plan.directions):
-            chosen.setdefault(symbol, []).append((n, j))
+            chosen.setdefault(symbol, []).append((0 if plan.is_one else n, j))
         for variable in self.program.variables:
             if variable in chosen:
                 places = np.array(chosen[variable], dtype=np.int64)
                 plan.pairs[variable] = places[:, 0], places[:, 1]
-        total = 0
         for line in self.program.lines:
             require_time()
-            entering = []
+            call, ways, pairs = line.call, list[tuple[int, Flat, Flat]](), list[Flat]()
+            size = max(1, math.prod(self.shapes[line.symbol]))
             for k in self.footprint.operands(line):
-                if (operand := line.call.operands[k]) in plan.pairs:
-                    d, e = plan.pairs[operand]
-                    source, out = self._entered(line, k, e, wanted)
-                    if line.call.op.sense:
-                        changing = ~self._is_of_itself(line, out)
-                        source, out = source[changing], out[changing]
-                    if len(source):
-                        entering.append((k, source, d[source], out))
-            if entering:
-                self._join(plan, line, entering)
-                total += sum(len(source) for _, source, _, _ in entering)
-                self._require(total)
+                operand = call.operands[k]
+                if operand not in plan.pairs or (call.op.coefficients and operand in call.operands[:k]):
+                    continue
+                d, e = plan.pairs[operand]
+                source, out = self._entered(line, k, e, wanted)
+                if call.op.sense:
+                    changing = ~self._is_of_itself(line, out)
+                    source, out = source[changing], out[changing]
+                if len(source):
+                    # Two numbers as one, so that `unique` joins what directions, or operands, have in common.
+                    inside = max(1, math.prod(self.shapes[operand]))
+                    ways.append((k, *np.divmod(np.unique(out * inside + e[source]), inside)))
+                    pairs.append(d[source] * size + out)
+                    plan.work += len(source)
+                    self._require(plan.work)
+            if ways:
+                plan.ways[line.symbol] = ways
+                plan.pairs[line.symbol] = np.divmod(np.unique(np.concatenate(pairs)), size)
 
     def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:
         """For each element of operand k, the wanted elements of the line that it enters."""
@@ -273,18 +289,6 @@ class Reference:
     def _moving(self) -> Mapping[Atom, Line]:
         lines = (line for line in self.program.lines if line.call.op.kind is Kind.MOVEMENT)
         return {line.symbol: line for line in lines if len(line.call.operands) == 1}
-
-    def _join(self, plan: Plan, line: Line, entering: list[tuple[int, Flat, Flat, Flat]]) -> None:
-        size = max(1, math.prod(self.shapes[line.symbol]))
-        # A pair as one number, so that `unique` joins what several operands bring to one element.
-        keys = np.concatenate([d * size + out for _, _, d, out in entering])
-        distinct, position = np.unique(keys, return_inverse=True)
-        plan.pairs[line.symbol] = distinct // size, distinct % size
-        flows, start = [], 0
-        for k, source, _, _ in entering:
-            flows.append(_Flow(k, source.tolist(), position[start : start + len(source)].tolist()))
-            start += len(source)
-        plan.flows[line.symbol] = flows
 
     def _values_for_slopes(self, plan: Plan) -> dict[Atom, list[Flat]]:
         """The operand elements at which local derivatives will be taken."""
@@ -391,23 +395,11 @@ class Backward:
         if not len(source):
             return
         out = elements[position]
-        pairs = list(zip(out.tolist(), source.tolist(), strict=True))
-        op = line.call.op
-        slopes: Sequence[Outcome]
-        if is_aggregate(op):
-            groups = Groups(self._run, line, np.unique(out))
-            slopes = [groups.slope(o, s) for o, s in pairs]
-        elif op.kind is not Kind.ELEMENTWISE:
-            slopes = [arb(1)] * len(pairs)
-        elif is_choice(op):
-            columns = zip(*(self._run.operand(line, n, out) for n in range(len(line.call.operands))), strict=True)
-            slopes = [slope_of_choice(op, k, operands) for operands in columns]
-        elif rule_of(line.call).is_flat:
-            return
+        if line.call.op.is_branch and k == 0:
+            slopes: list[Outcome] = [arb(0)] * len(out)
         else:
-            slopes = self._run.slopes(line, k, out)
-        for (o, s), slope in zip(pairs, slopes, strict=True):
-            yield o, s, slope
+            slopes = self._run.slopes(line, k, out, source)
+        yield from zip(out.tolist(), source.tolist(), slopes, strict=True)
 
 
 def _is_zero(outcome: Outcome) -> bool:

@@ -17,7 +17,7 @@ from flint import arb
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import Groups, is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.choices import Groups, is_aggregate, is_choice
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
@@ -196,10 +196,7 @@ def _scaled(run: RoundedRun, line: Line, k: int, pairs: Sequence[tuple[int, Size
     if op.coefficients:
         yield from pairs
         return
-    columns = [run.operand(line, n, elements) for n in range(len(line.call.operands))]
-    for (e, size), operands in zip(pairs, zip(*columns, strict=True), strict=True):
-        slope = (
-            slope_of_choice(op, k, operands) if is_choice(op) else rule_of(line.call).slope(k, [*operands], "a part")
-        )
+    source = run.reference.footprint.down(line, k, elements)[1]
+    for (e, size), slope in zip(pairs, run.slopes(line, k, elements, source), strict=True):
         if not isinstance(slope, Undefined) and slope != 0:
             yield e, size if is_choice(op) else size.times(slope)

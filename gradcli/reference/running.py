@@ -6,7 +6,7 @@ them; products, determinants and inverses have partial derivatives of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
@@ -22,16 +22,14 @@ from gradcli.language.program.wengert import Atom, Line, number
 from gradcli.progress import doing
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.choices import (
-    Extreme,
     Groups,
-    Tangent,
     branch,
-    branch_tangent,
-    flat,
+    changed,
     is_aggregate,
     is_choice,
     jump_of,
     plus,
+    slope_of_choice,
     times,
 )
 from gradcli.reference.compiling import compile_ball
@@ -49,6 +47,9 @@ Direction = tuple[sympy.Symbol, int]
 
 Columns = Mapping[tuple[int, int], Outcome]
 """Nonzero derivatives by (number of the direction, flat row of y)."""
+
+Way = tuple[int, int, int, Outcome]
+"""From an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
 
 Shift = Mapping[Direction, Ball]
 """How far elements of the inputs are moved from where they are."""
@@ -77,6 +78,7 @@ class Run:
         self.values: dict[Atom, dict[int, Outcome]] = {}
         self._numbering: Numbering | None = None
         self._functions: Numbering | None = None
+        self._groups: dict[Atom, Groups] = {}
 
     @property
     def numbering(self) -> Numbering:
@@ -90,16 +92,12 @@ class Run:
     def found(self) -> Found:
         """The values of y and its nonzero derivatives, or why there are none."""
         self.evaluate()
-        tangents = self._tangents()
-        output = self.reference.program.output
+        tangents, output = self._tangents(), self.reference.program.output
         judged = self._judged(output)
-        if output not in self.plan.pairs:
-            return Found(judged, {})
         columns: dict[tuple[int, int], Outcome] = {}
-        d, rows = (pairs.tolist() for pairs in self.plan.pairs[output])
-        for direction, row, tangent in zip(d, rows, tangents[output], strict=True):
+        for d, row in zip(*(n.tolist() for n in self.plan.pairs.get(output, ())), strict=True):
             value = judged.get(row)
-            columns[direction, row] = value if isinstance(value, Undefined) else arb(0) if tangent is None else tangent
+            columns[d, row] = value if isinstance(value, Undefined) else tangents.get(row, {}).get(d, arb(0))
         return Found(judged, columns)
 
     # -- values
@@ -168,7 +166,7 @@ class Run:
                 data = numeric.array_of(call).ravel()[elements].tolist()
                 return {e: self._rounded(arb(a), a) for e, a in zip(out, data, strict=True)}
             case _ if is_aggregate(call.op):
-                groups = Groups(self, line, elements)
+                groups = self.groups_of(line, elements)
                 return {e: groups.value(e) for e in out}
         totals: dict[int, Outcome] = {}
         for k, position, source in self.reference.footprint.parts(line, elements):
@@ -197,103 +195,61 @@ class Run:
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
         return exact
 
-    # -- tangents
+    # -- slopes and tangents
 
-    def _tangents(self) -> dict[Atom, list[Tangent]]:
-        tangents: dict[Atom, list[Tangent]] = {
-            variable: [arb(1)] * len(self.plan.pairs[variable][0])
-            for variable in self.reference.program.variables
-            if variable in self.plan.pairs
-        }
-        lines = self.reference.program.lines
-        for n, line in enumerate(lines):
-            if line.symbol in self.plan.pairs:
-                require_time()
-                doing("enclosing derivatives of line", n + 1, len(lines))
-                tangents[line.symbol] = self._tangents_of(line, tangents)
-        return tangents
+    def ways(self, line: Line) -> Iterator[Way]:
+        """The ways of a change through a line, each with its slope."""
+        for k, out, source in self.plan.ways[line.symbol]:
+            for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):
+                yield k, e, s, slope
 
-    def _tangents_of(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
-        op = line.call.op
+    def slopes(self, line: Line, k: int, out: Flat, source: Flat) -> list[Outcome]:
+        """The local derivatives of elements of a line, each by one element of operand k."""
+        op, operands = line.call.op, line.call.operands
+        if op.coefficients:  # of x - x, the slope is 0 and no difference of balls
+            same = zip(op.coefficients, operands, strict=True)
+            return [arb(sum(c for c, a in same if a == operands[k]))] * len(out)
+        if is_aggregate(op):
+            groups = self.groups_of(line, out)
+            return list(map(groups.slope, out.tolist(), source.tolist()))
+        if op.kind is not Kind.ELEMENTWISE:
+            return [arb(1)] * len(out)
+        columns = [self.operand(line, n, out) for n in range(len(operands))]
+        return [self._slope(line, k, e, o) for e, *o in zip(out.tolist(), *columns, strict=True)]
+
+    def groups_of(self, line: Line, elements: Flat) -> Groups:
+        """What some elements of an aggregate are made of, found once."""
+        known = self._groups.get(line.symbol)
+        if known is None or not known.groups.keys() >= set(elements.tolist()):
+            known = self._groups[line.symbol] = Groups(self, line, np.unique(elements))
+        return known
+
+    def _slope(self, line: Line, k: int, element: int, operands: list[Outcome]) -> Outcome:
+        require_time()
+        op, shown = line.call.op, self.reference.program.excerpt(line)
         if is_choice(op):
-            return self._chosen_operands(line, tangents)
-        if op.is_extreme:
-            return self._chosen_elements(line, tangents)
-        found = self._line_tangents(line, tangents)
-        if not op.sense or {*op.sense} != {-sign for sign in op.sense}:
-            return found
-        # an equation of a function with itself holds on both sides, as `cov == cov.T` of a covariance does
-        jumps = [isinstance(one, Undefined) and one.kind == "jump" for one in found]
-        return [None if jumps[n] and self._is_one_function(line, n) else one for n, one in enumerate(found)]
+            if line.call.operands[-1] == line.call.operands[-2]:
+                return arb(int(k == len(operands) - 1))  # whichever is taken
+            slope = slope_of_choice(op, k, self._met(line, element, operands), shown)
+            is_one = op.is_extreme and isinstance(slope, Undefined) and self._is_one_function(line, element)
+            return arb(int(k == 0)) if is_one else slope
+        slope = rule_of(line.call).slope(k, operands, shown)
+        if is_power(line.call) and k == 1 and len(self.plan.ways.get(line.symbol, ())) > 1:
+            # The base moves too, and at 0 it is at an edge of its domain, whatever the exponent is here.
+            base = operands[0]
+            is_met = not isinstance(slope, Undefined) and not isinstance(base, Undefined) and base.contains(0)
+            return at_edge(shown, base) if is_met else slope
+        # An equation of a function with itself holds on both sides, as `cov == cov.T` of a covariance does.
+        is_equation = bool(op.sense) and {*op.sense} == {-sign for sign in op.sense}
+        is_jump = isinstance(slope, Undefined) and slope.kind == "jump"
+        return arb(0) if is_equation and is_jump and self._is_one_function(line, element) else slope
 
-    def _line_tangents(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
-        elements = self.plan.pairs[line.symbol][1]
-        totals: list[Tangent] = [None] * len(elements)
-        groups = Groups(self, line, np.unique(elements)) if is_aggregate(line.call.op) else None
-        is_flat = line.call.op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat
-        for flow in self.plan.flows[line.symbol]:
-            slopes: list[Outcome] | None = None
-            if groups is not None:
-                inside = self.plan.pairs[line.call.operands[0]][1]
-                pairs = zip(elements[flow.target].tolist(), inside[flow.source].tolist(), strict=True)
-                slopes = [groups.slope(out, e) for out, e in pairs]
-            elif line.call.op.kind is Kind.ELEMENTWISE and line.call.op.coefficients[flow.operand :][:1] != (1,):
-                of_element = self.slopes(line, flow.operand, elements)
-                slopes = [of_element[target] for target in flow.target]
-            entering = tangents[line.call.operands[flow.operand]]
-            for n, (source, target) in enumerate(zip(flow.source, flow.target, strict=True)):
-                entered, slope = entering[source], slopes[n] if slopes else None
-                product = entered if slope is None else flat(entered, slope) if is_flat else times(entered, slope)
-                totals[target] = product if totals[target] is None else plus(totals[target], product)
-        if is_power(line.call) and len(self.plan.flows[line.symbol]) > 1:
-            self._to_edges(line, tangents, totals)
-        return totals
-
-    def _to_edges(self, line: Line, tangents: Mapping[Atom, list[Tangent]], totals: list[Tangent]) -> None:
-        """A power of 0 whose base and exponent both move is at an edge of its domain, whatever the exponent is here."""
-        for n, ((base, _), entering) in enumerate(self._operands_and_tangents(line, tangents)):
-            if None not in entering and not isinstance(base, Undefined) and base.contains(0):
-                edge = at_edge(self.reference.program.excerpt(line), base)
-                totals[n] = totals[n] if isinstance(totals[n], Undefined) else edge
-
-    def _chosen_operands(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
-        """The tangent of the operand that is taken; where two meet, that of both if they agree."""
-        op, first, last = line.call.op, *line.call.operands[-2:]
-        shown, pairs = self.reference.program.excerpt(line), self._operands_and_tangents(line, tangents)
-        if op.is_branch and first == last:  # no kink, wherever the condition changes
-            return [of[1] for _, of in pairs]
-        if op.is_branch:
-            return [branch_tangent(values, of, shown) for values, of in pairs]
-        return [
-            of[0] if self._are_one_function(line, n, of) else self._larger(line, values, of, shown)
-            for n, (values, of) in enumerate(pairs)
-        ]
-
-    def _are_one_function(self, line: Line, n: int, of: Sequence[Tangent]) -> bool:
-        """Whether both operands of an extreme are the same around the point, which balls of their slopes never show."""
-        if any(tangent is None or isinstance(tangent, Undefined) or tangent.is_exact() for tangent in of):
-            return False
-        return self._is_one_function(line, n)
-
-    def _is_one_function(self, line: Line, n: int) -> bool:
+    def _is_one_function(self, line: Line, element: int) -> bool:
+        """Whether both operands are the same around the point, which balls of their slopes never show."""
         self._functions = self._functions or Numbering(self, by_value=False)
-        return self.are_same(line, int(self.plan.pairs[line.symbol][1][n]), self._functions)
+        return self.are_same(line, element, self._functions)
 
-    def _operands_and_tangents(
-        self, line: Line, tangents: Mapping[Atom, list[Tangent]]
-    ) -> Iterator[tuple[tuple[Outcome, ...], list[Tangent]]]:
-        """For each pair of an elementwise line, the values of its operands and the tangents that enter by them."""
-        elements, operands = self.plan.pairs[line.symbol][1], line.call.operands
-        entering: list[dict[int, Tangent]] = [{} for _ in operands]
-        for flow in self.plan.flows[line.symbol]:
-            of_operand = tangents[operands[flow.operand]]
-            entering[flow.operand] = {t: of_operand[s] for s, t in zip(flow.source, flow.target, strict=True)}
-        columns = zip(*(self.operand(line, k, elements) for k in range(len(operands))), strict=True)
-        for n, values in enumerate(columns):
-            met = values if is_power(line.call) else self._met(line, int(elements[n]), values)
-            yield met, [tangent.get(n) for tangent in entering]
-
-    def _met(self, line: Line, element: int, values: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    def _met(self, line: Line, element: int, values: Sequence[Outcome]) -> Sequence[Outcome]:
         """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
         first, last = values[-2:]
         if isinstance(first, Undefined) or isinstance(last, Undefined):
@@ -310,35 +266,41 @@ class Run:
             forms.append(numbering.form(operands[k], source))
         return forms[0] == forms[1]
 
-    def _larger(self, line: Line, values: tuple[Outcome, ...], of: list[Tangent], shown: str) -> Tangent:
-        missing = next((value for value in values if isinstance(value, Undefined)), None)
-        if missing is not None or line.call.operands[0] == line.call.operands[1]:
-            return missing or of[0]
-        extreme = Extreme(list(values), largest=line.call.op.monoid is Monoid.LARGEST)
-        reason = f"{shown} has a kink here: its left and right derivatives differ"
-        return jump_of(of) or extreme.tangent([of[n] for n in extreme.possible], reason)
+    def _tangents(self) -> Mapping[int, Mapping[int, Outcome]]:
+        """The derivatives of y, by element and direction, as far as it moves."""
+        moving: dict[Atom, dict[int, dict[int, Outcome]]] = {}
+        for variable in self.reference.program.variables:
+            for d, e in zip(*(n.tolist() for n in self.plan.pairs.get(variable, ())), strict=True):
+                moving.setdefault(variable, {}).setdefault(e, {})[d] = arb(1)
+        lines = self.reference.program.lines
+        for n, line in enumerate(lines):
+            if line.symbol not in self.plan.ways:
+                continue
+            require_time()
+            doing("enclosing derivatives of line", n + 1, len(lines))
+            found = moving.setdefault(line.symbol, {})
+            passed = _passed(line)
+            for k, out, source, slope in self.ways(line):
+                own = found.setdefault(out, {})
+                for d, tangent in moving[line.call.operands[k]].get(source, {}).items():
+                    product = passed(k, tangent, slope)
+                    if product is not None:
+                        own[d] = plus(own[d], product) if d in own else product
+        return moving.get(self.reference.program.output, {})
 
-    def _chosen_elements(self, line: Line, tangents: Mapping[Atom, list[Tangent]]) -> list[Tangent]:
-        """The tangent of the element that is the extreme; where several tie, that of all if they agree."""
-        directions, elements = (pairs.tolist() for pairs in self.plan.pairs[line.symbol])
-        operand = line.call.operands[0]
-        from_directions, inside = (pairs.tolist() for pairs in self.plan.pairs[operand])
-        known = dict(zip(zip(from_directions, inside, strict=True), tangents[operand], strict=True))
-        groups = Groups(self, line, np.unique(self.plan.pairs[line.symbol][1]))
-        return [groups.chosen(e, d, known) for d, e in zip(directions, elements, strict=True)]
 
-    def slopes(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
-        """The local derivative by operand k at each element, taken once where several directions pass."""
-        if coefficients := line.call.op.coefficients:
-            return [arb(coefficients[k])] * len(elements)
-        distinct, position = np.unique(elements, return_inverse=True)
-        columns = [self.operand(line, n, distinct) for n in range(len(line.call.operands))]
-        slopes = [self._slope(line, k, list(operands)) for operands in zip(*columns, strict=True)]
-        return [slopes[p] for p in position.tolist()]
+def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
+    """How a line passes on a tangent by the slope of an operand: None where nothing moves any more.
 
-    def _slope(self, line: Line, k: int, operands: list[Outcome]) -> Outcome:
-        require_time()
-        return rule_of(line.call).slope(k, operands, self.reference.program.excerpt(line))
+    After a step or what an extreme does not take only a jump matters, after the branch not taken not even that; of a
+    condition, that it changes.
+    """
+    op = line.call.op
+    if op.is_branch:
+        return lambda k, a, b: changed(a, b) if k == 0 else None if b == 0 else times(a, b)
+    if op.is_extreme or (op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat):
+        return lambda k, a, b: times(a, b) if isinstance(b, Undefined) or b != 0 else jump_of(a)
+    return lambda k, a, b: times(a, b)
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:

@@ -24,20 +24,17 @@ from flint import arb, arb_mat
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, cofactor, exists, precision
-from gradcli.reference.choices import MOST_MINORS, Group, Groups, is_aggregate, is_choice, slope_of_choice
+from gradcli.reference.choices import MOST_MINORS, Group, is_aggregate, is_choice
 from gradcli.reference.deadline import require_time
-from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Outcome, Undefined, curvature, is_polynomial, is_power, rule_of
+from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import ANALYTIC, coefficients_of
 from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
 """By flat position; what is not in it is an exact zero."""
-
-Way = tuple[int, int, int, Ball]
-"""From an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +60,11 @@ class HessianProducts:
     """
 
     def __init__(self, reference: Reference, bits: int) -> None:
-        self.reference, self.bits = reference, bits
-        output = reference.program.output
-        needed = reference.made_of({output: np.array([0])}) if isinstance(output, sympy.Symbol) else {}
-        self.run = Run(Plan(reference, (), needed=needed))
+        self.reference, self.bits, self.output = reference, bits, reference.program.output
+        needed = reference.made_of({self.output: np.array([0])}) if isinstance(self.output, sympy.Symbol) else {}
+        inputs = [(s, int(e)) for s in reference.program.variables for e in needed.get(s, ())]
+        self.run = Run(reference.wired(inputs, needed))
         self.met: dict[Atom, dict[int, str]] = {}
-        self.groups: dict[Atom, Groups] = {}
-        self.operands: dict[Atom, Mapping[int, Sequence[Ball]]] = {}
         self._known_bends: dict[tuple[Atom, int, int, int], Ball] = {}
         with precision(bits):
             self.run.evaluate()
@@ -116,67 +111,33 @@ class HessianProducts:
 
     @cached_property
     def _lines(self) -> list[Line]:
-        return [line for line in self.reference.program.lines if line.symbol in self.run.plan.needed]
+        return [line for line in self.reference.program.lines if line.symbol in self.run.plan.ways]
 
     # -- slopes
 
-    def _ways(self, line: Line) -> Iterator[Way]:
-        """What a line is made of, with the slopes of the first order."""
-        require_time()
-        op, elements = line.call.op, self.run.plan.needed[line.symbol]
-        if op.kind is Kind.ELEMENTWISE and not op.coefficients:
-            yield from self._elementwise(line, elements)
-            return
-        if is_aggregate(op):
-            self.groups[line.symbol] = Groups(self.run, line, elements)
-        for k, position, source in self.reference.footprint.parts(line, elements):
-            operand = line.call.operands[k]
-            if isinstance(operand, sympy.Symbol) and operand not in (line.call.operands[:k] if op.coefficients else ()):
-                # of x - x, the slope is 0 and no difference of balls
-                same = zip(op.coefficients, line.call.operands, strict=False)
-                slope = arb(sum(c for c, a in same if a == operand)) if op.coefficients else arb(1)
-                for p, s in zip(position.tolist(), source.tolist(), strict=True):
-                    out = int(elements[p])
-                    if is_aggregate(op):
-                        slope = self._known(line.symbol, out, self.groups[line.symbol].slope(out, s))
-                    yield k, out, s, slope
+    def _ways(self, line: Line) -> Iterator[tuple[int, int, int, Ball]]:
+        """The ways through a line, where it is smooth; else remember that it is not."""
+        is_power_at_0 = is_power(line.call) and not is_polynomial(line.call)
+        for k, out, source, slope in self.run.ways(line):
+            if line.call.op.is_branch and k == 0:
+                yield k, out, source, arb(0)
+            elif isinstance(slope, Undefined) or (is_power_at_0 and self._operands(line, out)[0].contains(0)):
+                kind = slope.kind if isinstance(slope, Undefined) else "slope"
+                self.met.setdefault(line.symbol, {})[out] = kind
+                yield k, out, source, arb.nan()
+            else:
+                yield k, out, source, slope
 
-    def _elementwise(self, line: Line, elements: Flat) -> Iterator[Way]:
-        call, shown = line.call, self.reference.program.excerpt(line)
-        columns = [self.run.operand(line, k, elements) for k in range(len(call.operands))]
-        if call.op.is_detached:
-            return
-        self.operands[line.symbol] = dict(zip(elements.tolist(), zip(*columns, strict=True), strict=True))
-        for k, operand in enumerate(call.operands):
-            if not isinstance(operand, sympy.Symbol):
-                continue
-            sources = self.reference.footprint.down(line, k, elements)[1].tolist()
-            for e, source, values in zip(elements.tolist(), sources, zip(*columns, strict=True), strict=True):
-                slope: Outcome
-                if is_choice(call.op) and call.operands[-1] == call.operands[-2]:
-                    slope = arb(int(k == len(call.operands) - 1))  # whichever is taken
-                elif is_choice(call.op):
-                    slope = slope_of_choice(call.op, k, values)
-                elif is_power(call) and not is_polynomial(call) and _may_be_zero(values[0]):
-                    slope = Undefined("slope", shown, decided=False)
-                else:
-                    slope = rule_of(call).slope(k, list(values), shown)
-                yield k, e, source, self._known(line.symbol, e, slope)
-
-    def _known(self, atom: Atom, element: int, slope: Outcome) -> Ball:
-        """The slope, or that the operation is not smooth here."""
-        if isinstance(slope, Undefined) or not exists(slope):
-            kind = slope.kind if isinstance(slope, Undefined) else "slope"
-            self.met.setdefault(atom, {})[element] = kind
-            return arb.nan()
-        return slope
+    def _operands(self, line: Line, out: int) -> list[Ball]:
+        """The operands of an elementwise line at an element, which has a slope."""
+        return [self.run.operand(line, k, np.array([out]))[0] for k in range(len(line.call.operands))]
 
     def _forget_refused(self) -> None:
         """Leave out of what is met all that a choice certainly does not take; what decides is taken.
 
         Kinks of what is not the largest do not matter either, but whether it has values nearby, and no jumps.
         """
-        taken: dict[Atom, dict[int, bool]] = {self.reference.program.output: {0: True}}  # False: but for kinks
+        taken: dict[Atom, dict[int, bool]] = {self.output: {0: True}}  # False: but for kinks
         for line in reversed(self._lines):
             op, own = line.call.op, taken.get(line.symbol, {})
             for k, out, source, slope in self.ways[line.symbol]:
@@ -189,7 +150,7 @@ class HessianProducts:
         self.met = {atom: kinds for atom, kinds in self.met.items() if kinds}
 
     def _gradient(self) -> dict[Atom, Elements]:
-        found: dict[Atom, Elements] = {self.reference.program.output: {0: arb(1)}}
+        found: dict[Atom, Elements] = {self.output: {0: arb(1)}}
         for line in reversed(self._lines):
             own = found.get(line.symbol, {})
             for k, out, source, slope in self.ways[line.symbol]:
@@ -232,23 +193,20 @@ class HessianProducts:
                 bend, key = second[k, m], (line.symbol, k, m, out)
                 if bend is not None:
                     if key not in self._known_bends:
-                        self._known_bends[key] = bend(self.operands[line.symbol][out])
+                        self._known_bends[key] = bend(self._operands(line, out))
                     term = self._known_bends[key] * tangent
                     found[n] = found[n] + term if n in found else term
         return found
 
     def _bends_of_groups(self, line: Line, moved: Elements) -> Mapping[int, Ball]:
-        groups, known, found = self.groups[line.symbol], dict[int, Any](), dict[int, Ball]()
+        known, found = dict[int, Any](), dict[int, Ball]()
+        groups = self.run.groups_of(line, self.run.plan.needed[line.symbol]).groups
         for n, (_, out, source, _) in enumerate(self.ways[line.symbol]):
-            group = groups.groups[out]
+            group = groups[out]
             if id(group) not in known:
                 known[id(group)] = _bends_of(group, [moved.get(s, arb(0)) for s in group.place])
             found[n] = known[id(group)](out, group.place[source])
         return found
-
-
-def _may_be_zero(base: Outcome) -> bool:
-    return isinstance(base, Undefined) or bool(base.contains(0))
 
 
 def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> None:

@@ -68,7 +68,6 @@ class Entry:
         difference_error: How far that may be off, by its own estimate.
         ulps: The error of torch in units in the last place of the dtype.
         is_minor: Whether rounding lost digits, but the error is small next to the largest entry of the same gradient.
-        is_crossing: Whether branches or poles meet here: a formula takes one of them, and is held to nothing.
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
     """
 
@@ -91,7 +90,6 @@ class Entry:
     difference_error: float | None = None
     ulps: float | None = None
     is_minor: bool = False
-    is_crossing: bool = False
     truth: Any = field(default=None, compare=False, repr=False)
 
 
