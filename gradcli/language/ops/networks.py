@@ -78,7 +78,7 @@ softshrink(x, lambd#:0.5)  x brought nearer to 0 by lambd, and 0 from -lambd to 
     e.g. softshrink(x) at x=-2,0.3
 rrelu(x, lower#:0.125, upper#:0.3333333333333333, training=False)
     leaky_relu of the slope in the middle of two, as it is after training  = where(x >= 0, x, x*(lower + upper)/2)
-    written: _after_training
+    written: _after_training  kind: defined
     caveat: in training the slope is random
     e.g. rrelu(x) at x=-2,3
 softmin(x, dim=None)  softmax of -x  = softmax(-x, dim=dim)  kind: defined  e.g. softmin(x) at x=1,2,4
