@@ -157,7 +157,7 @@ _QUESTIONS, _DERIVATIVES, _JUDGED = map(" ".join, (QUESTIONS, DERIVATIVES, JUDGE
 
 
 def _option(row: str, /, help: str = "", **facts: Any) -> Option:  # noqa: A002
-    """An option by its name, its kind and the commands that have it, without those behind a minus."""
+    """An option by its name, its kind and the commands that have it, but those after a minus."""
     name, kind, *of = row.split()
     return Option(name, Kind[kind], tuple(one for one in of if one[0] != "-" and f"-{one}" not in of), help, **facts)
 

@@ -284,12 +284,13 @@ def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Genera
 
 
 _Look = Callable[[Mapping[str, Array]], _AtPoint]
-"""What looks at a point, with these values in place of some of the question's."""
+"""Looks at a point, with these values in place of some of the question's."""
 
 
 def _look(
     first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
 ) -> _AtPoint:
+    """Ask torch and the judge at one point."""
     from gradcli.autodiff.jacobians import vjp
 
     question = first.at(drawn)
@@ -305,7 +306,7 @@ def _look(
 
 
 def _contradicted(look: _AtPoint) -> _AtPoint:
-    """The same with a finding where the reference contradicts a formula."""
+    """Add a finding for each formula that the reference contradicts."""
     from gradcli.crosscheck.formulas import contradicted, with_refuted
 
     found = contradicted(look.question.point, look.derived, look.judgement.evidence)

@@ -157,7 +157,7 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
 def _confirmed(
     inquiry: Inquiry, question: Question, numbers: Numbers, derived: Derived, by: Callable[..., Any] = by_variable
 ) -> dict[str, Any]:
-    """The formulas that the reference confirms, the verdict unless it is not asked for, and what all answers have."""
+    """Fill the fields of an answer: confirmed formulas, the verdict if it is asked for, and the common ones."""
     found, check = concluded(question, judged(question, numbers) if inquiry.check else None, derived)
     return {**question.common, "symbolic": by(found.shown), "symbolic_omitted": by(found.omitted), "check": check}
 

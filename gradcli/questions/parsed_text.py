@@ -43,7 +43,7 @@ _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonO
 
 
 def _public(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method whose errors are without our frames, and that takes the options that its signature spells out.
+    """Wrap a method: its errors are without our frames, and its signature spells all options out.
 
     A derivative is one by numbers, or where it is asked for at no point, its formula.
     """
@@ -61,7 +61,7 @@ def _public(method: Callable[..., Any]) -> Callable[..., Any]:
         if method.__name__ in DERIVATIVES and at is None and not others and self.wants_formula(options.keys() - {"at"}):
             return self.closed_form(method.__name__, **{k: options[k] for k in ("shape", "wrt") if k in options})
         if not options.keys() <= signature.parameters.keys():
-            signature.bind(self, *args, **options)  # which refuses what it does not know
+            signature.bind(self, *args, **options)  # raises the TypeError of Python
         return method(self, *args, **options)
 
     asked.__signature__ = signature  # type: ignore[attr-defined]

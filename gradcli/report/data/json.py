@@ -4,7 +4,8 @@ Floats are the shortest that round-trip; numbers that are not finite are the str
 `"-Infinity"`, so that every JSON parser reads the line.
 
 A table has the keys of each class as words.  Key `a` is always there, `b?` unless its value is None, `c~` unless there
-is nothing in it; `d=e` has the value that is called e.  A value is an attribute, or one of `_MADE` of the object.
+is nothing in it; `d=e` has the value that is called e.  A value is an attribute, or made of the
+object by one of `_MADE`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MOST_LOCAL = 10_000
 """Numbers of a local derivative that are written out, as many as of a Jacobian."""
 
 Key = tuple[str, str, Callable[[Any], Any]]
-"""A key, its mark, and what gets its value."""
+"""A key, its mark, and the getter of its value."""
 
 
 def _symbolic(one: Any) -> Any:
