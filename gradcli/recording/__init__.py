@@ -2,8 +2,7 @@
 
 recorder, values   each call as it happens, and what is held of it
 pass_recorder      torch's own passes through a Program, forward and back
-dispatch           a mode that sees every call of ATen, and may pause
-surface            what has to be seen above autograd: backward passes, and numbers that Python takes
+modes              see every call of ATen, and what has to be seen above autograd
 aten_lowering      calls of ATen as lines
 aten_rules         those whose row has another name or other arguments
 complex_rules      calls on complex numbers, as lines of their two parts
@@ -13,7 +12,6 @@ torch_meanings     what torch makes of a call of its own: the meaning of rows th
 schemas            what the schema of an operation of ATen says
 memory             values by the memory that holds them
 decisions          what values decide while code runs
-positions          what decides which elements are the largest, or the first
 places, user_files  where in the user's code a call comes from; which files are the user's
 tensor_names       names of tensors that code finds elsewhere
 

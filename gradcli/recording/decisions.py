@@ -1,4 +1,7 @@
-"""What values decide while a function runs: branches of Python, masks, positions; and what leaves torch."""
+"""What values decide while a function runs: branches of Python, masks, positions; and what leaves torch.
+
+Where two values are the same number, other positions may be taken.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.memory import memory
 from gradcli.recording.places import Place
-from gradcli.recording.positions import ORDERED, distinct
 from gradcli.recording.values import Guard, tensors_in
 
 if TYPE_CHECKING:
@@ -26,6 +28,17 @@ LOW = (torch.bfloat16, torch.float16)
 BRANCH = "another branch is taken"
 ELEMENTS = "other elements are taken"
 """What is otherwise where a condition is decided otherwise."""
+
+_LARGEST = frozenset(["argmax", "max"])
+
+_SMALLEST = frozenset(["argmin", "min"])
+
+_ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
+"""What all values decide."""
+
+
+ORDERED = _LARGEST | _SMALLEST | _ORDER | {"topk"}
+"""Operations that give positions which the order of values decides."""
 
 
 class Decisions:
@@ -175,3 +188,32 @@ def released(program: Program, only: Atom | None = None) -> tuple[Program, Mappi
         else:
             lines.append(replace(line, call=call))
     return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
+
+
+def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:
+    """Where the values differ that decide the positions which a function gives; None of what is no such function.
+
+    Args:
+        name: Of the function of torch.
+        given: Its arguments by the names of ATen's schema.
+
+    >>> distinct("argmax", {"self": torch.tensor([3.0, 1.0, 3.0])}).tolist()
+    [False]
+    """
+    x = given["self"]
+    if name not in ORDERED or not x.is_floating_point():
+        return None
+    count = 1 + given.get("k", 1)
+    dim = given.get("dim")
+    if dim is None and name in ("argmax", "argmin"):
+        x = x.flatten()
+    dim = -1 if dim is None else dim
+    if not x.ndim or x.shape[dim] < 2:
+        return None
+    if name in _ORDER:
+        values = x.sort(dim=dim).values
+    else:
+        is_largest = name in _LARGEST or (name == "topk" and given.get("largest", True))
+        values = x.topk(min(count, x.shape[dim]), dim=dim, largest=is_largest).values
+    most = values.shape[dim] - 1
+    return torch.ne(values.narrow(dim, 0, most), values.narrow(dim, 1, most))

@@ -24,14 +24,12 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.complex_rules import COMPLEX, with_parts
-from gradcli.recording.decisions import LOW, Decisions
+from gradcli.recording.decisions import LOW, ORDERED, Decisions
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.dispatch import DispatchMode
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
+from gradcli.recording.modes import DispatchMode
 from gradcli.recording.places import Place, Places, next_node
-from gradcli.recording.positions import ORDERED
 from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
-from gradcli.recording.surface import Surface
 from gradcli.recording.tensor_names import UNNAMED, Names
 from gradcli.recording.torch_meanings import ask
 from gradcli.recording.values import (
@@ -76,7 +74,6 @@ class Recorder(DispatchMode):
     def __init__(self, names: Names, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
-        self._surface = Surface(self)
         self.takes_gradients = False
         self._first_node = next_node()
         self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
@@ -461,7 +458,7 @@ class Recorder(DispatchMode):
             is_same = bool(flat.numel()) and tensor.dtype is not torch.bool and bool((flat == flat[0]).all())
             if is_same:
                 first = flat[0].item()
-                return as_atom(first) if not tensor.ndim else self.lines.full(tuple(tensor.shape), first)
+                return as_atom(first) if not tensor.ndim else self.lines.row("full", tuple(tensor.shape), first)
             if self.records_meaning or (not tensor.is_floating_point() and tensor.numel() <= MOST_LITERAL):
                 return self.lines.literal(tensor.detach())
         return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)

@@ -118,7 +118,8 @@ class Recorded:
         hooks that the backward pass calls.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
-        if check.verdict in ("agree", "unchecked", "inaccurate") and (found := self._cuts(tuple(wrt))):
+        found = self._cuts(tuple(wrt)) if check.verdict in ("agree", "unchecked", "inaccurate") else ()
+        if found or (self.recorder.decisions.lost and self.recorder.dtype is not None):  # of a script it is not asked
             check = replace(with_boundaries(check, self.value, found), proven=False)
         if check.verdict != "disagree":
             return check

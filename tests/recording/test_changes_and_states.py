@@ -97,6 +97,7 @@ def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: s
     for x, verdict in ((at, "cut" if name in BY_NUMBERS else "kink"), (beside, "agree")):
         check = check_of(record(getattr(own, name), x).vjp(v="ones"))
         assert check.verdict == verdict, check
+        assert not (check.proven and name in BY_NUMBERS)
     check = check_of(record(own.all_large, torch.tensor([-1.0, -2.0], dtype=torch.float64)).vjp(v="ones"))
     assert check.verdict == "agree"
 

@@ -1,17 +1,16 @@
-"""What a recording has to see above autograd: backward passes, composites, and arrays that Python takes of tensors."""
+"""Modes that see the calls of ATen below autograd; and above it backward passes, composites, and arrays of tensors."""
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
 from gradcli.recording.values import tensors_in
-
-if TYPE_CHECKING:
-    from gradcli.recording.recorder import Recorder
 
 PASSES = frozenset(["torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"])
 """What goes back through the graph."""
@@ -27,7 +26,7 @@ class Surface(torch.overrides.TorchFunctionMode):
         calls: How many calls of torch the user's code has made.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Any) -> None:
         super().__init__()
         self.recorder = recorder
         self.calls = 0
@@ -63,3 +62,59 @@ def path_of(function: Callable[..., Any]) -> str:
     if getattr(function, "__module__", "") == "torch.autograd":
         return f"torch.autograd.{function.__name__}"
     return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))
+
+
+class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):
+    """Sees the calls of ATen while it is entered, and above them what its surface sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._surface = Surface(self)
+        self._pauses = self._inside = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports torch._dynamo, which takes a second
+
+    def __enter__(self) -> Self:
+        """See calls from here on."""
+        self._surface.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        """See no more."""
+        super().__exit__(*raised)
+        self._surface.__exit__(*raised)
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call for its numbers."""
+        return function(*args, **kwargs)
+
+    def lose(self, error: Exception) -> None:
+        """Take note of what cannot be recorded.
+
+        Raises:
+            Exception: That, as the function is not answered.
+        """
+        raise error
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run a block whose calls are not seen."""
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """See the calls of a block that runs within a call."""
+        super().__enter__()
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            super().__exit__(None, None, None)
