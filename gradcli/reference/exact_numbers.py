@@ -128,14 +128,14 @@ class Numbering:
                 members[e].append((call.operands[k], s))
         found: dict[int, Form] = {}
         for e, those in members.items():
-            possible = self._possible(call.op, those) if call.op.is_extreme else those
+            possible = self._possible(call.op, those) if call.op.is_extreme and self.by_value else those
             forms = [self.form(*member) for member in possible]
             is_one = call.op.is_extreme and len(set(forms)) == 1
             found[e] = forms[0] if is_one else self._of_members(line, e, forms)
         return found
 
     def _possible(self, op: Op, members: list[tuple[Atom, int]]) -> list[tuple[Atom, int]]:
-        """Those that may be the extreme: clamp(x, 0, 1) is x wherever that is certainly between."""
+        """Those that may be the extreme at the point, next to which they may jump: clamp(x, 0, 1) is x at 0.5."""
         values = [self.run.values[a].get(n) if isinstance(a, sympy.Symbol) else compile_ball(a)({}) for a, n in members]
         balls = [value for value in values if isinstance(value, arb)]
         if len(balls) < len(values) or not balls:

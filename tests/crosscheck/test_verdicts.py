@@ -84,6 +84,7 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("where(x > 0, floor(x), 0*x)", 0, "agree", ""),
     ("abs(x)**where(x == 0, 0, 1/log(abs(x)))", 0, "kink", "from 2.718281828459045 on the left over 1 to"),
     ("where(where(x > 0, exp(1), exp(2)) < exp(2), x, 0)", 0, "kink", "a kink"),
+    ("where(maximum(x + 1, where(x > 0, 7, 0)) == x + 1, x, 0)", 0, "kink", "a kink"),
     ("1/where(x == 0, 1, exp(1/abs(x)))", 0, "kink", "from 0 on the left over 1 to 0 on the right"),
     ("where(isfinite(cbrt(x)), x, 0)", 0, "agree", ""),
     ("erfinv(x)", 1, "undefined", "needs -1 < x < 1"),
