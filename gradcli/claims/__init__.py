@@ -5,7 +5,7 @@ equations                        claims in index notation: left-hand sides, and 
 evaluation                       a claim beside the enclosures of the truth at a point
 search                           points where it fails, first those where branches meet
 proof                            a proof in index notation, which asks for each region and entry
-regions, identity                the regions between branches; whether an expression is 0 in one
+regions                          the regions between branches, and whether both are the same in each
 sameness                         whether two texts are one function
 mistakes                         what went wrong with a claim that is refuted
 verdict                          all of that, and what is said of it

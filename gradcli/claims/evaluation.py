@@ -44,9 +44,6 @@ SEED = 0
 FIRST_BITS, LAST_BITS, BITS_AROUND = 128, 4_096, 512
 """Precision to begin with, and to end with at the point that is given and at other points."""
 
-SIDE_BITS = 256
-"""Precision of the slopes from the left and from the right."""
-
 VISIBLE = 1e-9
 """Relative difference from which two numbers look different."""
 
@@ -285,36 +282,15 @@ class Comparison:
         return shift
 
     def _look(self, inputs: Inputs, v: Array, pairs: Sequence[tuple[Outcome, Outcome]]) -> Look:
-        seen, missing, kinks = [], {}, {}
-        sides = self._sides(inputs, v, [truth for truth, _ in pairs])
-        for entry, (outcome, claimed), (left, right) in zip(self.entries, pairs, sides, strict=True):
-            truth = outcome if left is None or right is None or left != right else right
+        seen, missing = [], {}
+        for entry, (truth, claimed) in zip(self.entries, pairs, strict=True):
             if isinstance(claimed, Undefined):
                 missing[entry] = f"the claim has no value: {claimed.reason}"
             elif isinstance(truth, Undefined):
                 missing[entry] = truth.reason
-                if left is not None and right is not None and not left.overlaps(right):
-                    kinks[entry] = to_float(left), to_float(right)
             else:
                 seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
-        return Look(inputs, v, tuple(seen), missing, kinks)
-
-    def _sides(self, inputs: Inputs, v: Array, truths: Sequence[Outcome]) -> list[tuple[Ball | None, Ball | None]]:
-        """The slopes from the left and from the right, where there is no other truth: equal ones are the derivative."""
-        lost = [e for e, t in zip(self.entries, truths, strict=True) if isinstance(t, Undefined) and t.kind != "domain"]
-        if not lost:
-            return [(None, None)] * len(truths)
-        from gradcli.crosscheck.singular import Looks, planned
-
-        case, singular = self.singular(inputs, v, lost)
-        plan = planned(case, list(singular.values()))
-        looks = None if plan is None else Looks(case, plan, SIDE_BITS)
-        with precision(SIDE_BITS):
-            found = {
-                entry: (looks.one_sided(one, -1).ball, looks.one_sided(one, 1).ball) if looks else (None, None)
-                for entry, one in singular.items()
-            }
-        return [found.get(entry, (None, None)) for entry in self.entries]
+        return Look(inputs, v, tuple(seen), missing)
 
     def singular(self, inputs: Inputs, v: Array, lost: Iterable[Entry]) -> tuple[Case, Mapping[Entry, Singular]]:
         """The entries whose truth is missing, as the check asks for them; their numbers of torch are none."""
@@ -374,36 +350,24 @@ def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
 
 
 def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
-    """A look in which truths are limits, too, where there are no others; and a remark on them.
-
-    Args:
-        comparison: The claim.
-        look: At the point that is given.
-    """
-    found = _limits(comparison, look)
-    with precision(FIRST_BITS):
-        claims = comparison.claims(look.inputs, look.v, FIRST_BITS) if found else {}
-        seen = [
-            Seen(entry, ball, claimed, comparison.is_apart(ball, claimed))
-            for entry, ball in found.items()
-            if not isinstance(claimed := claims[entry], Undefined)
-        ]
-    if not seen:
+    """The look at the given point with the slopes or limits that the check finds for want of a truth; and a remark."""
+    if not look.missing:
         return look, ""
-    settled = {one.entry for one in seen}
-    missing = {entry: reason for entry, reason in look.missing.items() if entry not in settled}
-    remark = f"at the point the truth is a limit, as {look.missing[seen[0].entry]}"
-    return replace(look, seen=(*look.seen, *seen), missing=missing), remark
-
-
-def _limits(comparison: Comparison, look: Look) -> Mapping[Entry, Ball]:
-    """What the check finds of the entries without a truth from what the function does around the point."""
-    missing = set(look.missing) - set(look.kinks)
-    if not missing:
-        return {}
     from gradcli.crosscheck.singular import classify_singularities
 
-    case, singular = comparison.singular(look.inputs, look.v, [e for e in look.missing if e in missing])
+    case, singular = comparison.singular(look.inputs, look.v, look.missing)
     names = {(one.entry.row, one.entry.column): entry for entry, one in singular.items()}
-    found = classify_singularities(case, list(singular.values()))
-    return {names[one.row, one.column]: one.truth for one in found if one.truth is not None}
+    seen, missing, kinks = list(look.seen), dict(look.missing), {}
+    remark = ""
+    with precision(FIRST_BITS):
+        claims = comparison.claims(look.inputs, look.v, FIRST_BITS) if singular else {}
+        for one in classify_singularities(case, list(singular.values())):
+            entry = names[one.row, one.column]
+            claimed = claims[entry]
+            if one.one_sided is not None:
+                kinks[entry] = one.one_sided
+            elif one.truth is not None and not isinstance(claimed, Undefined):
+                seen.append(Seen(entry, one.truth, claimed, comparison.is_apart(one.truth, claimed)))
+                remark = remark or f"at the point the truth is a limit, as {missing[entry]}"
+                del missing[entry]
+    return replace(look, seen=tuple(seen), missing=missing, kinks=kinks), remark

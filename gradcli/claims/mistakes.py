@@ -19,17 +19,14 @@ import sympy
 from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
-from gradcli.errors import GradcliError
-from gradcli.language.ops import Kind, Monoid
+from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
-from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
+from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Plan
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined, is_power
-from gradcli.symbolic.derivative import differentiate
-from gradcli.symbolic.origins import NoFormulaError
+from gradcli.symbolic.operations import slope
 
 FEWEST_POINTS, MOST_POINTS = 3, 6
 """Points at which a mistake has to explain the claim."""
@@ -51,10 +48,11 @@ MOST_LINES = 30
 LONGEST = 40
 """Characters of a sub-expression or a formula that is shown."""
 
-CONSTANTS = tuple(map(sympy.sympify, (1, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2))) + tuple(
-    map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi))
-)
-"""What a forgotten or surplus factor may be a simple multiple of, or one over it."""
+_ROOTS = tuple(map(sympy.sqrt, (sympy.pi, 2, 3, 2 * sympy.pi)))
+_CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy.pi**2, *_ROOTS)
+
+CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))
+"""Numbers of which a forgotten or surplus factor may be a simple multiple."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -186,8 +184,7 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
         if len(samples) < FEWEST_POINTS or all(same(s.truth, s.claimed) for s in samples):
             return ""
         evidence = Evidence(comparison, samples)
-        found = next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
-        return found or next(_edited(evidence), "") or _symmetric(comparison, looks)
+        return next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
 
 
 def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
@@ -201,7 +198,6 @@ def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
     if evidence.of == "vector-Jacobian product":
         ones = evidence.as_claimed(J, lambda s: np.ones(evidence.height))
         yield "v is missing: the claim is right for v = ones only", ones
-        yield "v is in it twice", evidence.as_claimed(J, lambda s: s.v**2)
     for symbol, shape in subject.shapes.items():
         if symbol != x and shape == subject.x:
             by_other = [jacobian for _, jacobian in evidence.measured(subject.program, symbol)]
@@ -224,10 +220,6 @@ def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
             for sign in (times, -times):
                 rest = [t - sign * p for t, p in zip(truths, parts, strict=False)]
                 yield f"{what}: the derivative of {evidence.shown(line)}", rest
-    yield from _product(evidence)
-    for line, measured in inner:
-        alone = evidence.as_claimed([slope for _, slope in measured])
-        yield f"a part: the claim is the derivative of {evidence.shown(line)} alone", alone
 
 
 def _power(evidence: Evidence, line: Line, truths: Sequence[Numbers]) -> Iterator[tuple[str, Numbered]]:
@@ -249,16 +241,6 @@ def _factor(what: str, truths: Sequence[Numbers], factor: Numbered) -> Iterator[
     yield f"a surplus {what}", [t * f for t, f in pairs]
 
 
-def _product(evidence: Evidence) -> Iterator[tuple[str, Numbered]]:
-    """The product of the derivatives, for a function that is a product."""
-    for line, _ in evidence.lines[-1:]:
-        op = line.call.op
-        if line.symbol == evidence.typed.output and op.kind is Kind.ELEMENTWISE and op.monoid is Monoid.PRODUCT:
-            a, b = (evidence.by_entry([J for _, J in evidence.part(atom)]) for atom in line.call.operands)
-            both = [p * q for p, q in zip(a, b, strict=False)]
-            yield f"the product rule: the claim for {evidence.shown(line)} is the product of the derivatives", both
-
-
 def _transposed(evidence: Evidence, J: Sequence[Numbers]) -> Iterator[tuple[str, Numbered]]:
     x = evidence.subject.x
     if evidence.of == "Jacobian":
@@ -274,54 +256,6 @@ def _transposed(evidence: Evidence, J: Sequence[Numbers]) -> Iterator[tuple[str,
         yield "transposed: the claim is the transpose of the truth", turned
 
 
-def _edited(evidence: Evidence) -> Iterator[str]:
-    """An operand of the claim that makes it right where it is transposed, or is a number one more or one less."""
-    claim = evidence.comparison.reading.program
-    if claim is None:
-        return
-    texts = {line.symbol: f"`{claim.excerpt(line)}`" for line in claim.lines}
-    places = [(n, k) for n, line in enumerate(claim.lines) for k in range(len(line.call.operands))]
-    for n, k in places[:MOST_LINES]:
-        before, line, after = claim.lines[:n], claim.lines[n], claim.lines[n + 1 :]
-        operand, turned = line.call.operands[k], sympy.Dummy("turned", real=True)
-        for other in (operand + 1, operand - 1) if operand.is_Integer else (turned,):
-            more = () if other != turned else (Line(turned, Call("transpose", (operand,), (None, None)), line.span),)
-            operands = (*line.call.operands[:k], other, *line.call.operands[k + 1 :])
-            call = Call(line.call.op.name, operands, line.call.statics)
-            if _is_true(evidence, replace(claim, lines=(*before, *more, replace(line, call=call), *after))):
-                kind = "a transpose" if more else "a power" if is_power(call) else "a number"
-                what = "transposed" if more else f"{other}"
-                yield f"{kind}: {texts.get(operand, f'`{operand}`')} in {texts[line.symbol]} is to be {what}"
-
-
-def _is_true(evidence: Evidence, claim: Program) -> bool:
-    """Whether another claim has the true entries at every point."""
-    comparison = evidence.comparison
-    try:
-        found = evidence.measured(claim)
-    except GradcliError:  # its shapes do not fit
-        return False
-    own = math.prod(comparison.reading.own)
-    return bool(found) and all(
-        len(values) == own
-        and np.any(sample.truth)
-        and same(values[[comparison.position(seen.entry) for seen in sample.look.seen]], sample.truth)
-        for (values, _), sample in zip(found, evidence.samples, strict=True)
-    )
-
-
-def _symmetric(comparison: Comparison, looks: Sequence[Look]) -> str:
-    for symbol, shape in comparison.subject.shapes.items():
-        if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-            continue
-        name = str(symbol)
-        turned = [{**look.inputs, name: (look.inputs[name] + look.inputs[name].T) / 2} for look in looks]
-        seen = [comparison.look(inputs, look.v) for inputs, look in zip(turned, looks, strict=True)]
-        if sum(bool(look.seen) for look in seen) >= FEWEST_POINTS and all(look.worst is None for look in seen):
-            return f"right only where {name} is symmetric"
-    return ""
-
-
 def _constant(evidence: Evidence) -> float | None:
     """The one number that the claim is too large by."""
     for sample in evidence.samples:
@@ -332,19 +266,15 @@ def _constant(evidence: Evidence) -> float | None:
 
 
 def _shown(factor: float) -> str:
-    """A factor for people.
+    """Write a factor as a simple multiple of a constant, or with twelve digits.
 
     >>> _shown(0.4), _shown(2*math.pi), _shown(1/math.log(2))
     ('2/5', '2*pi', '1/log(2)')
     """
-    for known in (*CONSTANTS, *(1 / constant for constant in CONSTANTS)):
-        share = factor / float(known)
-        if not math.isfinite(share):
-            continue
-        nearest = Fraction(share).limit_denominator(LARGEST_PART)
-        is_small = 0 < abs(nearest.numerator) <= LARGEST_PART
-        if is_small and math.isclose(float(nearest), share, rel_tol=CLOSE):
-            return str(sympy.Rational(nearest.numerator, nearest.denominator) * known)
+    for known in CONSTANTS:
+        share = sympy.Rational(Fraction(factor / float(known)).limit_denominator(LARGEST_PART))
+        if 0 < abs(share.p) <= LARGEST_PART and math.isclose(float(share * known), factor, rel_tol=CLOSE):
+            return str(share * known)
     return repr(float(f"{factor:.12g}"))
 
 
@@ -357,22 +287,12 @@ def _count(factor: float, evidence: Evidence) -> str:
 
 
 def _formula(evidence: Evidence, line: Line) -> str:
-    """` is 2*x`, where the derivative of the line has a short closed form for plain numbers.
-
-    Element by element that is the formula for tensors, too; the norm of a vector has another than that of a number.
-    """
-    lines = tuple(needed(evidence.typed.lines, line.symbol))
-    program = in_primitives(replace(evidence.typed, lines=lines, output=line.symbol))
-    if not all(inner.call.op.kind is Kind.ELEMENTWISE for inner in program.lines):
+    """` is 2*x`, where one operation makes the line of x."""
+    x = evidence.subject.variable
+    if line.call.op.kind is not Kind.ELEMENTWISE or x not in line.call.operands:
         return ""
-    try:
-        shapes = infer(program, dict.fromkeys(program.variables, ()))
-        derivative = differentiate(program, shapes, evidence.subject.variable)
-    except (NoFormulaError, GradcliError):
-        return ""
-    text = str(derivative.cases[0][1])
-    is_short = len(derivative.cases) == 1 and len(text) <= LONGEST and "(_" not in text
-    return f" is `{text}`" if is_short else ""
+    found = slope(line.call, {a: str(a) for a in line.call.operands}, x)
+    return f" is `{found.alone.text}`" if found is not None and len(found.alone.text) <= LONGEST else ""
 
 
 def same(a: Numbers, b: Numbers) -> bool:

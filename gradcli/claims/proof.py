@@ -17,7 +17,6 @@ import sympy
 from sympy import Expr, Integer
 from sympy.core.traversal import bottom_up
 
-from gradcli.claims.identity import MOST_NODES, rewritten, size
 from gradcli.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, exact
 from gradcli.crosscheck.point import unravel
@@ -29,7 +28,8 @@ from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, s
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.element import Entries
-from gradcli.symbolic.linear import Ranges, assemble, linear, parted, tidied
+from gradcli.symbolic.identity import MOST_NODES, rewritten, size
+from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 from gradcli.symbolic.origins import LARGE, NoFormulaError, aligned
 
 MOST_WRITTEN = 25
@@ -193,27 +193,7 @@ def _holds(truth: Expr, claim: Expr, target: Expr, regions: Regions) -> bool:
     truth, claim = tidied(sympy.Tuple(truth, claim)).args
     if not regions.is_open and hides_kinks(truth, target):
         return False
-    if regions.agree(Region(truth, claim, truth, target)):
-        return True
-    whole, other = (bottom_up(side, lambda part: _whole(part, regions.ranges)) for side in (truth, claim))
-    return (whole, other) != (truth, claim) and regions.agree(Region(whole, other, whole, target))
-
-
-def _whole(part: Expr, ranges: Ranges) -> Expr:
-    """A product of all but one element as that of all, divided by the one; both are the same where that is not 0."""
-    if not isinstance(part, Multiplied):
-        return part
-    body, conditions = parted(part)
-    if len(conditions) != 1 or len(conditions[0]) != len(part.limits):
-        return part
-    left_out = {one.args[0]: one.args[1] for one in conditions[0]}
-    for k, first, last in part.limits:
-        at = left_out.get(k)
-        is_inside = first == 0 and at in ranges and sympy.expand(ranges[at] - 1 - last) == 0
-        is_number = at is not None and at.is_Integer and last.is_Integer and first.is_Integer and first <= at <= last
-        if not (is_inside or is_number):
-            return part
-    return Multiplied(body, part.limits) / body.xreplace(left_out)
+    return regions.agree(Region(truth, claim, truth, target))
 
 
 # -- entry by entry
@@ -246,21 +226,20 @@ def _weights(subject: Subject, reading: Reading) -> dict[Expr, Expr]:
 
 
 def _terms_of(expression: Expr) -> Expr:
-    """A sum of known length as its terms.
+    """A sum or a product of known length written out.
 
     Raises:
         NoFormulaError: it is longer than `LONGEST_SUM`, or all are too long.
     """
-    if not isinstance(expression, sympy.Sum):
+    if not isinstance(expression, sympy.Sum | Multiplied):
         return expression
+    is_sum = isinstance(expression, sympy.Sum)
+    body = expression.function if is_sum else expression.body
     indices = [k for k, _, _ in expression.limits]
-    ends = [(first, last) for _, first, last in expression.limits]
-    if not all(first.is_Integer and last.is_Integer for first, last in ends):
+    if not all(end.is_Integer for _, *ends in expression.limits for end in ends):
         raise NoFormulaError("a sum of unknown length")
-    ranges = [range(int(first), int(last) + 1) for first, last in ends]
-    if math.prod(map(len, ranges)) * size(expression.function) > min(LONGEST_SUM * 20, MOST_NODES):
+    ranges = [range(int(first), int(last) + 1) for _, first, last in expression.limits]
+    if math.prod(map(len, ranges)) * size(body) > min(LONGEST_SUM * 20, MOST_NODES):
         raise NoFormulaError("a sum that is too long")
-    points = itertools.product(*ranges)
-    return sympy.Add(
-        *(expression.function.xreplace(dict(zip(indices, map(Integer, at), strict=True))) for at in points)
-    )
+    points = (dict(zip(indices, map(Integer, at), strict=True)) for at in itertools.product(*ranges))
+    return (sympy.Add if is_sum else sympy.Mul)(*map(body.xreplace, points))

@@ -13,17 +13,17 @@ nothing.  Source: A. Schrijver, "Theory of Linear and Integer Programming", 1986
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
-from gradcli.claims.identity import MOST_NODES, size, vanishes
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
 from gradcli.reference.deadline import require_time
+from gradcli.symbolic.identity import MOST_NODES, size, vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST = 300
@@ -35,12 +35,8 @@ Sign = int
 Assumption = tuple[Expr, Sign]
 
 
-@dataclass(frozen=True)
-class _Form:
-    """A linear form that is above 0, or is not below it."""
-
-    coefficients: Mapping[Expr, Rational]
-    is_strict: bool
+Form = tuple[Mapping[Expr, Rational], bool]
+"""Coefficients of a linear form that is above 0 (True) or not below it."""
 
 
 def exclude(assumptions: Iterable[Assumption]) -> bool:
@@ -50,52 +46,29 @@ def exclude(assumptions: Iterable[Assumption]) -> bool:
     >>> exclude([(x - 1, 1), (x, -1)]), exclude([(x - 1, -1), (x, 1)])
     (True, False)
     """
-    forms = [form for expression, sign in assumptions for form in _forms(sympy.expand(expression), sign)]
-    numbers = {part for form in forms for part in form.coefficients if part != 1}
-    forms += [_Form({p: Rational(1)}, is_strict=bool(p.is_positive)) for p in numbers if p.is_nonnegative]
+    forms: list[Form] = []
+    for expression, sign in assumptions:
+        coefficients = sympy.expand(expression).as_coefficients_dict()
+        turned = {part: -c for part, c in coefficients.items()}
+        forms += [(coefficients, sign != 0)] if sign >= 0 else []
+        forms += [(turned, sign != 0)] if sign <= 0 else []
+    numbers = {part for coefficients, _ in forms for part in coefficients if part != 1}
+    forms += [({part: Rational(1)}, bool(part.is_positive)) for part in numbers if part.is_nonnegative]
     for part in sorted(numbers, key=sympy.default_sort_key):
         require_time()
-        forms = _without(part, forms)
+        above, below, rest = ([f for f in forms if sympy.sign(f[0].get(part, 0)) == sign] for sign in (1, -1, 0))
+        forms = rest + [_without(part, a, b) for a in above for b in below]
         if len(forms) > MOST:
             return False
-        if any(_is_false(form) for form in forms):
-            return True
-    return any(_is_false(form) for form in forms)
+    constants = ((coefficients.get(sympy.S.One, 0), is_strict) for coefficients, is_strict in forms)
+    return any(number < 0 or (is_strict and number == 0) for number, is_strict in constants)
 
 
-def _forms(expression: Expr, sign: Sign) -> list[_Form]:
-    parts: dict[Expr, Rational] = {}
-    for term in sympy.Add.make_args(expression):
-        coefficient, part = term.as_coeff_Mul(rational=True)
-        parts[part] = parts.get(part, Rational(0)) + coefficient
-    turned = {part: -c for part, c in parts.items()}
-    if sign:
-        return [_Form(parts if sign > 0 else turned, is_strict=True)]
-    return [_Form(parts, is_strict=False), _Form(turned, is_strict=False)]
-
-
-def _without(part: Expr, forms: Sequence[_Form]) -> list[_Form]:
-    """What follows for the rest."""
-    above = [form for form in forms if form.coefficients.get(part, 0) > 0]
-    below = [form for form in forms if form.coefficients.get(part, 0) < 0]
-    found = [form for form in forms if form.coefficients.get(part, 0) == 0]
-    for a in above:
-        for b in below:
-            p, q = -b.coefficients[part], a.coefficients[part]
-            keys = {*a.coefficients, *b.coefficients} - {part}
-            total = {k: p * a.coefficients.get(k, Rational(0)) + q * b.coefficients.get(k, Rational(0)) for k in keys}
-            found.append(_Form({k: c for k, c in total.items() if c != 0}, a.is_strict or b.is_strict))
-            if len(found) > MOST:
-                return found
-    return found
-
-
-def _is_false(form: _Form) -> bool:
-    rest = {part: c for part, c in form.coefficients.items() if c != 0}
-    if set(rest) - {sympy.S.One}:
-        return False
-    number = rest.get(sympy.S.One, Rational(0))
-    return bool(number < 0 or (form.is_strict and number == 0))
+def _without(part: Expr, a: Form, b: Form) -> Form:
+    """What follows from two inequalities for the rest, where the part stands with both signs."""
+    p, q = -b[0][part], a[0][part]
+    keys = {*a[0], *b[0]} - {part}
+    return {k: p * a[0].get(k, Rational(0)) + q * b[0].get(k, Rational(0)) for k in keys}, a[1] or b[1]
 
 
 MOST_REGIONS = 250

@@ -11,7 +11,6 @@ from contextlib import suppress
 
 import sympy
 
-from gradcli.claims.identity import MOST_NODES, rewritten, size, vanishes
 from gradcli.claims.regions import Region, Regions
 from gradcli.claims.subject import as_written
 from gradcli.language.program.expansion import in_primitives
@@ -19,6 +18,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.element import Entries
+from gradcli.symbolic.identity import MOST_NODES, rewritten, size, vanishes
 from gradcli.symbolic.linear import assemble, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 

@@ -26,17 +26,11 @@ from gradcli.results import Array, Claim
 POINTS = 100
 """Points that a claim is tried at."""
 
-POINTS_AS_GIVEN = 30
-"""Points at which only one variable is moved, once a counterexample has moved others."""
-
 TRIES = 30
 """Random points that are tried for the few that show what a mistake is."""
 
 FEWEST_RIGHT = 2
 """Of these, how many have to show none before a claim is called right in part: one may be an accident."""
-
-NEAR = 2.0**-12
-"""How far the first element is moved to a point close by, relative to it; the second twice as far, and so on."""
 
 MOST_OFF = 0.1
 """The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
@@ -91,8 +85,6 @@ def claimed(
         # A point that shows the difference in its first digits is a better answer than the given one.
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
-        if failing is not None and here.seen and here.worst is None:
-            notes += _as_given(search, str(subject.variable))
     if failing is not None:
         if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
@@ -253,15 +245,6 @@ def _reason(here: Look) -> str:
     return f"{reason}; a kink with slopes {left} and {right} has no derivative to claim"
 
 
-def _as_given(search: Search, variable: str) -> list[str]:
-    """Whether the claim is right for the values of the other variables, such as probabilities, that add up to 1."""
-    others = [name for name in search.given if name != variable]
-    found = search.run(POINTS_AS_GIVEN, only=variable) if others else None
-    if found is None or found.counterexample is not None or not found.points:
-        return []
-    return [f"with {' and '.join(others)} as given, there is no counterexample in {found.points + 1} points"]
-
-
 def _several(search: Search, most: int) -> tuple[list[Look], int]:
     """Random points that show what the mistake is, and how many between them show none."""
     comparison = search.comparison
@@ -272,21 +255,11 @@ def _several(search: Search, most: int) -> tuple[list[Look], int]:
         look = comparison.look(inputs, v)
         if look.worst is not None and not look.missing:
             looks.append(look)
-        right += _is_right_around(comparison, look)
+        is_all_zero = all(one.truth.contains(0) for one in look.seen)  # where a claim may be right by accident
+        right += look.worst is None and not look.missing and not is_all_zero
         if len(looks) >= most - 1:
             break
     return looks, right
-
-
-def _is_right_around(comparison: Comparison, look: Look) -> bool:
-    """Whether the claim is right at a point and close by, and not by chance."""
-    if look.worst is not None or look.missing or all(one.truth.contains(0) for one in look.seen):
-        return False
-    near, count = {}, 0
-    for name, array in look.inputs.items():
-        steps = np.arange(1.0, 1.0 + array.size).reshape(array.shape) + count
-        near[name], count = (array * (1 - NEAR * steps)).astype(array.dtype), count + array.size
-    return comparison.look(near, look.v).worst is None
 
 
 def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:

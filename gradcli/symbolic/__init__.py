@@ -5,6 +5,7 @@ origins     where an element of a movement comes from
 reshaping   which element a tensor in another shape has at an index
 linear      linear forms in Kronecker deltas, and the sums that deltas collapse
 condensing  products of conditions and sums of fractions as one
+identity    whether an expression is 0 wherever it has a value
 matrices    gradients as expressions of whole tensors, from contracted indices
 derivative  ∂y/∂x, Ju, the Hessian and Hu with their deltas collapsed
 operations  one operation: as short mathematics, its local derivative, and how an adjoint passes it

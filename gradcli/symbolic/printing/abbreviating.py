@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
-from sympy.core.traversal import bottom_up
 
 from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, Total
+from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.templates import (
     Whole,
@@ -79,7 +79,8 @@ def abbreviated(formulas: Sequence[Expr], taken: Iterable[str], length: Length) 
         return tuple(formulas), ()
     naming = _Naming(formulas, taken, length)
     found = naming.found()
-    if not found[1] or not all(map(is_same, formulas, put_back(found))):
+    differences = (vanishes(tidied(one) - tidied(other)) for one, other in zip(formulas, put_back(found), strict=True))
+    if not found[1] or not all(differences):
         return tuple(formulas), ()
     return found
 
@@ -101,40 +102,6 @@ def _defined(expression: Expr, definition: Definition) -> Expr:
         return expression.xreplace({name: meaning})
     places = {x for x in expression.atoms(sympy.Indexed) if x.base == name.base}
     return expression.xreplace({x: meaning.xreplace(dict(zip(name.indices, x.indices, strict=True))) for x in places})
-
-
-def is_same(one: Expr, other: Expr) -> bool:
-    """Whether two formulas are equal by the rules of arithmetic, what is summed being one fraction or its terms."""
-    for terms in (_terms_of_one_fraction, _terms):
-        difference = _expanded(tidied(one), terms) - _expanded(tidied(other), terms)
-        if sympy.cancel(tidied(difference)) == 0:
-            return True
-    return False
-
-
-def _expanded(expression: Expr, terms: Callable[[Expr], Iterable[Expr]]) -> Expr:
-    """Sums as sums of terms, arguments as fractions, and exp(-u) as 1/exp(u), of which SymPy makes no exp(-u) again."""
-
-    def expanded(part: Expr) -> Expr:
-        if isinstance(part, sympy.Sum):
-            apart = (term.as_independent(*part.variables, as_Add=False) for term in terms(part.function))
-            return sympy.Add(*(outside * Total(inside, *part.limits) for outside, inside in apart))
-        if isinstance(part, sympy.exp):
-            exponent, exp = sympy.cancel(part.args[0]), sympy.Function("exp of", real=True)
-            return 1 / exp(-exponent) if exponent.could_extract_minus_sign() else exp(exponent)
-        is_function = isinstance(part, sympy.Function) and not isinstance(part, sympy.Piecewise)
-        return part.func(*map(sympy.cancel, part.args)) if is_function else part
-
-    return bottom_up(expression, expanded)
-
-
-def _terms(body: Expr) -> Iterator[Expr]:
-    return map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))
-
-
-def _terms_of_one_fraction(body: Expr) -> Iterator[Expr]:
-    above, below = sympy.fraction(sympy.cancel(body))
-    return (term / below for term in sympy.Add.make_args(sympy.expand(above)))
 
 
 # -- whatever is repeated

@@ -135,6 +135,9 @@ MOST_TERMS = 1_500
 MOST_PARTS = 40
 """Opaque parts of a rational function."""
 
+LONGEST_FRACTION = 150
+"""Nodes of a sum over an index whose terms are put over one denominator."""
+
 LARGEST_MATRIX = 4
 """Rows of a matrix whose determinant is written out."""
 
@@ -195,10 +198,8 @@ def vanishes(expression: Expr) -> bool:
         return True
     if size(expression) > MOST_NODES:
         return False
-    if _vanishes(expression):
-        return True
-    joined = bottom_up(expression, _joined_roots)
-    return joined != expression and _vanishes(joined)
+    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _with_one_fraction))
+    return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
 
 
 def _vanishes(expression: Expr) -> bool:
@@ -242,6 +243,18 @@ def _total(term: Expr, k: sympy.Symbol, first: Expr, last: Expr) -> Expr:
         return term * (last - first + 1)
     outside, inside = term.as_independent(k, as_Add=False)
     return outside * Total(inside, (k, first, last))
+
+
+def _with_one_fraction(part: Expr) -> Expr:
+    """A sum over an index of one fraction, of which as much is cancelled as can be."""
+    if not isinstance(part, sympy.Sum) or size(part) > LONGEST_FRACTION:
+        return part
+    parts = _Parts(part.function)
+    try:
+        body = sympy.cancel(parts.rational(part.function))
+    except TooManyError:
+        return part
+    return Total(body.xreplace({symbol: opaque for opaque, symbol in parts.symbols.items()}), *part.limits)
 
 
 class _Parts:
