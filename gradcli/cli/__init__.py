@@ -5,9 +5,8 @@ Nothing else is imported before an interrupt is heeded.
 app                              the application: its commands, its errors, its exit codes
 groups                           the groups of commands in its help
 commands                         the commands on a function at a point, whose docstrings are their helps
-streams                          the commands for many: map, batch
+streams                          the commands for many: map, batch, and its requests in words
 script_passes                    the command run
-request_words                    a request of batch in words
 in_force                         the command config
 warming                          the command warm
 about, paging                    the commands about gradcli itself; pages of the guide on a terminal

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gradcli.errors import GradcliError, OutputError, displayable
 
@@ -23,8 +23,8 @@ PIECE = 2**20
 NARROWEST = 20
 """Columns that an answer has at least."""
 
-USUAL, USUAL_ROWS = 80, 24
-"""Columns and rows of a terminal that does not say."""
+USUAL = 80
+"""Columns of a terminal that does not say."""
 
 _STYLES = {"error": "\x1b[1;31merror:\x1b[0m", "warning": "\x1b[1;33mwarning:\x1b[0m", "note": "\x1b[1mnote:\x1b[0m"}
 _MARKS = re.compile(r"^(error|warning|note):", re.MULTILINE)
@@ -104,26 +104,14 @@ def _writable(text: str, stream: TextIO) -> str:
 
 def columns(stream: TextIO | None) -> int | None:
     """The width of a terminal; None for what is none. COLUMNS counts more, as it does elsewhere."""
-    width = _size(stream, "COLUMNS", "columns")
-    return None if width is None else max(NARROWEST, width or USUAL)
-
-
-def rows(stream: TextIO | None) -> int | None:
-    """The height of a terminal; None for what is none. LINES counts more, as it does elsewhere."""
-    height = _size(stream, "LINES", "lines")
-    return None if height is None else height or USUAL_ROWS
-
-
-def _size(stream: TextIO | None, variable: str, side: Literal["columns", "lines"]) -> int | None:
-    """What the environment says, or else the terminal; 0 where neither does, and None of what is no terminal."""
     if stream is None or not stream.isatty():
         return None
-    told = os.environ.get(variable, "")
-    size = int(told) if told.isdecimal() else 0
-    if not size and (number := descriptor(stream)) is not None:
+    told = os.environ.get("COLUMNS", "")
+    width = int(told) if told.isdecimal() else 0
+    if not width and (number := descriptor(stream)) is not None:
         with contextlib.suppress(OSError):
-            size = int(getattr(os.get_terminal_size(number), side))
-    return size
+            width = os.get_terminal_size(number).columns
+    return max(NARROWEST, width or USUAL)
 
 
 def descriptor(stream: TextIO) -> int | None:

@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-from gradcli.cli.console import columns, remark, rows, send
+from gradcli.cli.console import remark, send
 from gradcli.options import PAGER_VARIABLE
 
 LESS = "FRX"
@@ -42,7 +42,7 @@ def program(configured: str | None = None) -> str:
 
 
 def show(pieces: Iterable[str], pager: str) -> None:
-    """Write a text to stdout, through the pager if that is a terminal which has no room for all of it.
+    """Write a text to stdout, which is a terminal, through the pager if it has no room for all of it.
 
     Args:
         pieces: The text, part by part.
@@ -51,10 +51,7 @@ def show(pieces: Iterable[str], pager: str) -> None:
     Raises:
         OSError: What writing fails with.
     """
-    width, height = columns(sys.stdout), rows(sys.stdout)
-    if width is None or height is None:
-        send(pieces)
-        return
+    width, height = shutil.get_terminal_size()
     rest = iter(pieces)
     text = ""
     for piece in rest:

@@ -7,7 +7,7 @@ which counts more than the file; in the file, the table of a command counts more
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +46,7 @@ class SettingsFile:
     def of(self, command: str) -> Settings:
         """What holds for a command, by the keys of its options; `""` for what holds for all."""
         own = {option.key for option in settable(command)}
-        layers = [self.tables.get("", {})] + ([self.tables.get(command, {})] if command else [])
-        return {key: setting for key, setting in _merged(layers).items() if key in own}
+        return {key: setting for key, setting in _merged(self.tables, command).items() if key in own}
 
 
 def settable(command: str = "") -> Iterator[Option]:
@@ -119,7 +118,7 @@ def peek(key: str, command: str = "") -> Setting | None:
         file = read()
     except GradcliError:
         return None
-    return _merged([file.tables.get("", {}), file.tables.get(command, {})]).get(key)
+    return _merged(file.tables, command).get(key)
 
 
 def fault(option: Option, value: object) -> str:
@@ -139,26 +138,17 @@ def fault(option: Option, value: object) -> str:
     return "" if is_right else f"is not {due}"
 
 
-def shown(option: Option) -> str:
-    """The name of a setting, as its option is written."""
-    return option.key.replace("_", "-")
-
-
 def _given(option: Option, value: Setting) -> Setting:
     """As the parameter has it: that of a switch which is on by default says that it is off."""
     return not value if option.default is True else value
 
 
-def _merged(layers: Iterable[Settings]) -> dict[str, Setting]:
-    """The settings of all layers, of which a later one counts more; what excludes one before it takes that away."""
-    found: dict[str, Setting] = {}
-    for layer in layers:
-        if layer.get("check") is False:
-            for name in DEMANDS:
-                found.pop(name, None)
-        elif _demand(layer) and found.get("check") is False:
-            del found["check"]
-        found |= layer
+def _merged(tables: Mapping[str, Settings], command: str) -> dict[str, Setting]:
+    """The settings of a command over those of all; the verdict that it demands needs the check that those turn off."""
+    own = tables.get(command, {}) if command else {}
+    found = {**tables.get("", {}), **own}
+    if _demand(own):
+        found["check"] = True
     return found
 
 
@@ -233,7 +223,7 @@ def _no_setting(table: str, name: str) -> tuple[str, str]:
     if any(key in (option.key, option.name) for option in options.OPTIONS):
         flag = f"--{name.replace('_', '-')}"
         return f"{name} is no setting", f"{flag} is part of a question: it is given on the command line"
-    known = list(dict.fromkeys(shown(option) for option in settable(table)))
+    known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
     return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}"
 
 

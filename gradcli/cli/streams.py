@@ -7,18 +7,28 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, BinaryIO
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 
 import typer
+from typer import _click as click
+from typer.core import TyperGroup
 
 from gradcli import progress
-from gradcli.cli.commands import CommandLine, require_none
+from gradcli.cli.commands import ANSWERS, CommandLine, add, require_none
 from gradcli.cli.console import remark, require_stdout, send
+from gradcli.cli.expression import message, where_help_is
+from gradcli.cli.first_word import DERIVATIVE, with_command
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
+from gradcli.files import Files
+from gradcli.options import QUESTIONS
+
+if TYPE_CHECKING:
+    from gradcli.results import Result
 
 Requests = Annotated[
     str | None,
@@ -176,9 +186,7 @@ def _reply(line: bytes | None, number: int) -> tuple[Iterable[str], int]:
             return reply(answer(request), request.head), 0
         if not request.words:  # a comment
             return [], 0
-        from gradcli.cli import request_words
-
-        return reply(request_words.answer(request.words), request.head), 0
+        return reply(answer_words(request.words), request.head), 0
     except Exception as error:  # whatever it is, it must not take along the answers behind it
         said = _said(error)
         return [render_error(said, request.head, line=number)], said.exit_code
@@ -221,3 +229,55 @@ def _opened(file: str | None) -> Iterator[BinaryIO]:
             hint="pipe them in, name a file of them, or write gradcli batch - to type them",
         )
     yield sys.stdin.buffer
+
+
+# -- a request in words: the commands of the shell, with the options of the question, and no files
+
+
+def answer_words(words: Sequence[str]) -> Result:
+    """What a line of words answers: what the shell would print with `--json`.
+
+    Args:
+        words: With or without `gradcli` in front.
+
+    Raises:
+        GradcliError: They are no command on a function at a point, or ask for files or for a way to show the answer.
+
+    >>> answer_words(["gradcli", "grad", "x**2", "--at", "3"]).grad["x"]
+    array(6.)
+    """
+    from gradcli.requests import require_command
+
+    group = _group()
+    given = with_command([*words][1:] if words and words[0] == "gradcli" else words, group.commands)
+    if not given:
+        raise UsageError("the request has no command", hint=f"the commands are: {', '.join(QUESTIONS)}")
+    if given[0] != DERIVATIVE:
+        require_command(given[0])
+    try:
+        found: Result = group.main(given, prog_name="gradcli", standalone_mode=False)
+    except click.exceptions.UsageError as error:
+        raise UsageError(message(error), hint=where_help_is(error)) from error
+    return found
+
+
+class _NoFiles(Files):
+    """What stands for the files of a command line, where there are none."""
+
+    def array(self, reference: str, source: str) -> NoReturn:
+        """Refuse to read values."""
+        raise InputError(
+            f"{source} is to be read from @{reference}, and requests read no files",
+            hint="write the value itself; @FILE is for the command line",
+        )
+
+    text = array
+
+
+@lru_cache(maxsize=1)
+def _group() -> TyperGroup:
+    """The commands, without what is about the shell alone: helps and variables of the environment."""
+    app = typer.Typer(add_completion=False)
+    for body in ANSWERS:
+        add(app, body, _NoFiles)
+    return typer.main.get_group(app)

@@ -55,7 +55,7 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
     sys.path[:] = [os.fsdecode(path) for path in paths]
     importlib.invalidate_caches()
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
-        is_lines = not sys.flags.unbuffered and (number == 2 or os.isatty(number))
+        is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
     _restore(threads)
     return connection
