@@ -17,8 +17,14 @@ from gradcli.recording.window_decompositions import WINDOWED
 _solve = torch.linalg.solve_triangular
 
 
+def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Broadcast each alone, as a mask that is known then follows from no argument."""
+    shape = torch.broadcast_shapes(x.shape, mask.shape)
+    return x.expand(shape), mask.expand(shape)
+
+
 def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    x, mask = torch.broadcast_tensors(self, mask)
+    x, mask = _alike(self, mask)
     places = mask.nonzero(as_tuple=True)
     return x.index_put(places, source.reshape(-1)[: len(places[0])])
 
@@ -303,7 +309,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "nanmedian": _of_numbers_too(_nanmedian),
     "linalg_householder_product": _householder,
     "linalg_qr": _qr,
-    "masked_select": lambda self, mask: operator.getitem(*torch.broadcast_tensors(self, mask)),
+    "masked_select": lambda self, mask: operator.getitem(*_alike(self, mask)),
     "multilabel_margin_loss_forward": _multilabel_margin,
     "masked_scatter": _masked_scatter,
     "put": _put,
