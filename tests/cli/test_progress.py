@@ -53,7 +53,7 @@ def test_the_line_has_a_rate_and_is_gone_at_the_end(
     before, _, after = shown.rpartition(CLEARED)
     assert " rows, " in before
     assert " a second, " in before
-    assert " %, 0 s" in before
+    assert " %, " in before
     assert after.startswith(f"{ROWS:,} rows read, {ROWS:,} written in ")
     assert (after.count("\n"), "\x1b" in after, capsys.readouterr().out) == (1, False, "")
 
