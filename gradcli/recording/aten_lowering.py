@@ -42,9 +42,6 @@ MOST_LITERAL = 2**16
 _HELD = frozenset("dtype layout device pin_memory memory_format half_to_float implicit non_blocking generator".split())
 """Arguments that say how a tensor is held."""
 
-_NOWHERE = Span(0, 0)
-"""What stands for the place of a line until the text is written."""
-
 
 class NoRowError(Exception):
     """A call is to be decomposed."""
@@ -87,7 +84,7 @@ class AtenLowering:
             atom = self.row("arange", 0, len(array), 1)
         else:
             numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
-            atom = self.lowering.lines.builder.emit("drawn", (), _NOWHERE, (tuple(tensor.shape), numbers))
+            atom = self.lowering.lines.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
     def shape(self, atom: Atom) -> Shape:
@@ -168,15 +165,15 @@ class AtenLowering:
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""
-        return self.lowering.lines.emit(name, [as_atom(one) for one in operands], _NOWHERE, statics)[0]
+        return self.lowering.lines.emit(name, [as_atom(one) for one in operands], self.span, statics)[0]
 
     def number(self, atom: Atom) -> Atom:
         """Give a condition as 1 and 0, anything else as it is."""
-        return self.lowering.lines.as_number(atom, _NOWHERE)
+        return self.lowering.lines.as_number(atom, self.span)
 
     def text(self, text: str, **operands: Atom) -> Atom:
         """Append the lines of a text of the language in operands of these names."""
-        return self.lowering.inlining.inlined(text, {n: as_atom(a) for n, a in operands.items()}, _NOWHERE)
+        return self.lowering.inlining.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
 
     def expanded(self, atom: Atom, size: Sequence[int]) -> Atom:
         """Append a value in a shape that it broadcasts to; -1 is a size of its own."""
@@ -213,14 +210,14 @@ class AtenLowering:
             value = given.get(parameter)
             if parameter in ("tensors", "operands"):
                 listed = [value] if isinstance(value, sympy.Basic) else value or ()
-                bound.extra += [(as_atom(one), _NOWHERE) for one in listed]
+                bound.extra += [(as_atom(one), self.span) for one in listed]
             elif value is not None:
-                bound.operands[parameter] = as_atom(value), _NOWHERE
+                bound.operands[parameter] = as_atom(value), self.span
             elif parameter in row.defaults:
-                bound.operands[parameter] = exact_number(defaults[parameter]), _NOWHERE
+                bound.operands[parameter] = exact_number(defaults[parameter]), self.span
         for parameter, default in row.statics.items():
             bound.statics[parameter] = _static(parameter, given.get(parameter, default))
-        return self.lowering.calls.made(row, bound.values, bound.constants, _NOWHERE)[0]
+        return self.lowering.calls.made(row, bound.values, bound.constants, self.span)[0]
 
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.
