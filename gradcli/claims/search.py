@@ -33,8 +33,8 @@ SIMPLE = (0.0, 1.0, 2.0, -1.0, 0.5)
 RANGES = (*BOXES, (-3.0, 3.0), (0.1, 10.0))
 """Where random numbers are drawn from, in turn."""
 
-GRIDS = (1.0, 0.5, 0.25, 0.125)
-"""Steps of simple numbers, that random ones are rounded to if the claim still fails there."""
+FEWEST_SHORT = 12
+"""Random points that are tried with short numbers first."""
 
 TRIES = 6
 """Tries for each point that counts, at most."""
@@ -56,9 +56,6 @@ MOST_WORK = 400_000
 
 FEWEST = 5
 """Points that are tried however long they take."""
-
-MOST_SHRINKING = 40
-"""Tries to make a counterexample simpler."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Search:
             for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
                 look = self.comparison.look(inputs, v)
                 if look.shows:
-                    return Found(counted + met + 1, self._simpler(look))
+                    return Found(counted + met + 1, look)
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
@@ -119,7 +116,7 @@ class Search:
             drawn = {name: generator.uniform(*boxes[name], shape) for name, shape in self.shapes.items()}
             if n % 3 == 2:
                 drawn = {name: self._near(name, generator) for name in self.shapes}
-            elif n % 2:
+            elif n < FEWEST_SHORT or n % 2:
                 # Sixteenths are exact in binary and short to read in a counterexample.
                 drawn = {name: np.round(array * 16) / 16 for name, array in drawn.items()}
             yield self._point(drawn, None, generator)
@@ -138,19 +135,20 @@ class Search:
 
     @cached_property
     def _calls(self) -> list[Call]:
-        """The operations of the function, and of the claim if it is a formula."""
-        programs = (self.comparison.subject.program, self.comparison.reading.program)
+        """The operations of the claim if it is a formula, and of the function."""
+        programs = (self.comparison.reading.program, self.comparison.subject.program)
         return [line.call for program in programs if program is not None for line in expand(program).lines]
 
     @cached_property
     def _places(self) -> list[float]:
-        """Places where branches may meet, and a number in each gap between them; those near to 0 first."""
+        """Places where branches may meet, and a number in each gap between them; those near to a named number first."""
         named = {abs(n) for n in self._named} | {1.0}
         ends = {0.0, *named, *(m / n for m in named for n in named if n)}
         ends |= {-end for end in ends}
         gaps = {(a + b) / 2 for a, b in itertools.pairwise(sorted(ends))}
         far = {s * n for n in (*DECADES, 2 * max(ends)) for s in (1, -1)}
-        return [n for n in sorted(ends | gaps | far, key=abs) if math.isfinite(n)]
+        found = sorted(ends | gaps | far, key=lambda n: (min(abs(abs(n) - m) for m in (0.0, *named)), abs(n)))
+        return [n for n in found if math.isfinite(n)]
 
     @cached_property
     def _named(self) -> list[float]:
@@ -178,50 +176,6 @@ class Search:
             rounded = {name: np.asarray(array).astype(self.dtype) for name, array in inputs.items()}
             return rounded, v.astype(self.dtype)
 
-    # -- simpler
-
-    def _simpler(self, look: Look) -> Look:
-        """The counterexample with simpler numbers: on a coarse grid, then element by element 0 or 1."""
-        if all(np.isin(array, SIMPLE).all() for array in (*look.inputs.values(), look.v)):
-            return look
-        best = look
-        for grid in GRIDS:
-            inputs = {name: _on_grid(array, grid, self.dtype) for name, array in look.inputs.items()}
-            v = _on_grid(look.v, grid, self.dtype) if self.free_vector else look.v
-            tried = self.comparison.look(inputs, v)
-            if tried.shows:
-                best = tried
-                break
-        budget = min(MOST_SHRINKING, max(FEWEST, MOST_WORK // 2 // self.comparison.work))
-        for name, position, number in itertools.islice(self._changes(best), budget):
-            best = self._with(best, name, position, number) or best
-        return best
-
-    def _changes(self, look: Look) -> Iterator[tuple[str, int, float]]:
-        for name, array in look.inputs.items():
-            for position in range(array.size):
-                for number in (0.0, 1.0):
-                    yield name, position, number
-
-    def _with(self, look: Look, name: str, position: int, number: float) -> Look | None:
-        """The look with one element changed, if it still refutes and is simpler."""
-        old = float(look.inputs[name].flat[position])
-        if _cost(number) >= _cost(old):
-            return None
-        changed = look.inputs[name].copy()
-        changed.flat[position] = number
-        tried = self.comparison.look({**look.inputs, name: changed}, look.v)
-        return tried if tried.shows else None
-
 
 def _counting(shape: Shape) -> Numbers:
     return np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)
-
-
-def _on_grid(array: Array, grid: float, dtype: str) -> Array:
-    return (np.round(np.asarray(array, dtype=np.float64) / grid) * grid + 0.0).astype(dtype)
-
-
-def _cost(number: float) -> int:
-    """How long a number is to write; 0 is the shortest."""
-    return 0 if number == 0 else len(f"{number:g}")

@@ -198,7 +198,7 @@ def vanishes(expression: Expr) -> bool:
         return True
     if size(expression) > MOST_NODES:
         return False
-    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _with_one_fraction))
+    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _with_one_fraction, _with_fractions))
     return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
 
 
@@ -247,11 +247,20 @@ def _total(term: Expr, k: sympy.Symbol, first: Expr, last: Expr) -> Expr:
 
 def _with_one_fraction(part: Expr) -> Expr:
     """A sum over an index of one fraction, of which as much is cancelled as can be."""
+    return _cancelled(part, sympy.cancel)
+
+
+def _with_fractions(part: Expr) -> Expr:
+    """A sum over an index of such fractions, one for each term."""
+    return _cancelled(part, lambda body: sympy.Add(*map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))))
+
+
+def _cancelled(part: Expr, cancel: Callable[[Expr], Expr]) -> Expr:
     if not isinstance(part, sympy.Sum) or size(part) > LONGEST_FRACTION:
         return part
     parts = _Parts(part.function)
     try:
-        body = sympy.cancel(parts.rational(part.function))
+        body = cancel(parts.rational(part.function))
     except TooManyError:
         return part
     return Total(body.xreplace({symbol: opaque for opaque, symbol in parts.symbols.items()}), *part.limits)

@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
-from gradcli.notation import BRACKETED, MINUS, PLUS, Form, Name, Notation, Number, Written, call
+from gradcli.notation import BRACKETED, MINUS, NEGATIVE, PLUS, Form, Name, Notation, Number, Written, call
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 from gradcli.symbolic.printing.templates import Whole
 from gradcli.symbolic.printing.textbook import with_wholes
@@ -32,7 +32,6 @@ _TIMES = Form("%s*%s", "%s*%s", r"%s \, %s")
 _POINTWISE = Form("%s*%s", "%s*%s", r"%s \odot %s")
 _OVER = Form("%s/%s", "%s/%s", r"%s / %s")
 _POWER = Form("%s**%s", "%s**%s", "%s^{%s}")
-_MINUS = Form("-%s", "-%s", "-%s")
 _INVERSE = Form("inv(%s)", "inv(%s)", "%s^{-1}")
 _INVERSE_TRANSPOSED = Form("inv(%s).T", "inv(%s).T", "%s^{-T}")
 _SIGMOID = Form("sigmoid(%s)", "sigmoid(%s)", r"\sigma(%s)")
@@ -147,7 +146,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
         found = replace(term, tensor=term.tensor.along(axes)).whole
     except NoMatrixFormError:
         return None
-    return _MINUS(found.at(1)) if term.number < 0 else found.shown
+    return NEGATIVE(found.at(1)) if term.number < 0 else found.shown
 
 
 class _Reader:
@@ -160,7 +159,7 @@ class _Reader:
         """An expression with these indices, or some of them, as one tensor."""
         term = self.term(expression, axes)
         whole = term.whole
-        return _Tensor(_MINUS(whole.at(1)), whole.axes, 0) if term.number < 0 else whole
+        return _Tensor(NEGATIVE(whole.at(1)), whole.axes, 0) if term.number < 0 else whole
 
     def term(self, expression: Expr, axes: Axes) -> _Term:
         """An expression with these indices, its number and scalars apart."""
@@ -333,13 +332,8 @@ def _raised(one: _Tensor, power: Expr) -> _Tensor:
         return one
     if power == sympy.S.Half:
         return _Tensor(call("sqrt", one.shown), one.axes)
-    return (
-        _Tensor(_POWER(one.at(4), Number(str(power))), one.axes, 3) if power.is_Integer else _raised_by_root(one, power)
-    )
-
-
-def _raised_by_root(one: _Tensor, power: Expr) -> _Tensor:
-    return _Tensor(_POWER(one.at(4), BRACKETED(Number(str(power)))), one.axes, 3)
+    exponent = Number(str(power))
+    return _Tensor(_POWER(one.at(4), exponent if power.is_Integer else BRACKETED(exponent)), one.axes, 3)
 
 
 def _times(parts: Sequence[_Tensor]) -> _Tensor:
@@ -398,7 +392,7 @@ def _rest(chain: tuple[_Tensor, ...]) -> _Tensor:
 
 def _signed(parts: Sequence[_Tensor], signs: Sequence[int]) -> _Tensor:
     pairs = sorted(zip(parts, signs, strict=True), key=lambda pair: (pair[1] < 0, len(pair[0].shown.text)))
-    return _Tensor(_joined([(p, s) for p, s in pairs]), parts[0].axes, 0)
+    return _Tensor(_joined(pairs), parts[0].axes, 0)
 
 
 def _added(terms: Sequence[_Term], axes: Axes) -> _Tensor:
@@ -411,7 +405,7 @@ def _added(terms: Sequence[_Term], axes: Axes) -> _Tensor:
 
 def _joined(parts: Sequence[tuple[_Tensor, int]]) -> Notation:
     (first, sign), *rest = parts
-    shown: Notation = first.at(1) if sign > 0 else _MINUS(first.at(1))
+    shown: Notation = first.at(1) if sign > 0 else NEGATIVE(first.at(1))
     for part, s in rest:
         shown = (PLUS if s > 0 else MINUS)(shown, part.at(1))
     return shown

