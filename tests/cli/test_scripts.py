@@ -331,8 +331,22 @@ def test_a_tensor_of_a_file_is_a_function_of_its_leaves(
 
 def test_a_wrong_backward_in_a_script_is_blamed(folder: Path, gradcli: Command) -> None:
     """With the exit code of `--strict`."""
-    run = gradcli("run", "-c", LEAVES_BEHIND + "wrong.backward()", "--pass", "3", "--strict")
-    assert (run.code, "Half.backward (-c, line 6)" in run.out) == (1, True), run.out
+    (folder / "wrong.py").write_text(
+        "import torch\n"
+        "class Half(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x)\n"
+        "        return x**2\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return g * ctx.saved_tensors[0]\n"
+        "x = torch.tensor([1.0, 3.0], requires_grad=True)\n"
+        "Half.apply(x).sum().backward()\n"
+    )
+    run = gradcli("run", "wrong.py", "--strict")
+    assert run.code == 1
+    assert "Half.backward (wrong.py, line 7) gives 0.5 times the gradient" in run.out
 
 
 def test_lost_digits_of_a_small_entry_are_not_what_a_script_is_stopped_at(folder: Path, gradcli: Command) -> None:
