@@ -271,8 +271,8 @@ def _shown(factor: float) -> str:
     >>> _shown(0.4), _shown(2*math.pi), _shown(1/math.log(2))
     ('2/5', '2*pi', '1/log(2)')
     """
-    for known in CONSTANTS:
-        share = sympy.Rational(Fraction(factor / float(known)).limit_denominator(LARGEST_PART))
+    for known, ratio in ((known, factor / float(known)) for known in CONSTANTS):
+        share = sympy.Rational(Fraction(ratio if math.isfinite(ratio) else 0).limit_denominator(LARGEST_PART))
         if 0 < abs(share.p) <= LARGEST_PART and math.isclose(float(share * known), factor, rel_tol=CLOSE):
             return str(share * known)
     return repr(float(f"{factor:.12g}"))
