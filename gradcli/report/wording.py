@@ -26,7 +26,7 @@ def entry(of: results.Entry, y: str) -> Notation:
     Of what passes add up to, `x.grad[1]`; of second derivatives too: `(Ju)[0]`, `Hu x[1]`, `∂²y/∂x[0]∂z[1]`, and of
     the gradient beside them `∂y/∂x[1]`.
 
-    >>> entry(Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
+    >>> entry(results.Entry("x", (0,), (1,), "kink", 0.0, None, None, ""), "y").pretty
     '∂y[0]/∂x[1]'
     """
     column = Element(of.variable or "", of.column or ())
@@ -57,7 +57,7 @@ def plain_entry(of: results.Entry, y: str) -> str:
 def status(claim: results.Claim) -> str:
     """What became of a claim; that nothing contradicts one that was not compared says nothing.
 
-    >>> status(Claim("x", "0", "gradient", "no counterexample", 0))
+    >>> status(results.Claim("x", "0", "gradient", "no counterexample", 0))
     'not compared'
     """
     return "not compared" if claim.status == "no counterexample" and claim.points == 0 else claim.status
@@ -80,7 +80,7 @@ def clipped(name: str) -> str:
 def node_text(node: results.GraphNode) -> str:
     """The variable of a leaf; else the text that the operation comes from, with the names of its result.
 
-    >>> node_text(GraphNode(0, "MulBackward0", "x*y", ("z",)))
+    >>> node_text(results.GraphNode(0, "MulBackward0", "x*y", ("z",)))
     'z = x*y'
     """
     return clipped(node.variable) or " = ".join([*map(clipped, node.tensors[:3]), node.line])
@@ -173,13 +173,13 @@ def judged(verdict: results.Verdict, *, proven: bool) -> str:
 def standing(check: results.Check) -> str:
     """The verdict of a check and what it stands on: whether it is proven, of all entries or of a sample.
 
-    >>> standing(Check("agree", 4, 4, 0.0, proven=True)), standing(Check("kink", 1, 1, 0.0))
+    >>> standing(results.Check("agree", 4, 4, 0.0, proven=True)), standing(results.Check("kink", 1, 1, 0.0))
     ('agree (proven, all 4 entries)', 'kink (the one entry)')
-    >>> standing(Check("agree", 768, 3, 0.0, sampled=True)), standing(Check("unchecked", 4, 3, 0.0))
+    >>> standing(results.Check("agree", 768, 3, 0.0, sampled=True)), standing(results.Check("unchecked", 4, 3, 0.0))
     ('agree (3 of 768 entries sampled)', 'unchecked (3 of 4 entries)')
-    >>> standing(Check("agree", 900, 806, 0.0, sampled=True, zeros=800))
+    >>> standing(results.Check("agree", 900, 806, 0.0, sampled=True, zeros=800))
     'agree (6 of 100 nonzero entries sampled)'
-    >>> standing(Check("agree", 6_144, 6_142, 0.0, undecided=2))
+    >>> standing(results.Check("agree", 6_144, 6_142, 0.0, undecided=2))
     'agree (2 of 6,144 undecided)'
     """
     if not check.entries:
@@ -302,7 +302,7 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
         seconds: How long it took.
         is_terminal: Whether somebody waits.
 
-    >>> summary(StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)
+    >>> summary(results.StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)
     "3 rows read, 1 left out, 2 written\\nthe first: row 2 of 't.csv' is empty\\n"
     """
     lines = []
