@@ -250,6 +250,8 @@ class Run:
 
     def _is_one_function(self, line: Line, element: int) -> bool:
         """Whether both operands are the same around the point, which balls of their slopes never show."""
+        if len(self.plan.ways.get(line.symbol, ())) < 2:  # one of them does not move
+            return False
         self._functions = self._functions or Numbering(self, by_value=False)
         return self.are_same(line, element, self._functions)
 
