@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.claims.evaluation import Comparison, Inputs, Look
+from gradcli.claims.evaluation import Comparison, Inputs, Look, with_limits
 from gradcli.crosscheck.confirming import BOXES
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
@@ -45,8 +45,11 @@ MOST_NAMED = 8
 MOST_BREAKPOINTS = 250
 """Points at which one variable is where branches may meet, or between two such places."""
 
-MOST_MIXED = 48
+MOST_MIXED = 128
 """Points at which each element is at a place of its own."""
+
+MOST_SINGULAR = 16
+"""Points without a slope of an operation at which the check is asked whether the whole has one."""
 
 DECADES = (1e-3, 1e-2, 1e-1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 """Distances from 0 that are tried beside the numbers of the texts."""
@@ -77,7 +80,7 @@ class Search:
 
     def run(self, points: int) -> Found:
         """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
-        counted = met = 0
+        counted = met = singular = 0
         hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
         tried = itertools.islice(self.breakpoints(), min(most // 2, MOST_BREAKPOINTS + MOST_MIXED))
@@ -85,14 +88,16 @@ class Search:
         with suppress(OverTimeError), time_limit():
             # First where branches meet: claims are wrong there most often, and random points never hit them.
             for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
+                if counted >= points:
+                    break
                 look = self.comparison.look(inputs, v)
+                if is_met and look.missing and singular < MOST_SINGULAR:
+                    look, singular = with_limits(self.comparison, look)[0], singular + 1
                 if look.shows:
                     return Found(counted + met + 1, look)
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
-                if counted >= points:
-                    break
         return Found(counted + met, hidden)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:

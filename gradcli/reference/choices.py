@@ -56,13 +56,13 @@ def times(a: Outcome, b: Outcome) -> Outcome:
 
 
 def jump_of(tangent: Outcome) -> Undefined | None:
-    """What a tangent says of a jump, or of an infinite slope, which matters also where a kink would not."""
+    """Keep of a tangent only that its value jumps or has no finite slope; None of a kink, or where there is one."""
     is_jump = isinstance(tangent, Undefined) and tangent.kind != "kink" and not tangent.is_nan
     return tangent if is_jump else None
 
 
 def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
-    """What a branch has for a tangent where the condition changes, `slope`; None where it does not change."""
+    """Pass on `slope`, which says that the branch changes, where the condition does; None where it stays."""
     if not isinstance(condition, Undefined) or not isinstance(slope, Undefined):
         return None
     if condition.kind not in ("jump", "kink"):
@@ -84,7 +84,7 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
 
 
 def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> Outcome:
-    """1 for the operand that is taken, 0 for the other; by a condition what there is where it changes."""
+    """Give 1 for the operand that is taken, 0 for the other; for a condition, why there is no slope where it changes."""
     if op.is_extreme:
         missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
         reason = f"{shown} has a kink here: its left and right derivatives differ"

@@ -221,7 +221,7 @@ class Rays:
 
 
 def _conditions(lines: Sequence[Line]) -> Collection[Atom]:
-    """The lines that decide between branches, and nothing else."""
+    """The lines that are conditions of branches, and are used for nothing else."""
     decide = {line.call.operands[0] for line in lines if line.call.op.is_branch}
     return decide - {a for line in lines for a in line.call.operands[1 if line.call.op.is_branch else 0 :]}
 
@@ -303,7 +303,7 @@ def _series(element: Element) -> Series:
 
 
 def _is_beside_infinity(line: Line, inside: list[Element]) -> bool:
-    """Whether what tends to its value at the point is compared with an infinite constant."""
+    """Whether finite values, which tend to those at the point, are compared with an infinite constant."""
     near = [a for a, of in zip(inside, line.call.operands, strict=True) if of not in (sympy.oo, -sympy.oo)]
     return len(near) < len(inside) and all(isinstance(a, Series) and a.is_bounded and a.is_continuous for a in near)
 

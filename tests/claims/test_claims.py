@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -108,9 +109,9 @@ def test_a_proof_at_ties_says_that_there_is_no_derivative() -> None:
     """The largest of 1, 1 has none by either."""
     assert "it is proved where it is differentiable" in _claim("max(x)", "x == max(x)", {"x": [1, 1]}).note
     tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
-    assert tied.status != "proved"  # at a tie, where the sum is smooth, it is 2, and the truth is 1
+    assert (tied.status, tied.claimed, tied.truth) == ("refuted", 2.0, 1.0)
     shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
-    assert shared.status != "proved"
+    assert shared.status == "refuted"
 
 
 HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
@@ -239,6 +240,7 @@ BEYOND = [
     ("x**2", "where((x > 33) & (x < 33.5), 0, 2*x)", {"x": 1}),
     ("x**2", "where(3*x == 102, 0, 2*x)", {"x": 1}),
     ("x**2", "2*x + (floor(x/64) > 3)", {"x": 1}),
+    ("x**2 + y", "where((x > 40) & (y < -60), 0, 2*x)", {"x": 1, "y": 2}),
     ("sum(x**2)", "2*x + relu(x - 50)", {"x": [1, 2, 3]}),
     ("sum(x**2)", "where(x > 40*mean(abs(x[1:])), 0, 2*x)", {"x": [1, 2, 3]}),
     (
@@ -531,6 +533,29 @@ def test_expected_numbers_have_a_shape() -> None:
     assert caught.value.place.source == "--expect"
     with pytest.raises(GradcliError, match="shape"):
         _expect("x**2", [1, 2, 3], {"x": [1, 2]})
+
+
+SMOOTH = [row for row in PROVED if "where" not in row[1] and "sign" not in row[1] and ";" not in row[1]]
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(st.sampled_from(SMOOTH), st.sampled_from(["({})*(1 + 1e-6)", "({}) + 1e-6", "({})*1000001/1000000"]))
+def test_a_claim_that_is_a_little_off_is_refuted(row: tuple[str, str, At, str], change: str) -> None:
+    """By a millionth, where the tolerance is a billionth."""
+    f, text, at, _ = row
+    claim = _claim(f, change.format(text), at)
+    assert claim.status == "refuted"
+    assert claim.truth is not None
+    assert claim.claimed is not None
+    assert math.isclose(claim.truth, claim.claimed, rel_tol=2e-6, abs_tol=2e-6)
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(st.sampled_from(PROVED), st.integers(0, 1000), st.sampled_from(["float64", "float32"]))
+def test_a_true_claim_is_true_at_any_seed(row: tuple[str, str, At, str], seed: int, dtype: str) -> None:
+    """And at the points of either precision."""
+    f, text, at, _ = row
+    assert _claim(f, text, at, seed=seed, points=20, dtype=dtype).status == "proved"
 
 
 Pair = tuple[str, str]

@@ -257,6 +257,21 @@ def test_what_is_to_know_of_v(text: str, v: Any, at: str, words: list[str]) -> N
         assert said.startswith(expected)
 
 
+@pytest.mark.parametrize("text", ["A@x", "x@A.T", "A@B", "x@B", "B.T@B", "x@x", "dot(x, x*2)", "outer(x, x + 1)"])
+def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
+    """Whatever the dimensions."""
+    at = {"A": "[[1,2,3],[4,5,7]]", "x": "1,-2,3", "B": "[[1,2],[0,4],[5,5]]"}
+    names = Function(text).variables
+    answer = Function(text).explain({name: at[name] for name in names}, "ones" if "dot" not in text else None)
+    terms = [
+        t for adjoint in answer.adjoints for t in adjoint.terms if t.factors and t.equation and not t.is_elementwise
+    ]
+    for term in terms:
+        first, second = term.factors
+        product = first @ second if first.ndim and second.ndim else first * second
+        assert product.tolist() == term.value.tolist()
+
+
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_operation_is_explained(op: ops.Op) -> None:
     """By its worked example: the terms add up to torch's adjoints, and local derivatives give the terms."""

@@ -348,10 +348,7 @@ class Constants:
 
     def comprehended(self, loop: nodes.Loop) -> list[Operand]:
         """The terms of a loop, which may be none."""
-        self.lines.looping += 1
-        found = list(self._unrolled(loop, 0))
-        self.lines.looping -= 1
-        return found
+        return list(self._unrolled(loop, 0))
 
     def listed(self, arguments: nodes.Arguments, *, has_start: bool) -> list[Operand] | None:
         """The elements of a list, a tuple or the name of a list, if that is the only argument, or before a start.

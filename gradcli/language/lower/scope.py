@@ -274,14 +274,12 @@ class Lines:
         hooks: What else listens.
         builder: Appends the lines.
         conditions: The values that are true or false.
-        looping: How many loops are being written out, one inside the other.
     """
 
     def __init__(self, source: Source, scope: Scope, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
         self.source, self.scope, self.hooks, self.is_meaning = source, scope, hooks, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
-        self.looping = 0
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
         """A line of two operands."""
