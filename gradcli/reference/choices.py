@@ -84,7 +84,7 @@ def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
 
 
 def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> Outcome:
-    """Give 1 for the operand that is taken, 0 for the other; for a condition, why there is no slope where it changes."""
+    """Give 1 for the operand that is taken, 0 for the other; for a condition, why there is no slope if it changes."""
     if op.is_extreme:
         missing = next((operand for operand in operands if isinstance(operand, Undefined)), None)
         reason = f"{shown} has a kink here: its left and right derivatives differ"
