@@ -19,19 +19,17 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 from flint import arb
-from sympy import Expr
 
-from gradcli.crosscheck.compare import Evidence, Truth, spaced
+from gradcli.crosscheck.compare import Evidence, spaced
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.sample import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
-from gradcli.language.program.meaning import Aggregate, InverseElement, MatrixDeterminant
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import compile_ball, environment
+from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.results import Array, Index
@@ -39,11 +37,8 @@ from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 from gradcli.symbolic.origins import LARGE
 
-MOST_WORK = 40_000
-"""Ball operations that comparing one formula may take."""
-
-MATRIX_IS_CHEAPER = 10
-"""How much less an operation inside of Arb's matrices takes."""
+MOST_WORK = 60_000
+"""Ball operations that comparing one formula at a point may take."""
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
@@ -95,8 +90,10 @@ def confirm(
     """
     directions = directions or {}
     found = Confirmation(holds=False)
-    with suppress(NotImplementedError, OverTimeError), time_limit():  # what was compared until then stands
-        if evidence is not None and (here := _at_the_point(point, derivative, evidence, directions)) is not None:
+    # What was compared until then stands.
+    with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
+        here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
+        if here is not None:
             return here
         for one in itertools.islice(_at_random(point, derivative, directions), most):
             found = replace(one, note=ELSEWHERE, entries=found.entries + one.entries, points=found.points + 1)
@@ -113,7 +110,9 @@ def _at_the_point(
     Where branches or extremes tie, or a domain ends, the derivative may exist and not be that of the case which the
     formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
     """
-    compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
+    compared = None
+    with suppress(OverWorkError):
+        compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
     return None if compared is not None and compared.refuted and _meets_cases(point) else compared
 
 
@@ -127,24 +126,20 @@ def _meets_cases(point: Point) -> bool:
 
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
     """What the reference says at one random point after the other; at some of them the function may have no value."""
-    for shapes, sizes in _probes(point, derivative):
-        if _work(derivative, sizes) > MOST_WORK or sum(map(math.prod, shapes.values())) > MAX_ELEMENTS:
-            continue
-        for seed, box in enumerate(BOXES * 3):
-            generator = np.random.default_rng(seed)
-            inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
-            inputs |= _positions(point, shapes, generator)
-            probe = Point.of(point.source, shapes, inputs)
-            moved = {
-                name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
-                for name, (symbol, _) in directions.items()
-            }
-            found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
-            if found is None:
-                continue
-            compared = _compare(derivative, found, lookups(probe, moved), sizes)
-            if compared is not None:
-                yield compared
+    shapes, sizes = _probe(point, derivative)
+    for seed, box in enumerate(BOXES * 3 if sum(map(math.prod, shapes.values())) <= MAX_ELEMENTS else ()):
+        generator = np.random.default_rng(seed)
+        inputs = {str(s): generator.uniform(*box, size=shapes[s]) for s in point.program.variables}
+        inputs |= _positions(point, shapes, generator)
+        probe = Point.of(point.source, shapes, inputs)
+        moved = {
+            name: (symbol, generator.uniform(*box, size=np.shape(probe.inputs[name])))
+            for name, (symbol, _) in directions.items()
+        }
+        found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
+        compared = None if found is None else _compare(derivative, found, lookups(probe, moved), sizes)
+        if compared is not None:
+            yield compared
 
 
 def _positions(
@@ -168,21 +163,25 @@ def _compare(
     values: Mapping[sympy.Symbol, Any],
     sizes: Mapping[sympy.Symbol, int],
 ) -> Confirmation | None:
-    """Whether a formula encloses the truth at the entries where that is known; None if there are none, or too costly.
+    """Whether a formula encloses the truth at the entries where that is known; None if there are none.
 
     That a formula is 0 where the derivative is 0 confirms little: it counts only where all of the formula is 0.
+
+    Raises:
+        OverWorkError: Not even one entry is within `MOST_WORK`.
     """
     zeros_count = all(expression == 0 for _, expression in derivative.cases)
-    entries: list[Truth] = evidence.of(derivative)
-    if _work(derivative, sizes) > MOST_WORK:
-        return None
-    entries = entries[: int(MOST_WORK // max(1, _work_of_entry(derivative, sizes)))]
     confirmed, count = False, 0
     with precision(evidence.bits):
-        env = environment({**values, **sizes})
-        for row, column, truth in entries:
+        env = environment({**values, **sizes}, MOST_WORK)
+        for n, (row, column, truth) in enumerate(evidence.of(derivative)):
             expression, indices = derivative.at(row, column)
-            found = compile_ball(expression)({**env, **indices})
+            try:
+                found = evaluate(expression, {**env, **indices})
+            except OverWorkError:
+                if n == 0:
+                    raise
+                break
             # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
                 continue
@@ -194,15 +193,6 @@ def _compare(
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
     return Confirmation(holds=True, entries=count) if confirmed else None
-
-
-def _work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """Ball operations of comparing one entry of a formula."""
-    return max(shared_work(derivative, sizes), _work_of_entry(derivative, sizes))
-
-
-def _work_of_entry(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    return max((work_of(e, derivative, sizes) for _, e in derivative.cases), default=0)
 
 
 def _place(derivative: Derivative, row: Index, column: Index) -> str:
@@ -217,7 +207,7 @@ def _place(derivative: Derivative, row: Index, column: Index) -> str:
     return f"y{_shown(row)} by {derivative.variable}{_shown(column)}"
 
 
-def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]]:
+def _probe(point: Point, derivative: Derivative) -> tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]:
     """The Program at sizes just above `LARGE` if it has such a form, and else at its own.
 
     A little further above, where parts of what is large would be small: x[1:] of 17 elements has 16.
@@ -232,8 +222,8 @@ def _probes(point: Point, derivative: Derivative) -> list[tuple[Mapping[Atom, Sh
             continue
         matching = _matching(point.shapes, shapes)
         if matching is not None and all(size in matching for size in derivative.sizes.values()):
-            return [(shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items()})]
-    return [(point.shapes, derivative.sizes)]
+            return shapes, {symbol: matching[size] for symbol, size in derivative.sizes.items()}
+    return point.shapes, derivative.sizes
 
 
 def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:
@@ -283,44 +273,6 @@ def element_of(array: npt.NDArray[np.float64]) -> Any:
         return arb(float(array[index])) if inside else arb.nan()
 
     return element
-
-
-def work_of(expression: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """Ball operations of evaluating a formula once: a sum costs its range times its body."""
-    if isinstance(expression, Aggregate):
-        return 1.0 if _is_shared(expression, derivative) else _aggregate_work(expression, derivative, sizes)
-    if isinstance(expression, sympy.Sum):
-        ranges = [_length(a, b, derivative, sizes) for _, a, b in expression.limits]
-        return work_of(expression.function, derivative, sizes) * math.prod(ranges)
-    return 1 + sum(work_of(a, derivative, sizes) for a in expression.args)
-
-
-def _is_shared(aggregate: Aggregate, derivative: Derivative) -> bool:
-    """Whether the values of a product, an extreme or a matrix are the same for all entries, and taken once."""
-    return not any(symbol.is_integer for symbol in aggregate.ranged_symbols - set(derivative.sizes))
-
-
-def shared_work(derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """Ball operations of what is the same for all entries."""
-    found = {a for _, e in derivative.cases for a in e.atoms(Aggregate)}
-    bodies = {(type(a), a.body, a.limits): a for a in found if _is_shared(a, derivative)}
-    return sum(_aggregate_work(a, derivative, sizes) for a in bodies.values())
-
-
-def _aggregate_work(aggregate: Aggregate, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    ranges = [_length(a, b, derivative, sizes) for _, a, b in aggregate.limits]
-    is_matrix = isinstance(aggregate, MatrixDeterminant | InverseElement)
-    of_matrix = math.prod(ranges) * ranges[-1] / MATRIX_IS_CHEAPER if is_matrix else 0.0
-    return work_of(aggregate.body, derivative, sizes) * math.prod(ranges) + of_matrix
-
-
-def _length(first: Expr, last: Expr, derivative: Derivative, sizes: Mapping[sympy.Symbol, int]) -> float:
-    """The terms of a sum; of one that ends at an index, as a running sum does, at most the largest size."""
-    known = {s: sympy.Integer(n) for s, n in sizes.items()}
-    terms = (last - first + 1).xreplace(known)
-    if not terms.is_number:
-        terms = max(size.xreplace(known) for size in derivative.ranges.values())
-    return float(terms)
 
 
 def _is_tight(ball: Ball) -> bool:

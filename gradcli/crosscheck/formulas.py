@@ -23,14 +23,12 @@ from gradcli.crosscheck.confirming import (
     Directions,
     confirm,
     lookups,
-    shared_work,
-    work_of,
 )
 from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.crosscheck.summary import MAX_FINDINGS, published
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.compiling import compile_ball, environment
+from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
@@ -387,8 +385,7 @@ class _Formulas:
         self.derivatives = derivatives
         self.v = None if v is None else v.ravel()
         self.reached = reached
-        self.left = FORMULA_WORK - sum(shared_work(d, d.sizes) for d in derivatives.values())
-        self._environments: dict[tuple[str, int], dict[object, object]] = {}
+        self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
 
     def value(self, entry: Entry) -> float | None:
         """The value of the formula at one entry, if the work that is left suffices to know it to a float."""
@@ -404,26 +401,25 @@ class _Formulas:
             weights = {unravel(row, self.point.shape): float(self.v[row]) for row in rows if self.v[row] != 0}
         else:
             return None
-        if len(weights) > self.left:
-            return None
-        terms = [(weight, *derivative.at(row, column)) for row, weight in weights.items()]
-        work = sum(work_of(expression, derivative, derivative.sizes) for _, expression, _ in terms)
         for bits in FORMULA_BITS:
-            self.left -= work
-            if self.left < 0:
-                return None
             with precision(bits):
-                env = self._environment(derivative, bits)
-                total = sum((compile_ball(e)({**env, **indices}) * arb(weight) for weight, e, indices in terms), arb(0))
+                total, env = arb(0), self._environment(derivative, bits)
+                for row, weight in weights.items():
+                    expression, indices = derivative.at(row, column)
+                    try:
+                        total += evaluate(expression, {**env, **indices}) * arb(weight)
+                    except OverWorkError:
+                        return None
             if _is_known(total, bits):
                 return float(total.mid()) + 0.0
         return None
 
-    def _environment(self, derivative: Derivative, bits: int) -> dict[object, object]:
+    def _environment(self, derivative: Derivative, bits: int) -> Mapping[sympy.Symbol, object]:
         """What the symbols stand for; the sums that it keeps are of these bits."""
         key = derivative.variable, bits
         if key not in self._environments:
-            self._environments[key] = environment({**lookups(self.point), **derivative.sizes})
+            values = {**lookups(self.point), **derivative.sizes}
+            self._environments[key] = environment(values, FORMULA_WORK / len(self.derivatives))
         return self._environments[key]
 
 

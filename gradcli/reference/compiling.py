@@ -38,6 +38,13 @@ Compiled = Callable[[Environment], Any]
 
 _T = TypeVar("_T")
 
+MATRIX_IS_CHEAPER = 10
+"""How much less an operation inside of Arb's matrices takes."""
+
+
+class OverWorkError(Exception):
+    """An environment admits no more ball operations."""
+
 
 @lru_cache(maxsize=4096)
 def compile_ball(expression: Expr) -> Compiled:
@@ -255,7 +262,7 @@ def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:
     """A loop; a sum that does not depend on the indices of an entry is taken once for all entries of an environment."""
-    body = compile_ball(expression.function)
+    body, work = compile_ball(expression.function), work_of(expression.function)
     limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in reversed(expression.limits)]
     free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
 
@@ -263,18 +270,16 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
         if depth == len(limits):
             return body(env)
         k, first, last = limits[depth]
-        total = arb(0)
-        for n in range(first(env), last(env) + 1):
+        total, terms = arb(0), range(first(env), last(env) + 1)
+        _spend(env, len(terms) * work)
+        for n in terms:
             env[k] = n
             total += add(env, depth + 1)
         return total
 
     def run(env: Environment) -> Ball:
         key = (expression, *(env[s] for s in free if s in env))
-        known = env.get(_SUMS)
-        # A plain environment, as for one number, keeps no sums.
-        if known is None:
-            return add(dict(env), 0)
+        known = env.get(_KEPT, _Kept())  # a plain environment, as for one number, keeps no sums
         if key not in known:
             known[key] = add(dict(env), 0)
         return known[key]
@@ -286,19 +291,21 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     """The values of the body are taken once for all entries of an environment, as those of a sum are."""
     whole = expression.extreme if isinstance(expression, Chosen) else expression
     index = [compile_integer(i) for i in (expression.index if isinstance(expression, Chosen) else whole.free)]
-    body = compile_ball(whole.body)
+    body, work = compile_ball(whole.body), work_of(whole.body)
     limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in whole.limits]
     free = sorted((s for s in whole.ranged_symbols if s.is_integer), key=str)
     is_inverse, is_largest = isinstance(whole, InverseElement), isinstance(whole, Largest)
+    is_matrix = is_inverse or isinstance(whole, MatrixDeterminant)
 
     def values(env: Environment) -> tuple[list[int], list[Ball]]:
         ranges = [range(first(env), last(env) + 1) for _, first, last in limits]
-        found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         sizes = [len(r) for r in ranges]
+        _spend(env, math.prod(sizes) * (work + (sizes[-1] // MATRIX_IS_CHEAPER if is_matrix else 0)))
+        found = [body({**env, **dict(zip(whole.bound, at, strict=True))}) for at in itertools.product(*ranges)]
         return sizes, balls.inverse(found, sizes[-1]) if is_inverse else found
 
     def run(env: Environment) -> Ball:
-        known = env.get(_SUMS, {})
+        known = env.get(_KEPT, {})
         # The same values serve a largest, a smallest and a choice among them; an inverse keeps its matrix instead.
         key = (whole.body, whole.limits, is_inverse, *(env[s] for s in free if s in env))
         if key not in known:
@@ -321,10 +328,48 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
     return run
 
 
-_SUMS = sympy.Dummy("sums")
-"""The key under which an environment keeps the sums already taken."""
+class _Kept(dict[Any, Any]):
+    """The sums and the values of aggregates that were taken, and how many ball operations are left."""
+
+    left: float = math.inf
 
 
-def environment(values: Mapping[sympy.Symbol, Any]) -> dict[sympy.Symbol, Any]:
-    """An environment that remembers its sums, for many entries at one precision."""
-    return {**values, _SUMS: {}}
+_KEPT = sympy.Dummy("kept")
+"""The key under which an environment keeps them."""
+
+
+def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> dict[sympy.Symbol, Any]:
+    """An environment that remembers its sums, for many entries at one precision.
+
+    Args:
+        values: What the symbols stand for.
+        most: The ball operations that it admits.
+    """
+    kept = _Kept()
+    kept.left = most
+    return {**values, _KEPT: kept}
+
+
+def evaluate(expression: Expr, env: Environment) -> Ball:
+    """The ball of an expression, counted among the operations of its environment.
+
+    Raises:
+        OverWorkError: There are too many.
+    """
+    _spend(env, work_of(expression))
+    return compile_ball(expression)(env)
+
+
+@lru_cache(maxsize=4096)
+def work_of(expression: Expr) -> int:
+    """The operations of an expression; those of a sum or an aggregate are counted where its range is known."""
+    is_loop = isinstance(expression, sympy.Sum | Aggregate | Chosen)
+    return 1 if is_loop else 1 + sum(map(work_of, expression.args))
+
+
+def _spend(env: Environment, operations: float) -> None:
+    kept = env.get(_KEPT)
+    if kept is not None:
+        kept.left -= operations
+        if kept.left < 0:
+            raise OverWorkError
