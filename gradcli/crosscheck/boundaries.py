@@ -15,7 +15,6 @@ from gradcli.language.program import numeric
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
 from gradcli.reference.balls import precision
-from gradcli.reference.critical import critical
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import OverBudgetError
@@ -76,14 +75,14 @@ def at_boundaries(
     if not set(guards.program.names) <= set(inputs):  # of a part of the function, in variables of its own
         return
     with suppress(OverTimeError):  # which each condition then says
-        if not _is_near(_point(guards.program, shapes, inputs)):
+        if not _point(guards.program, shapes, inputs).may_be_singular:
             return
     for guard in guards.conditions:
         try:
             with time_limit():
                 lines = tuple(needed(guards.program.lines, guard.condition))
                 point = _point(replace(guards.program, lines=lines, output=guard.condition), shapes, inputs)
-                verdict = _verdict(point, wrt) if _is_near(point) else None
+                verdict = _verdict(point, wrt) if point.may_be_singular else None  # or rounding may decide
         except (OverBudgetError, OverTimeError):
             yield boundary("unchecked", guard.shown, guard.changes)
             return
@@ -95,12 +94,6 @@ def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, 
     require_time()
     known = infer(program, {symbol: shapes[symbol] for symbol in program.variables})
     return Point.of(program, known, {name: inputs[name] for name in program.names})
-
-
-def _is_near(point: Point) -> bool:
-    """Whether rounding can move something in it across an edge, such as a comparison of numbers that are equal."""
-    found = critical(point.program, point.shapes, point.inputs)
-    return bool(found.spots or found.unknown)
 
 
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:

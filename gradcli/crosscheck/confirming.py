@@ -22,7 +22,6 @@ from flint import arb
 
 from gradcli.crosscheck.compare import Evidence, spaced
 from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.sample import Wiring
 from gradcli.errors import ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
@@ -31,7 +30,6 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.compiling import OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Reference
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -113,15 +111,9 @@ def _at_the_point(
     compared = None
     with suppress(OverWorkError):
         compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
-    return None if compared is not None and compared.refuted and _meets_cases(point) else compared
-
-
-def _meets_cases(point: Point) -> bool:
-    """Whether branches or extremes tie at the point, or a domain ends, as far as bounds tell, or torch has cases."""
-    if len(point.in_formulas[0].lines) < len(point.program.lines):
-        return True
-    found = Wiring(point, Reference(point.program, point.shapes, point.inputs)).critical
-    return found is None or bool(found.spots or found.unknown)
+    has_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # torch has, beside those of the function
+    is_told = compared is None or not compared.refuted or not (has_cases or point.may_be_singular)
+    return compared if is_told else None
 
 
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:

@@ -30,7 +30,7 @@ from gradcli.crosscheck.compare import (
     verdicts,
 )
 from gradcli.crosscheck.point import Point, Torch, flat, unravel
-from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, Wiring, selections
+from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
 from gradcli.crosscheck.summary import Part, family, summarize
 from gradcli.language.ops import Kind
 from gradcli.progress import patience
@@ -103,7 +103,6 @@ class _Judge:
         self.point, self.torch = point, torch
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
-        self.wiring = Wiring(point, self.reference)
         v = None if torch.v is None else torch.v.ravel()
         passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
         self.case = Case(self.reference, tolerance, v, passes)
@@ -121,7 +120,7 @@ class _Judge:
 
     def _within_time(self, torch: Torch) -> tuple[Part, Evidence | None]:
         """The part, of which balls only look at a sample where it is large: what they leave out bounds may prove."""
-        survey = Survey(self.wiring, torch, self.variables)
+        survey = Survey(self.point, self.reference, torch, self.variables)
         # First what is quick, as a sample may take all the time that there is.
         is_large = survey.entries > ALL_ENTRIES
         proof = self._proof(torch) if is_large else None

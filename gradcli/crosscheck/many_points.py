@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.crosscheck.point import Point
-from gradcli.crosscheck.sample import MOST_ELEMENTS, SEED, magnitude
+from gradcli.crosscheck.point import MOST_ELEMENTS, Point
+from gradcli.crosscheck.sample import SEED, magnitude
 from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.critical import critical

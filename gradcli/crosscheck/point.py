@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,12 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
+
+if TYPE_CHECKING:
+    from gradcli.reference.critical import Critical
+
+MOST_ELEMENTS = 2**21
+"""Elements of the largest line in which kinks are looked for: a tenth of a second a line, and 16 MiB an array."""
 
 STEP = "step along u"
 """The name of t: no name of the language has a space."""
@@ -57,6 +64,19 @@ class Point:
         """Give the Program of meanings alone that formulas are derived from, without the cases that only balls need."""
         program = in_primitives(self.source)
         return program, self.shapes if program is self.program else shapes_in(program, self.shapes)
+
+    @cached_property
+    def critical(self) -> Critical | None:
+        """The elements where there may be no derivative; None where there are too many to look at."""
+        from gradcli.reference.critical import critical
+
+        largest = max((math.prod(shape) for shape in self.shapes.values()), default=0)
+        return critical(self.program, self.shapes, self.inputs) if largest <= MOST_ELEMENTS else None
+
+    @property
+    def may_be_singular(self) -> bool:
+        """Whether there may be no derivative somewhere, as far as bounds tell."""
+        return self.critical is None or bool(self.critical.spots or self.critical.unknown)
 
     @property
     def shape(self) -> Shape:

@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,62 +18,42 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.crosscheck.point import Point, Torch
+from gradcli.crosscheck.compare import spaced
+from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
 from gradcli.crosscheck.summary import Family
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, OverBudgetError, Pattern, Structure
+from gradcli.reference.duals import MOST, Reference
+from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.running import Direction
 from gradcli.results import Array
 
 if TYPE_CHECKING:
     from gradcli.reference.critical import Critical
 
-MOST_ELEMENTS = 2**21
-"""Elements of the largest line in which kinks are looked for: a tenth of a second a line, and 16 MiB an array."""
-
 MOST_ODD = 64
 """Numbers of torch that are not 0 where the truth is 0 by structure, which are judged."""
+
+Pattern = Mapping[sympy.Symbol, tuple[Flat, Flat]]
+"""By variable, rows and columns of the entries of a block that may differ from 0."""
 
 Odd = tuple[str, int, int]
 """Variable, column and row of an entry; the row is -1 of vᵀJ."""
 
 
 @dataclass(frozen=True)
-class Wiring:
-    """A function at a point, for every part of a check: how its elements hang together, and which are critical."""
-
-    point: Point
-    reference: Reference
-
-    @cached_property
-    def structure(self) -> Structure:
-        """Which elements depend on which, in the lowered Program."""
-        return Structure(self.reference)
-
-    @cached_property
-    def critical(self) -> Critical | None:
-        """The critical elements; None where there are too many elements to look at."""
-        from gradcli.reference.critical import critical
-
-        shapes = self.point.shapes
-        largest = max((math.prod(shape) for shape in shapes.values()), default=0)
-        return critical(self.point.program, shapes, self.point.inputs) if largest <= MOST_ELEMENTS else None
-
-
-@dataclass(frozen=True)
 class Survey:
     """The entries of J, or of vᵀJ where J was not computed."""
 
-    wiring: Wiring
+    point: Point
+    reference: Reference
     torch: Torch
     variables: Sequence[sympy.Symbol]
 
     @cached_property
     def sizes(self) -> Mapping[sympy.Symbol, int]:
         """The elements of each variable."""
-        return {symbol: math.prod(self.wiring.point.shapes[symbol]) for symbol in self.variables}
+        return {symbol: math.prod(self.point.shapes[symbol]) for symbol in self.variables}
 
     @property
     def entries(self) -> int:
@@ -90,13 +71,26 @@ class Survey:
     def pattern(self) -> Pattern | None:
         """Flat (-1 of vᵀJ) and columns of the entries that may differ from 0; None where that is not known."""
         if self.torch.jacobian is not None:
-            return self.wiring.structure.pattern(self.variables)
+            return self._of_matrix()
         moving = self._moving
         if moving is None or self.torch.vjp is None:
             return None
         nothing = np.empty(0, dtype=np.int64)
         found = {symbol: moving.get(symbol, nothing) for symbol in self.variables}
         return {symbol: (np.full_like(columns, -1), columns) for symbol, columns in found.items()}
+
+    def _of_matrix(self) -> Pattern | None:
+        if max(self.sizes.values(), default=0) > MOST:
+            return None
+        ends = np.cumsum([0, *self.sizes.values()]).tolist()
+        ranges = dict(zip(self.sizes, itertools.pairwise(ends), strict=True))
+        try:
+            start = {symbol: (np.arange(*ends), np.arange(ends[1] - ends[0])) for symbol, ends in ranges.items()}
+            columns, rows = self.reference.wide.followed(start)
+        except OverBudgetError:
+            return None
+        own = {symbol: (columns >= first) & (columns < end) for symbol, (first, end) in ranges.items()}
+        return {symbol: (rows[own[symbol]], columns[own[symbol]] - first) for symbol, (first, _) in ranges.items()}
 
     @property
     def nonzeros(self) -> float:
@@ -138,13 +132,13 @@ class Survey:
     @cached_property
     def _moving(self) -> Mapping[Atom, Flat] | None:
         """The elements that y is made of, as far as v has weights for it; None where they are too many to follow."""
-        output = self.wiring.reference.program.output
+        output = self.reference.program.output
         size = self.torch.value.size
         vs = self.torch.passes or (() if self.torch.v is None else (self.torch.v,))
         is_weighted = self.torch.jacobian is None and bool(vs)
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
-            return self.wiring.structure.made_of(output, rows)
+            return self.reference.wide.made_of({output: rows})
         except (OverBudgetError, OverTimeError):
             return None
 
@@ -156,7 +150,7 @@ class Survey:
         Args:
             most: How many columns, and rows, about; every operation has its share.
         """
-        found = self.wiring.critical
+        found = self.point.critical
         if found is None:
             return [], [], f"kinks were not looked for, as there are more than {MOST_ELEMENTS:,} elements"
         groups = list(self._groups(found))
@@ -176,7 +170,7 @@ class Survey:
     def _groups(self, found: Critical) -> Iterator[tuple[str, Atom, Flat, int]]:
         """The critical elements of each operation that move y."""
         for spots in found.spots:
-            atom = self.wiring.reference.renamed.get(spots.atom, spots.atom)
+            atom = self.reference.renamed.get(spots.atom, spots.atom)
             elements = spots.elements
             if self._moving is not None:
                 # A kink in what reaches no judged row of y, or none with a weight in v, cannot show in an entry.
@@ -185,26 +179,19 @@ class Survey:
                 yield spots.name, atom, elements, max(1, spots.count * len(elements) // len(spots.elements))
 
     def _columns(self, atom: Atom, elements: Flat, most: int) -> tuple[int, list[Direction]]:
-        """How many of some elements have all their columns among these, and these."""
-        taken = min(len(elements), most)
-        while True:
-            chosen = elements[:: -(-len(elements) // taken)]
-            try:
-                made_of = self.wiring.structure.made_of(atom, chosen)
-            except OverBudgetError:
-                return 0, []
-            own = {symbol: made_of[symbol] for symbol in self.variables if len(made_of.get(symbol, ()))}
-            if taken == 1 or sum(map(len, own.values())) <= most:
-                break
-            taken = taken // 2
-        each = max(1, most // max(1, len(own)))
-        return len(chosen), [
-            (symbol, int(j)) for symbol, columns in own.items() for j in columns[:: -(-len(columns) // each)]
-        ]
+        """About how many of some elements have their columns among these, and these."""
+        chosen = spaced(elements.tolist(), most)
+        try:
+            made_of = self.reference.wide.made_of({atom: np.array(chosen)})
+        except OverBudgetError:
+            return 0, []
+        columns = [(symbol, int(j)) for symbol in self.variables for j in made_of.get(symbol, ())]
+        kept = spaced(columns, most)
+        return len(chosen) * len(kept) // len(columns) if columns else len(chosen), kept
 
     def _rows(self, atom: Atom, elements: Flat, most: int) -> list[int]:
         try:
-            rows = self.wiring.structure.rows_of(atom, elements)
+            _, rows = self.reference.wide.followed({atom: (np.zeros_like(elements), elements)})
         except OverBudgetError:
             return []
         return [int(row) for row in np.unique(rows)][:: 1 + len(rows) // most] if len(rows) else []
@@ -269,7 +256,7 @@ def selections(survey: Survey) -> Iterator[Selection]:
 def _sampled(survey: Survey, most: int) -> Selection:
     """Critical entries first, up to three quarters; then what shows most, corners and a random rest."""
     generator = np.random.default_rng(SEED)
-    torch, point = survey.torch, survey.wiring.point
+    torch, point = survey.torch, survey.point
     most_rows = min(most // max(1, min(sum(survey.sizes.values()), math.isqrt(most))), point.rows)
     a_column = survey.nonzeros / max(1, sum(survey.sizes.values()))
     is_narrow = a_column <= SPARSE

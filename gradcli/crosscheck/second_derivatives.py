@@ -38,7 +38,7 @@ from gradcli.crosscheck.point import (
     unravel,
     way,
 )
-from gradcli.crosscheck.sample import SEED, Survey, Wiring, magnitude, pick
+from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
 from gradcli.crosscheck.summary import Part, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
@@ -273,11 +273,11 @@ def _chosen_rows(
     places = [(name, i) for name in wrt for i in range(torch.gradient[name].size)]
     if len(places) <= ALL_ROWS:
         return places
-    wiring = Wiring(point, Reference(point.program, point.shapes, point.inputs))
+    reference = Reference(point.program, point.shapes, point.inputs)
     symbols = [sympy.Symbol(name, real=True) for name in wrt]
     critical: Sequence[Direction] = []
     with suppress(OverTimeError):
-        survey = Survey(wiring, _derivatives(point, {}, tolerance), symbols)
+        survey = Survey(point, reference, _derivatives(point, {}, tolerance), symbols)
         critical, _, _ = survey.places(SAMPLED_ROWS // 2)
     scores = np.concatenate([_scores(torch, name) for name in wrt])
     picked = pick(scores, SAMPLED_ROWS, np.random.default_rng(SEED))

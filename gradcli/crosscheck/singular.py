@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -26,7 +25,7 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.directional_series import Element, Picks, Rays
 from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import Footprint, OverBudgetError
+from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
@@ -121,9 +120,7 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     """A plan of these entries, with all inputs where a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
-    reference, program = copy(case.reference), case.reference.program
-    reference.budget *= ROOM
-    reference.footprint = Footprint(reference.shapes, reference.budget)
+    reference, program = case.reference.admitting(case.reference.budget * ROOM), case.reference.program
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
             inside = reference.made_of({program.output: rows})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.footprint import Flat, Footprint, OverBudgetError
+from gradcli.reference.footprint import Flat, Footprint, OverBudgetError, distinct
 from gradcli.reference.running import Direction, Found, Run, Shift
 
 if TYPE_CHECKING:
@@ -72,11 +73,22 @@ def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...
     return builder.emit("sum", (product,), span, (-1, False))
 
 
+def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:
+    """The directions by number, and the elements that they are, by variable."""
+    found: dict[Atom, list[tuple[int, int]]] = {}
+    for n, (symbol, j) in enumerate(directions):
+        found.setdefault(symbol, []).append((n, j))
+    return {symbol: (places[:, 0], places[:, 1]) for symbol, places in ((s, np.array(p)) for s, p in found.items())}
+
+
 BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
 
 ALL_ROWS = 1_024
 """Elements of y that are all judged, whether or not a direction reaches them."""
+
+MOST = 2**18
+"""Elements, or pairs of them, that are followed through one line without a number, some milliseconds."""
 
 CHEAPER = 10
 """How much less an operation inside of Arb's matrices takes."""
@@ -92,7 +104,6 @@ class Plan:
         pairs: The directions and the elements of each line that these move, as two arrays of one length.
         ways: What a change takes through each line: the operand, and the elements of the line and of the operand.
         needed: The elements whose values are taken.
-        is_one: Whether all directions count as one, the number 0.
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: Which values are certainly the same, once that was asked.
@@ -103,7 +114,6 @@ class Plan:
     pairs: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
     ways: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
-    is_one: bool = False
     judges_value: bool = True
     work: int = 0
     numbering: Numbering | None = None
@@ -139,7 +149,7 @@ class Reference:
         Raises:
             OverBudgetError: more than `BUDGET` ball operations.
         """
-        plan = Plan(self, directions)
+        plan = Plan(self, directions, _units(directions))
         self._reach(plan, None if rows is None else self._wanted(rows))
         if judges_value:
             with suppress(OverBudgetError):
@@ -158,9 +168,46 @@ class Reference:
         Raises:
             OverBudgetError: too many.
         """
-        plan = Plan(self, directions, needed=dict(wanted), is_one=True)
+        pairs = {symbol: (np.zeros_like(elements), elements) for symbol, (_, elements) in _units(directions).items()}
+        plan = Plan(self, directions, pairs, needed=dict(wanted))
         self._reach(plan, wanted)
         return plan
+
+    def followed(self, start: Mapping[Atom, tuple[Flat, Flat]]) -> tuple[Flat, Flat]:
+        """The rows of y that some elements move, without a number of any value.
+
+        Args:
+            start: Numbers of directions and elements that these move, by line or variable.
+
+        Returns:
+            Numbers and rows: the entries of the Jacobian that may differ from 0.
+
+        Raises:
+            OverBudgetError: too many.
+
+        >>> from gradcli.language.parsing import parse
+        >>> from gradcli.language.program.expansion import in_primitives
+        >>> program = in_primitives(parse("cumsum(x**2, 0)"))
+        >>> x = program.variables[0]
+        >>> shapes = {symbol: (3,) for symbol in (x, *(line.symbol for line in program.lines))}
+        >>> found = Reference(program, shapes, {"x": np.ones(3)}).followed({x: (np.arange(3), np.arange(3))})
+        >>> [array.tolist() for array in found]
+        [[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+        """
+        plan, nothing = Plan(self, (), dict(start)), np.empty(0, dtype=np.int64)
+        self._reach(plan, None)
+        return plan.pairs.get(self.program.output, (nothing, nothing))
+
+    def admitting(self, budget: int, step: int | None = None) -> Reference:
+        """The same with another budget, and another limit of one step."""
+        found = copy(self)
+        found.budget, found.footprint = budget, Footprint(self.shapes, budget if step is None else step)
+        return found
+
+    @cached_property
+    def wide(self) -> Reference:
+        """The same with room for what moves through all of the function."""
+        return self.admitting(MOST * max(1, len(self.program.lines)), MOST)
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
         """The plan, whose directions are followed, with the values that it needs."""
@@ -201,14 +248,7 @@ class Reference:
             raise OverBudgetError
 
     def _reach(self, plan: Plan, wanted: Mapping[Atom, Flat] | None) -> None:
-        """Fill in the pairs (direction, element) that each line has a tangent of, and the flows between them."""
-        chosen: dict[Atom, list[tuple[int, int]]] = {}
-        for n, (symbol, j) in enumerate(plan.directions):
-            chosen.setdefault(symbol, []).append((0 if plan.is_one else n, j))
-        for variable in self.program.variables:
-            if variable in chosen:
-                places = np.array(chosen[variable], dtype=np.int64)
-                plan.pairs[variable] = places[:, 0], places[:, 1]
+        """Fill in the pairs (direction, element) that each line has a tangent of, and the ways between them."""
         for line in self.program.lines:
             require_time()
             call, ways, pairs = line.call, list[tuple[int, Flat, Flat]](), list[Flat]()
@@ -223,15 +263,15 @@ class Reference:
                     changing = ~self._is_of_itself(line, out)
                     source, out = source[changing], out[changing]
                 if len(source):
-                    # Two numbers as one, so that `unique` joins what directions, or operands, have in common.
+                    # Two numbers as one, so that what directions, or operands, have in common is there once.
                     inside = max(1, math.prod(self.shapes[operand]))
-                    ways.append((k, *np.divmod(np.unique(out * inside + e[source]), inside)))
+                    ways.append((k, *np.divmod(distinct([out * inside + e[source]]), inside)))
                     pairs.append(d[source] * size + out)
                     plan.work += len(source)
                     self._require(plan.work)
             if ways:
                 plan.ways[line.symbol] = ways
-                plan.pairs[line.symbol] = np.divmod(np.unique(np.concatenate(pairs)), size)
+                plan.pairs[line.symbol] = np.divmod(distinct(pairs), size)
 
     def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:
         """For each element of operand k, the wanted elements of the line that it enters."""

@@ -1,17 +1,14 @@
 """Which elements of its operands an element of a line comes from, and which elements it goes to.
 
 Elements are flat row-major positions.  Nothing is held in full: a matrix product of two 1000 × 1000 matrices is, to the
-reference, a sum over a product of 10⁹ elements of which only the asked-for ones are ever looked at.  From this wiring
-alone, without a number, `Structure` knows which entries of a Jacobian are 0.
+reference, a sum over a product of 10⁹ elements of which only the asked-for ones are ever looked at.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +19,6 @@ from gradcli.language.program.movement import axes_of, axis_of, sources
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line, Shape
 from gradcli.reference.deadline import require_time
-
-if TYPE_CHECKING:
-    from gradcli.reference.duals import Reference
 
 Flat = npt.NDArray[np.int64]
 Pairs = tuple[Flat, Flat]
@@ -149,14 +143,14 @@ class Footprint:
             if line.symbol not in lists:
                 continue
             require_time()
-            known[line.symbol] = elements = _distinct(lists.pop(line.symbol))
+            known[line.symbol] = elements = distinct(lists.pop(line.symbol))
             for k, _, made_of in self.parts(line, elements):
                 if isinstance(operand := line.call.operands[k], sympy.Symbol):
                     total += len(made_of)
                     if total > most:
                         raise OverBudgetError
                     lists.setdefault(operand, []).append(made_of)
-        return known | {atom: _distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
+        return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """For each element, the `out` whose source it is."""
@@ -291,102 +285,22 @@ def _ranges(first: Flat, count: Flat) -> Flat:
     return starts + np.arange(int(count.sum()))
 
 
-MOST = 2**18
-"""Elements, or pairs of them, that are followed through one line, some milliseconds."""
-
-Pattern = Mapping[sympy.Symbol, tuple[Flat, Flat]]
-"""By variable, rows and columns of the entries of a block that may differ from 0."""
+DENSE = 2**20
+"""Positions up to which a table of all tells which occur."""
 
 
-@dataclass(frozen=True)
-class Structure:
-    """The wiring of the Program of a reference."""
-
-    reference: Reference
-
-    @cached_property
-    def _footprint(self) -> Footprint:
-        return Footprint(self.reference.shapes, MOST)
-
-    def pattern(self, variables: Sequence[sympy.Symbol]) -> Pattern | None:
-        """The entries of the Jacobian that may differ from 0; None where they are too many to follow.
-
-        >>> from gradcli.language.parsing import parse
-        >>> from gradcli.reference.duals import Reference
-        >>> from gradcli.language.program.expansion import in_primitives
-        >>> program = in_primitives(parse("cumsum(x**2, 0)"))
-        >>> x = program.variables[0]
-        >>> shapes = {symbol: (3,) for symbol in (x, *(line.symbol for line in program.lines))}
-        >>> found = Structure(Reference(program, shapes, {"x": np.ones(3)})).pattern([x])
-        >>> [array.tolist() for array in found[x]]
-        [[0, 1, 2, 1, 2, 2], [0, 0, 0, 1, 1, 2]]
-        """
-        start, first = {}, 0
-        for symbol in variables:
-            size = math.prod(self.reference.shapes[symbol])
-            if size > MOST:
-                return None
-            start[symbol] = np.arange(first, first + size), np.arange(size)
-            first += size
-        try:
-            columns, rows = self._followed(start)
-        except OverBudgetError:
-            return None
-        found = {}
-        for symbol, (numbers, _) in start.items():
-            own = np.isin(columns, numbers)
-            found[symbol] = rows[own], columns[own] - (numbers[0] if len(numbers) else 0)
-        return found
-
-    def rows_of(self, atom: Atom, elements: Flat) -> Flat:
-        """The flat rows of y that some elements move.
-
-        Raises:
-            OverBudgetError: There are too many to follow.
-        """
-        return self._followed({atom: (np.zeros_like(elements), elements)})[1]
-
-    def made_of(self, atom: Atom, elements: Flat) -> Mapping[Atom, Flat]:
-        """All elements that some elements are made of.
-
-        Raises:
-            OverBudgetError: There are too many to follow.
-        """
-        return self._footprint.made_of(self.reference.program.lines, {atom: elements})
-
-    def _followed(self, start: Mapping[Atom, tuple[Flat, Flat]]) -> tuple[Flat, Flat]:
-        """Pairs of (number, element) forward through the lines: those of y."""
-        footprint, pairs = self._footprint, dict(start)
-        for line in self.reference.program.lines:
-            size = max(1, math.prod(self.reference.shapes[line.symbol]))
-            keys = []
-            for k in footprint.operands(line):
-                if (operand := line.call.operands[k]) in pairs:
-                    number, element = pairs[operand]
-                    source, out = footprint.up(line, k, element)
-                    keys.append(number[source] * size + out)
-            if keys:
-                distinct = _distinct(keys)
-                if len(distinct) > MOST:
-                    raise OverBudgetError
-                pairs[line.symbol] = distinct // size, distinct % size
-        nothing = np.empty(0, dtype=np.int64)
-        found: tuple[Flat, Flat] = pairs.get(self.reference.program.output, (nothing, nothing))
-        return found
-
-
-def _distinct(parts: Sequence[Flat]) -> Flat:
+def distinct(parts: Sequence[Flat]) -> Flat:
     """All of them once, in order; NumPy's own `unique` hashes, which takes ten times as long."""
     joined = np.concatenate(parts)
     if len(joined) < 2:
         return joined
-    if joined.max() < 4 * MOST:
+    if joined.max() < DENSE:
         is_among = np.zeros(int(joined.max()) + 1, dtype=bool)
         is_among[joined] = True
         return np.flatnonzero(is_among)
     ordered: Flat = np.sort(joined)
-    distinct: Flat = ordered[np.concatenate([np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]])]
-    return distinct
+    kept: Flat = ordered[np.concatenate([np.ones(1, dtype=bool), ordered[1:] != ordered[:-1]])]
+    return kept
 
 
 def _of_matrix(line: Line, operand: Shape) -> int:
