@@ -40,6 +40,7 @@ from gradcli.reference.bounds import (
     power,
     smaller,
     steps,
+    truth,
     unknown,
     whole_power,
 )
@@ -157,18 +158,12 @@ def _every(truths: Sequence[Truth]) -> Truth:
 
 
 def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    """The case that certainly holds, where those before it certainly do not; else unknown."""
-    cases = [(compile_bounds(value), _compile_condition(condition)) for value, condition in expression.args]
-
-    def run(env: Environment) -> Bounds:
-        found: Bounds | None = None
-        for value, condition in reversed(cases):
-            holds, fails = condition(env)
-            one = value(env)
-            shape = np.broadcast_shapes(one.middle.shape, holds.shape, () if found is None else found.middle.shape)
-            lost = unknown(np.zeros(shape))
-            found = one.spread(shape).where(holds, (lost if found is None else found.spread(shape)).where(fails, lost))
-        assert found is not None, "a function by cases has one"  # noqa: S101
-        return found
-
+    """The first case that holds."""
+    run: Compiled = lambda env: unknown(np.zeros(1))  # noqa: E731
+    for value, condition in reversed(expression.args):
+        run = _case(compile_bounds(value), _compile_condition(condition), run)
     return run
+
+
+def _case(value: Compiled, condition: Callable[[Environment], Truth], others: Compiled) -> Compiled:
+    return lambda env: chosen(truth(*condition(env)), value(env), others(env))

@@ -148,6 +148,16 @@ def _truth(holds: bool, fails: bool) -> Ball:
     return arb(int(holds)) if holds or fails else arb(0.5, 0.5)
 
 
+COMPARISONS: Mapping[str, Callable[[Any, Any], Ball]] = {
+    ">": lambda a, b: _truth(bool(a > b), bool(a <= b)),
+    ">=": lambda a, b: _truth(bool(a >= b), bool(a < b)),
+    "<": lambda a, b: _truth(bool(a < b), bool(a >= b)),
+    "<=": lambda a, b: _truth(bool(a <= b), bool(a > b)),
+    "==": lambda a, b: _truth(bool(a == b), bool(a != b)),
+    "!=": lambda a, b: _truth(bool(a != b), bool(a == b)),
+}
+"""Of balls, which are undecided where they overlap, and of integers."""
+
 HEADS: Mapping[Any, Callable[..., Ball]] = {
     **{getattr(sympy, name): getattr(arb, name) for name in meaning.SHARED},
     **{head: _from_row(ops.TABLE[name]) for name, head in meaning.DESCRIBED.items()},
@@ -169,12 +179,12 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
     meaning.minimum: arb.min,
     meaning.detach: operator.pos,
     meaning.unknown: lambda *_: _UNKNOWN,
-    meaning.gt: lambda a, b: _truth(bool(a > b), bool(a <= b)),
-    meaning.ge: lambda a, b: _truth(bool(a >= b), bool(a < b)),
-    meaning.lt: lambda a, b: _truth(bool(a < b), bool(a >= b)),
-    meaning.le: lambda a, b: _truth(bool(a <= b), bool(a > b)),
-    meaning.eq: lambda a, b: _truth(bool(a == b), bool(a != b)),
-    meaning.ne: lambda a, b: _truth(bool(a != b), bool(a == b)),
+    meaning.gt: COMPARISONS[">"],
+    meaning.ge: COMPARISONS[">="],
+    meaning.lt: COMPARISONS["<"],
+    meaning.le: COMPARISONS["<="],
+    meaning.eq: COMPARISONS["=="],
+    meaning.ne: COMPARISONS["!="],
 }
 """The functions that meanings and their derivatives are made of."""
 

@@ -29,7 +29,7 @@ from gradcli.language.program.meaning import (
     quotient,
 )
 from gradcli.reference import balls
-from gradcli.reference.balls import HEADS, Ball, integer_power
+from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
 
 Environment = Mapping[sympy.Symbol, Any]
 """What the symbols of an expression stand for: a ball, an integer (indices, sizes), or a function of indices."""
@@ -86,7 +86,17 @@ def compile_ball(expression: Expr) -> Compiled:
         case sympy.Piecewise():
             return _compile_cases(expression)
         case meaning.where():
-            return _compile_branches(expression)
+            return _branch(*map(compile_ball, expression.args))
+        case Relational():
+            return _compile_comparison(expression)
+        case sympy.true | sympy.false:
+            truth = int(bool(expression))
+            return lambda env: arb(truth)
+        case sympy.And():
+            return folded([compile_ball(a) for a in expression.args], operator.mul)
+        case sympy.Or():  # by De Morgan
+            no = folded([compile_ball(sympy.Not(a)) for a in expression.args], operator.mul)
+            return lambda env: 1 - no(env)
         case sympy.Sum():
             return _compile_sum(expression)
         case Aggregate() | Chosen():
@@ -102,13 +112,6 @@ def compile_ball(expression: Expr) -> Compiled:
         raise NotImplementedError(f"no rule on balls for {expression.func}")
     operands = [compile_ball(a) for a in expression.args]
     return lambda env: head(*(operand(env) for operand in operands))
-
-
-def _union(branches: list[Ball]) -> Ball:
-    whole = branches[0]
-    for branch in branches[1:]:
-        whole = whole.union(branch)
-    return whole
 
 
 @lru_cache(maxsize=4096)
@@ -184,9 +187,8 @@ def _compile_power(expression: sympy.Pow) -> Compiled:
     return lambda env: base(env) ** exponent(env)
 
 
-def _compile_branches(expression: Expr) -> Compiled:
+def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
     """Only the branch that is taken is evaluated; both where the condition cannot be decided."""
-    condition, first, second = (compile_ball(a) for a in expression.args)
 
     def run(env: Environment) -> Ball:
         truth = condition(env)
@@ -198,66 +200,20 @@ def _compile_branches(expression: Expr) -> Compiled:
 
 
 def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    cases = [(compile_ball(value), _compile_condition(condition)) for value, condition in expression.args]
-
-    def run(env: Environment) -> Ball:
-        possible = []
-        for value, condition in cases:
-            holds = condition(env)
-            # An undecided case stays possible, and the next ones are looked at too; the first certain one ends it.
-            if holds is not False:
-                possible.append(value(env))
-            if holds is True:
-                break
-        return _union(possible) if possible else arb.nan()
-
+    run: Compiled = lambda env: arb.nan()  # noqa: E731
+    for value, condition in reversed(expression.args):
+        run = _branch(compile_ball(condition), compile_ball(value), run)
     return run
 
 
-def _compile_condition(condition: Expr) -> Callable[[Environment], bool | None]:
-    """True, False, or None where the balls cannot decide."""
-    if condition in (sympy.true, sympy.false):
-        decided = bool(condition)
-        return lambda env: decided
-    if isinstance(condition, sympy.And):
-        parts = [_compile_condition(c) for c in condition.args]
-
-        def conjunction(env: Environment) -> bool | None:
-            found = [part(env) for part in parts]
-            return False if False in found else None if None in found else True
-
-        return conjunction
-    if isinstance(condition, sympy.Or):
-        # De Morgan: one rule for three values (true, false, undecided) serves both.
-        negated = _compile_condition(sympy.And(*(sympy.Not(c) for c in condition.args)))
-
-        def disjunction(env: Environment) -> bool | None:
-            found = negated(env)
-            return None if found is None else not found
-
-        return disjunction
-    if not isinstance(condition, Relational):
-        raise NotImplementedError(f"no rule for the condition {condition}")
+def _compile_comparison(condition: Relational) -> Compiled:
+    """1 where it holds, 0 where it does not, or the ball around both."""
     # Conditions on indices alone, such as i == j, are compared as integers: exact, and far faster.
     is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
     compiled = compile_integer if is_index else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)
-    comparisons: Mapping[str, tuple[Callable[[Any, Any], bool], Callable[[Any, Any], bool]]] = {
-        ">=": (lambda a, b: a >= b, lambda a, b: a < b),
-        "<=": (lambda a, b: a <= b, lambda a, b: a > b),
-        ">": (lambda a, b: a > b, lambda a, b: a <= b),
-        "<": (lambda a, b: a < b, lambda a, b: a >= b),
-        "==": (lambda a, b: a == b, lambda a, b: a < b or a > b),
-        "!=": (lambda a, b: a < b or a > b, lambda a, b: a == b),
-    }
-    # Balls that overlap make both false: then the comparison is undecided.
-    holds, fails = comparisons[condition.rel_op]
-
-    def decide(env: Environment) -> bool | None:
-        a, b = left(env), right(env)
-        return True if holds(a, b) else False if fails(a, b) else None
-
-    return decide
+    compare = COMPARISONS[condition.rel_op]
+    return lambda env: compare(left(env), right(env))
 
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:
