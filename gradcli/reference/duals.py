@@ -259,9 +259,6 @@ class Reference:
                     continue
                 d, e = plan.pairs[operand]
                 source, out = self._entered(line, k, e, wanted)
-                if call.op.sense:
-                    changing = ~self._is_of_itself(line, out)
-                    source, out = source[changing], out[changing]
                 if len(source):
                     # Two numbers as one, so that what directions, or operands, have in common is there once.
                     inside = max(1, math.prod(self.shapes[operand]))
@@ -285,27 +282,6 @@ class Reference:
         # Only what leads to a wanted row of y: the rest would be work for nothing.
         kept = np.isin(out, among)
         return source[kept], out[kept]
-
-    def _is_of_itself(self, line: Line, out: Flat) -> npt.NDArray[np.bool_]:
-        """Where a comparison is of an element with itself, as on the diagonal of `x[:, None] < x`: it never changes."""
-        first, second = (self._origin(line, k, out) for k in (0, 1))
-        is_same: npt.NDArray[np.bool_] = first[1] == second[1]
-        return is_same if first[0] == second[0] else np.zeros_like(is_same)
-
-    def _origin(self, line: Line, k: int, out: Flat) -> tuple[Atom, Flat]:
-        """What the elements of operand k were before they were moved."""
-        atom, (_, elements) = line.call.operands[k], self.footprint.down(line, k, out)
-        while (before := self._moving.get(atom)) is not None:
-            position, source = self.footprint.down(before, 0, elements)
-            if len(position) < len(elements):  # padding, which is no element of the operand
-                break
-            atom, elements = before.call.operands[0], source
-        return atom, elements
-
-    @cached_property
-    def _moving(self) -> Mapping[Atom, Line]:
-        lines = (line for line in self.program.lines if line.call.op.kind is Kind.MOVEMENT)
-        return {line.symbol: line for line in lines if len(line.call.operands) == 1}
 
     def _values_for_slopes(self, plan: Plan) -> dict[Atom, list[Flat]]:
         """The operand elements at which local derivatives will be taken."""

@@ -243,10 +243,9 @@ class Run:
             base = operands[0]
             is_met = not isinstance(slope, Undefined) and not isinstance(base, Undefined) and base.contains(0)
             return at_edge(shown, base) if is_met else slope
-        # An equation of a function with itself holds on both sides, as `cov == cov.T` of a covariance does.
-        is_equation = bool(op.sense) and {*op.sense} == {-sign for sign in op.sense}
-        is_jump = isinstance(slope, Undefined) and slope.kind == "jump"
-        return arb(0) if is_equation and is_jump and self._is_one_function(line, element) else slope
+        # What is compared with itself, as on the diagonal of `x[:, None] < x`, is the same on both sides.
+        is_jump = bool(op.sense) and isinstance(slope, Undefined) and slope.kind == "jump"
+        return arb(0) if is_jump and self._is_one_function(line, element) else slope
 
     def _is_one_function(self, line: Line, element: int) -> bool:
         """Whether both operands are the same around the point, which balls of their slopes never show."""
@@ -292,24 +291,7 @@ class Run:
                     product = passed(k, tangent, slope)
                     if product is not None:
                         own[d] = plus(own[d], product) if d in own else product
-            if line.call.op.is_branch:
-                self._join(line, found, moving)
         return moving.get(self.reference.program.output, {})
-
-    def _join(
-        self,
-        line: Line,
-        found: Mapping[int, dict[int, Outcome]],
-        moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
-    ) -> None:
-        """Take the tangent of both branches where they certainly meet with the same one."""
-        for out, own in found.items():
-            for d, tangent in own.items():
-                if isinstance(tangent, Undefined) and tangent.kind == "kink" and tangent.decided:
-                    places = ((k, self.reference.footprint.down(line, k, np.array([out]))[1][0]) for k in (1, 2))
-                    first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
-                    if not isinstance(first, Undefined) and first == second:
-                        own[d] = first
 
 
 def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:

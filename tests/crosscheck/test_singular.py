@@ -57,14 +57,15 @@ def test_a_value_that_lost_its_digits_is_reported(text: str, x: Any, truth: floa
     assert "digits survive" in value.note
 
 
-def test_rounding_beside_a_jump_that_the_whole_has_not_is_lost_digits() -> None:
-    """By hand, lerp(x, x, x) is x and the branch x - x has the slope 0; torch's terms of size 1 cancel to 2e-16."""
-    slope = _slope(checked("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47))
+def test_rounding_beside_a_kink_that_the_whole_has_not_is_lost_digits() -> None:
+    """By hand, lerp(x, x, x) is x and the slope of the whole is 0; torch's terms of size 1 cancel to 2e-16."""
+    slope = _slope(checked("t = x + 1.47; 2*abs(t) - abs(2*t) + lerp(x, x, x) - x", -1.47))
     assert (slope.verdict, slope.reference) == ("inaccurate", 0)
     assert slope.torch is not None
     assert 0 < abs(slope.torch) < 1e-15
     assert "but the whole is smooth here" in slope.note
     assert _slope(checked("2*abs(x) - abs(2*x) + relu(x) - relu(-x)", 0)).verdict == "disagree"
+    assert checked("t = lerp(x, x, x); where(x > t, x*t, x - t)", -1.47).verdict == "agree"  # x > x never holds
 
 
 def test_a_value_on_one_side_of_a_jump_is_no_disagreement() -> None:
