@@ -120,7 +120,7 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, changes: Map
             if second != 0 and call.operands[m] in changes:
                 term = routes[m].there(changes[call.operands[m]]).times(compile_bounds(second)(environment))
                 total = term if total is None else total.plus(term)
-        for distance in rule.distances[k]:
+        for distance in (*rule.kinks, *rule.edges[k]):
             apart = is_apart(compile_bounds(distance)(environment))
             lost = apart if lost is None else lost & apart
     if total is None and (lost is None or lost.all()):

@@ -231,7 +231,7 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds]) -> Sequence[Scaled]:
         slope = compile_bounds(rule.slopes[k])(environment)
     except NoRuleError:
         slope = unknown(np.zeros(1))
-    for distance in rule.distances[k]:
+    for distance in (*rule.kinks, *rule.edges[k]):
         slope = slope.where(is_apart(compile_bounds(distance)(environment)), unknown(slope.middle))
     return [Scaled(slope)]
 

@@ -9,6 +9,7 @@ a sample must not leave out.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
     if op.kind is Kind.ELEMENTWISE:
         inside = (values.shapes.get(a, ()) for a in call.operands)
         operands = [spread(own, shape).there(a) for own, a in zip(inside, operands, strict=True)]
-        for distance in {d for own in rule_of(call).distances for d in own}:
+        for distance in {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
             mask = mask | ~is_apart(compile_bounds(distance)(named(call, operands)))
         return line.symbol, functools.reduce(np.logical_and, (a.is_known for a in operands), mask)
     if op.kind is Kind.MATRIX and not op.keeps_shape:  # where its slopes are not known

@@ -22,6 +22,7 @@ from sympy import Expr
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, precision
+from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan
 from gradcli.reference.exact_numbers import Form
@@ -389,12 +390,12 @@ def _step(line: Line, a: Series) -> Series:
     rule = rule_of(line.call)
     (parameter,) = rule.parameters
     moving, at = a.moving(), a.constant
-    kinks = [kink({parameter: at}) for kink in rule.kinks]
+    kinks = [compile_ball(kink)({parameter: at}) for kink in rule.kinks]
     jumps = any(distance == 0 for distance in kinks) and not a.is_still
     if not jumps and any(distance.contains(0) for distance in kinks) and not a.is_still:
         raise Undecided
     beside = at + arb(moving.sign()) / 4 if jumps else at
-    value = rule.value({parameter: beside})
+    value = compile_ball(rule.expression)({parameter: beside})
     return Series(constant(value).terms, is_continuous=a.is_continuous and not jumps)
 
 

@@ -23,7 +23,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.meaning import Comparison, compose, meaning, ne
 from gradcli.language.program.wengert import Call
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.compiling import Compiled, compile_ball
+from gradcli.reference.compiling import compile_ball
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +54,23 @@ WAVERING = 16
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One elementwise operation; a parameter and its partial are None where a constant was put in.
+    """One elementwise operation; a parameter and its slope are None where a constant was put in.
 
-    The slopes are what the partials evaluate; it is flat if all are 0 wherever they exist, as those of a step.  The
-    edges are those of the domain that each operand crosses.  The expression is what the value evaluates; the distances
-    are what the kinks, and the edges of each operand, evaluate.
+    The edges are those of the domain that each operand crosses.
     """
 
     parameters: tuple[sympy.Symbol | None, ...]
-    value: Compiled
-    partials: tuple[Compiled | None, ...]
-    kinks: tuple[Compiled, ...]
-    edges: tuple[tuple[Compiled, ...], ...]
+    expression: Expr
+    slopes: tuple[Expr | None, ...]
+    kinks: tuple[Expr, ...]
+    edges: tuple[tuple[Expr, ...], ...]
     domain: str
     is_step: bool
-    is_flat: bool
-    slopes: tuple[Expr | None, ...]
-    expression: Expr
-    distances: tuple[tuple[Expr, ...], ...]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all slopes are 0 wherever they exist, as those of a step."""
+        return all(slope == 0 for slope in self.slopes)
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
         """The value on these operands; `shown` is the sub-expression for messages."""
@@ -85,7 +84,7 @@ class Rule:
             of = self.expression  # nan**0 and 1**nan are 1
             is_nan = not (of.is_number or (of.is_Pow and of.exp.free_symbols))
             return Undefined("domain", f"nan goes into {shown} here", True, is_nan=is_nan)
-        ball = self.value(self._environment(operands))
+        ball = compile_ball(self.expression)(self.environment(operands))
         if exists(ball) and not self._wavers(ball, operands):
             return ball
         if _is_infinite(ball) and any(map(_is_infinite, operands)):
@@ -93,8 +92,8 @@ class Rule:
         reason = f"{shown} has no value here" + (f": {self.domain}" if self.domain else "")
         known = (x for x in operands if not isinstance(x, Undefined))
         around = [x if x is None else x * _NEAR_1 if x != 0 else _NEAR_1 - 1 for x in known]
-        is_nan = not any(map(_is_infinite, operands)) and self._is_certain(self.value, around)
-        return Undefined("domain", reason, self._is_certain(self.value, operands), is_nan=is_nan)
+        is_nan = not any(map(_is_infinite, operands)) and self._is_certain(self.expression, around)
+        return Undefined("domain", reason, self._is_certain(self.expression, operands), is_nan=is_nan)
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
         """The partial derivative by operand k, where value and derivative exist."""
@@ -103,28 +102,28 @@ class Rule:
             return value
         if any(map(_is_nan, operands)):
             return arb(0)
-        environment = self._environment(operands)
+        environment = self.environment(operands)
         for kink in self.kinks:
-            distance = kink(environment)
+            distance = compile_ball(kink)(environment)
             if distance.contains(0):
                 what = "jumps here" if self.is_step else "has a kink here: its left and right derivatives differ"
                 return Undefined("jump" if self.is_step else "kink", f"{shown} {what}", bool(distance == 0))
-        partial = self.partials[k]
-        assert partial is not None, "a constant has no tangent"  # noqa: S101
-        ball = partial(environment)
+        ball = compile_ball(self.slopes[k])(environment)
         if not exists(ball):
-            return Undefined("slope", f"{shown} has no finite slope here", self._is_certain(partial, operands))
-        distance = next((d for d in (edge(environment) for edge in self.edges[k]) if d.contains(0)), None)
+            return Undefined("slope", f"{shown} has no finite slope here", self._is_certain(self.slopes[k], operands))
+        edges = (compile_ball(edge)(environment) for edge in self.edges[k])
+        distance = next((d for d in edges if d.contains(0)), None)
         return ball if distance is None else at_edge(shown, distance)
 
-    def _environment(self, operands: list[Outcome]) -> dict[sympy.Symbol, Ball]:
+    def environment(self, operands: Sequence[Outcome]) -> dict[sympy.Symbol, Ball]:
+        """What the parameters stand for."""
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
     def _wavers(self, ball: Ball, operands: list[Outcome]) -> bool:
         """Whether there is no limit at infinity, as of the sine."""
         return ball.rel_accuracy_bits() < WAVERING and not ball.is_exact() and any(map(_is_infinite, operands))
 
-    def _is_certain(self, function: Compiled, operands: list[Outcome]) -> bool:
+    def _is_certain(self, function: Expr, operands: list[Outcome]) -> bool:
         """Whether no point of the balls has a result: tried at their ends, as domains are intervals.
 
         Infinity is no proof, unless an operand is infinite: it is also what a ball too wide gives, or a tower of
@@ -138,7 +137,7 @@ class Rule:
                 return ball.decided
             ends = [ball] if ball is None or ball.is_exact() else [ball.lower(), ball.upper()]
             corners = [[*corner, end] for corner in corners for end in ends]
-        return all(function(self._environment(corner)).is_nan() for corner in corners)
+        return all(compile_ball(function)(self.environment(corner)).is_nan() for corner in corners)
 
 
 def at_edge(shown: str, distance: Ball) -> Undefined:
@@ -158,25 +157,17 @@ def rule_of(call: Call) -> Rule:
     """The rule of an elementwise operation on its operands, a constant exponent put in."""
     rule = _rule(call.op.name, exponent_of(call), call.statics)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
-    return (
-        replace(rule, kinks=(), distances=tuple(() for _ in rule.parameters)) if is_of_itself and rule.kinks else rule
-    )
+    return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
 
 
 def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
     """The second derivative of an elementwise operation by operands k and m; None where it is 0 everywhere."""
-    second, parameters = _second(call.op.name, exponent_of(call), call.statics, k, m), rule_of(call).parameters
-    if second is None:
-        return None
-    return lambda operands: second({p: a for p, a in zip(parameters, operands, strict=True) if p is not None})
+    rule = rule_of(call)
+    second = second_slope(rule, k, m)
+    return None if second == 0 else lambda operands: compile_ball(second)(rule.environment(operands))
 
 
 @lru_cache(maxsize=1024)
-def _second(name: str, exponent: Expr | None, statics: tuple[Hashable, ...], k: int, m: int) -> Compiled | None:
-    found = second_slope(_rule(name, exponent, statics), k, m)
-    return None if found == 0 else compile_ball(found)
-
-
 def second_slope(rule: Rule, k: int, m: int) -> Expr:
     """The derivative of a slope; no number where the slope has a value of its own, as that of sinc has at 0.
 
@@ -236,23 +227,16 @@ def _rule(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> Ru
     op = ops.TABLE[name]
     parameters, expression = _scalar(name, exponent, statics)
     named = {n: exponent if p is None else p for n, p in zip(op.operands, parameters, strict=True)}
-    partials = tuple(None if p is None else _partial(name, expression, p, named) for p in parameters)
     is_whole = exponent is not None and exponent.is_integer
     edges = [] if is_whole else [compose(edge, named) for edge in op.edges]
-    kinks = tuple(compose(kink, named) for kink in op.kinks)
-    crossed = [tuple(e for e in edges if p is not None and e.diff(p) != 0) for p in parameters]
     return Rule(
         parameters=parameters,
-        value=compile_ball(expression),
-        partials=tuple(None if partial is None else compile_ball(partial) for partial in partials),
-        kinks=tuple(map(compile_ball, kinks)),
-        edges=tuple(tuple(map(compile_ball, own)) for own in crossed),
+        expression=expression,
+        slopes=tuple(None if p is None else _partial(name, expression, p, named) for p in parameters),
+        kinks=tuple(compose(kink, named) for kink in op.kinks),
+        edges=tuple(tuple(e for e in edges if p is not None and e.diff(p) != 0) for p in parameters),
         domain=f"{op.name}({', '.join(op.operands)}) needs {op.domain}" if op.domain else "",
         is_step=op.is_step,
-        is_flat=all(partial == 0 for partial in partials),
-        slopes=partials,
-        expression=expression,
-        distances=tuple((*kinks, *own) for own in crossed),
     )
 
 
