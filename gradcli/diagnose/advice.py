@@ -242,7 +242,9 @@ def rewritten(
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
             if is_same(program, candidate.same.text, inputs):
-                best, worst = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict), SEVERITY.index(verdict)
+                basis = candidate.basis.text if candidate.basis is not None else ""
+                best = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict, basis)
+                worst = SEVERITY.index(verdict)
                 if verdict == "agree":
                     break
     except OverTimeError:
