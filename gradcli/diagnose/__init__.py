@@ -9,6 +9,6 @@ improving, magnitudes            the best form at points or over a range; points
 switching                        two forms joined where neither serves everywhere
 forms                            a function while it is rewritten: lines in the place of others, and the text of that
 identities, matching             the table of what may be written as what, and how it is found in a Program
-guards, removable, expansions    branches that poison; limits put in where a quotient is 0/0; series near 0
+guards, expansions               branches that poison; series where parts vanish, or are 0/0
 simplifying                      parts as SymPy simplifies fractions, roots and functions of angles
 """

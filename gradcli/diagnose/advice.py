@@ -20,10 +20,10 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, readable
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
+from gradcli.diagnose.expansions import with_limits
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
-from gradcli.diagnose.removable import with_limits
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -242,7 +242,9 @@ def rewritten(
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
             if is_same(program, candidate.same.text, inputs):
-                best, worst = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict), SEVERITY.index(verdict)
+                basis = candidate.basis.text if candidate.basis is not None else ""
+                best = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict, basis)
+                worst = SEVERITY.index(verdict)
                 if verdict == "agree":
                     break
     except OverTimeError:
@@ -254,12 +256,12 @@ def rewritten(
 def _candidates(
     original: Form, inputs: Mapping[str, Array], judgement: Judgement, culprit: Span | None
 ) -> Iterator[Candidate]:
-    """Known forms of what is typed, and for a removable singularity its limit put in."""
+    """Known forms of what is typed, and for a removable singularity its series put in."""
     yield from candidates(original, culprit)
     if judgement.check.verdict == "removable":
         found = with_limits(original, inputs)
         if found is not None:
-            yield Candidate(*found)
+            yield Candidate(*found, original)
 
 
 def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:

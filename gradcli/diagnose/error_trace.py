@@ -8,7 +8,7 @@ bits until all of it is known, at most to the last of `PRECISIONS`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,15 +167,13 @@ class Error:
     @classmethod
     def of(cls, number: float, truth: Outcome) -> Error:
         """The proven error; none where there is no truth to compare with."""
-        if not math.isfinite(number):
-            if not isinstance(truth, Undefined) and not exists(truth.mid()) and float(truth.mid()) == number:
-                return cls(number, truth, arb(0), 0.0)  # an inf of the text
-            return cls(number, truth, None, math.inf)
-        if isinstance(truth, Undefined):
+        known, is_finite = arb(0) if isinstance(truth, Undefined) else truth, math.isfinite(number)
+        if not is_finite and (exists(known.mid()) or float(known.mid()) != number):
+            return cls(number, truth, None, math.inf)  # and no inf of the text
+        distance = abs(known - arb(number)).lower()
+        if isinstance(truth, Undefined) or not is_finite or distance <= 0:
             return cls(number, truth, arb(0), 0.0)
-        distance, size = abs(truth - arb(number)).lower(), abs(truth).upper()
-        if distance <= 0:
-            return cls(number, truth, arb(0), 0.0)
+        size = abs(known).upper()
         return cls(number, truth, distance, float(distance / size) if size > 0 else math.inf)
 
 
@@ -307,27 +305,24 @@ class ErrorTrace:
         for line in reversed(self.context.forward.values()):
             elements = np.array(sorted(found.get(line.symbol, ())), dtype=np.int64)
             for k, position, source in self.context.reference.footprint.parts(line, elements):
-                operand, refuses = line.call.operands[k], self._refuses(line, k)
-                if isinstance(operand, sympy.Symbol) and not (line.call.op.is_branch and k == 0):
-                    inside = found.setdefault(operand, {})
-                    for e, s in zip(elements[position].tolist(), source.tolist(), strict=True):
-                        why = found[line.symbol][e] or ((line, k) if refuses(e, s) else None)
-                        inside[s] = why and inside.get(s, why)
+                operand, is_branch = line.call.operands[k], bool(line.call.op.is_branch)
+                if not isinstance(operand, sympy.Symbol) or (is_branch and k == 0):
+                    continue
+                is_taken = np.full(source.shape, fill_value=True)
+                if is_branch:
+                    is_taken = self._numbers(line.call.operands[0], line.symbol)[elements[position]] == (k == 1)
+                elif line.call.op.is_extreme:
+                    is_taken = self._numbers(operand)[source] == self._numbers(line.symbol)[elements[position]]
+                inside = found.setdefault(operand, {})
+                for e, s, taken in zip(elements[position].tolist(), source.tolist(), is_taken.tolist(), strict=True):
+                    why = found[line.symbol][e] or (None if taken else (line, k))
+                    inside[s] = why and inside.get(s, why)
         return found
 
-    def _refuses(self, line: Line, k: int) -> Callable[[int, int], bool]:
-        """Tell which elements of an operand a choice does not take, for elements of the choice."""
-        if line.call.op.is_branch:
-            condition = self._numbers(line.call.operands[0], line)
-            return lambda e, s: bool(condition[e]) == (k == 2)
-        if line.call.op.is_extreme:
-            own, operand = self._numbers(line.symbol), self._numbers(line.call.operands[k])
-            return lambda e, s: bool(operand[s] != own[e])
-        return lambda e, s: False
-
-    def _numbers(self, atom: Atom, line: Line | None = None) -> Array:
+    def _numbers(self, atom: Atom, like: Atom | None = None) -> Array:
+        """Torch's numbers of a value, flat, as often as in the shape of another."""
         array = np.asarray(self.torch[atom] if atom.is_Symbol else number(atom))
-        return array.ravel() if line is None else np.broadcast_to(array, self.torch[line.symbol].shape).ravel()
+        return array.ravel() if like is None else np.broadcast_to(array, self.torch[like].shape).ravel()
 
 
 def magnitude(outcome: Outcome) -> Ball:

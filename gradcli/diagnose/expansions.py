@@ -1,4 +1,4 @@
-"""Parts of a function by their series near 0, where they are a difference or a quotient of what vanishes there.
+"""Parts of a function by their series near a number, where they are a difference or a quotient of what vanishes there.
 
 `where(abs(u) < 1/8, u/3 + u**3/45, 1/z - 1/tan(z))` with `z = where(abs(u) < 1/8, 1/8, u)`, which keeps the branch that
 is not taken away from 0.  What is left out of the series is enclosed for all u in reach, of the part and of its
@@ -7,10 +7,12 @@ derivative, and is below the rounding of both: so the two are one function to fl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 import sympy
 from flint import arb, fmpq
 
@@ -19,9 +21,10 @@ from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
 from gradcli.reference.taylor_models import OUTER, Model, NoModelError, combined, modelling, relative_error
+from gradcli.results import Array
 
 RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fraction(1, 128), Fraction(1, 1024))
-"""Of the intervals around 0 on which a series is tried."""
+"""Of the intervals around 0 on which a series is tried; around another number, times a power of 2 not above it."""
 
 MOST_TERMS = 8
 """Terms of a series that is written down."""
@@ -39,21 +42,36 @@ MOST_OPERATIONS = 60
 """Of such a part."""
 
 
+MOST_POINTS = 4
+"""Values of a variable at which a part may be 0/0."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """The terms of a series: coefficients by power, on an interval."""
+    """The terms of a series in u - center: coefficients by power, on an interval, and whether the part is 0/0 there."""
 
+    center: Fraction
     radius: Fraction
     terms: tuple[tuple[int, Fraction], ...]
+    is_singular: bool
+
+    @property
+    def distance(self) -> str:
+        """Of u from the center."""
+        sign = "-" if self.center > 0 else "+"
+        return f"u {sign} {abs(self.center)}" if self.center else "u"
 
     @property
     def text(self) -> str:
-        """Of the terms in u.
+        """Of the terms.
 
-        >>> _Series(Fraction(1), ((0, Fraction(-1, 2)), (1, Fraction(1)), (4, Fraction(-3, 40)))).text
+        >>> zero, one = Fraction(0), Fraction(1)
+        >>> _Series(zero, one, ((0, Fraction(-1, 2)), (1, one), (4, Fraction(-3, 40))), False).text
         '-1/2 + u - 3*u**4/40'
+        >>> _Series(one / 2, one, ((1, 2 * one),), False).text
+        '2*(u - 1/2)'
         """
-        u = sympy.Symbol("u")
+        u = sympy.Symbol(f"({self.distance})" if self.center else "u")
         return str(sympy.sstr(sympy.Add(*(sympy.Rational(c) * u**power for power, c in self.terms)), order="rev-lex"))
 
 
@@ -73,19 +91,53 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
     'z = where(abs(x) < 1/1024, 1/1024, x); where(abs(x) < 1/1024, x/2 - x**3/24 + x**5/720, (1 - cos(z))/z)'
     """
     known = {} if known is None else known
-    parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
-    for atom in parts[:MOST_PARTS]:
-        u = _made_of(form, atom)
-        if u is None or (u in form.nodes and form.nodes[u].op.is_branch):  # that is kept away from 0 already
-            continue
+    for atom, u in _parts(form):
         part, shown = form.shown(atom), form.shown(u)
         if (part, shown) not in known:
-            known[part, shown] = tuple(_all(form, atom, u))
+            known[part, shown] = tuple(_all(form, atom, u, Fraction(0)))
         for series in known[part, shown]:
             found = form.rewritten({atom: _edit(form, atom, u, series)})
             if found is not None:
                 why = f"{part} cancels near {shown} = 0, where its series is taken: for abs({shown}) < {series.radius} "
                 yield found, why + "what that leaves out is less than a rounding of value and derivative"
+
+
+def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
+    """The form with series where parts are 0/0 at a value of their variable, and why; None if none is.
+
+    Args:
+        form: The function.
+        inputs: Values of its variables.
+
+    >>> from gradcli.language.parsing import parse
+    >>> found, why = with_limits(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
+    >>> found.text
+    'z = where(abs(x - 1) < 1/2, 3/2, x); where(abs(x - 1) < 1/2, 2 + (x - 1), (z**2 - 1)/(z - 1))*y'
+    """
+    reasons: dict[str, None] = {}
+    for n in range(MOST_POINTS):
+        edits: dict[Atom, Edit] = {}
+        inside: set[Atom] = set()
+        for atom, u in _parts(form):
+            points = np.unique(inputs[str(u)].astype(np.float64)) if u in form.program.variables else np.zeros(1)
+            if atom in inside or n >= len(points) or not np.isfinite(points[n]):
+                continue
+            series = [one for one in _all(form, atom, u, Fraction(float(points[n]))) if one.is_singular][-1:]
+            for one in series:
+                edits[atom] = _edit(form, atom, u, one)
+                inside |= {line.symbol for line in needed(form.program.lines, atom)}
+                reasons[f"{form.shown(atom)} is 0/0 at {form.shown(u)} = {one.center}, and its series is taken"] = None
+        form = (form.rewritten(edits) if edits else None) or form
+    return (form, tuple(reasons)) if reasons else None
+
+
+def _parts(form: Form) -> Iterator[tuple[Atom, Atom]]:
+    """Parts that may cancel, the outermost first, each with what it is made of."""
+    parts = [atom for atom, call in reversed(form.nodes.items()) if call.op.adds_terms or call.op.guarded]
+    for atom in parts[:MOST_PARTS]:
+        u = _made_of(form, atom)
+        if u is not None and not (u in form.nodes and form.nodes[u].op.is_branch):  # that is kept away already
+            yield atom, u
 
 
 def _made_of(form: Form, atom: Atom) -> Atom | None:
@@ -106,34 +158,35 @@ def _made_of(form: Form, atom: Atom) -> Atom | None:
     return None
 
 
-def _all(form: Form, atom: Atom, u: Atom) -> Iterator[_Series]:
+def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]:
     """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
-    fewest = MOST_TERMS + 1
+    fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
     for radius in RADII:
-        series = _series(form, atom, u, radius)
+        with modelling():
+            series = _series(form, atom, u, center, radius * scale)
         if series is not None and len(series.terms) < fewest:
             fewest = len(series.terms)
             yield series
 
 
-def _series(form: Form, atom: Atom, u: Atom, radius: Fraction) -> _Series | None:
+def _series(form: Form, atom: Atom, u: Atom, center: Fraction, radius: Fraction) -> _Series | None:
     """The terms that are enough on an interval; None if there is no such series, or it takes too many."""
-    with modelling():
-        try:
-            reach = arb(fmpq(radius.numerator, radius.denominator))
-            value, slope = _modelled(form, atom, u, reach * OUTER).within(reach)
-        except NoModelError:
-            return None
-        if value.shift < 0:
-            return None
-        for terms in range(1, value.order):
-            kept = value.shift + terms - 1 - slope.shift
-            if not 1 <= kept <= slope.order:
-                continue
-            if relative_error(value, terms) <= ERROR and relative_error(slope, kept) <= ERROR:
-                coefficients = [value.coefficient(n) for n in range(terms)]
-                found = [(value.shift + n, Fraction(int(c.p), int(c.q))) for n, c in enumerate(coefficients) if c != 0]
-                return _Series(radius, tuple(found)) if _is_short(found) else None
+    reach = arb(_rational(radius))
+    try:
+        models = _models(form, atom, u, center, reach * OUTER)
+        value, slope = models[atom].within(reach)
+    except NoModelError:
+        return None
+    for terms in range(1, value.order if value.shift >= 0 else 0):
+        kept = value.shift + terms - 1 - slope.shift
+        if not 1 <= kept <= slope.order:
+            continue
+        if relative_error(value, terms) <= ERROR and relative_error(slope, kept) <= ERROR:
+            coefficients = [value.coefficient(n) for n in range(terms)]
+            found = [(value.shift + n, Fraction(int(c.p), int(c.q))) for n, c in enumerate(coefficients) if c != 0]
+            divisors = [call.operands[1] for a, call in form.nodes.items() if a in models and call.op.name == "div"]
+            is_singular = any(models[a].shift > 0 for a in divisors) or any(one.shift < 0 for one in models.values())
+            return _Series(center, radius, tuple(found), is_singular) if _is_short(found) else None
     return None
 
 
@@ -141,19 +194,24 @@ def _is_short(terms: list[tuple[int, Fraction]]) -> bool:
     return len(terms) <= MOST_TERMS and all(max(abs(c.numerator), c.denominator) < LARGEST for _, c in terms)
 
 
-def _modelled(form: Form, atom: Atom, u: Atom, radius: arb) -> Model:
-    """A part as a function of u.
+def _rational(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)
+
+
+def _models(form: Form, atom: Atom, u: Atom, center: Fraction, radius: arb) -> dict[Atom, Model]:
+    """A part and what it is made of as functions of u - center.
 
     Raises:
         NoModelError: There is an operation without a model, or no model at 0.
     """
-    known: dict[Atom, Model] = {u: Model.identity(radius)}
+    identity = Model.identity(radius)
+    known = {u: identity + Model.constant(_rational(center), radius) if center else identity}
 
     def of(one: Atom) -> Model:
         if one not in known:
-            number, call = exact(one), form.nodes.get(one)
-            if number is not None:
-                known[one] = Model.constant(fmpq(number.numerator, number.denominator), radius)
+            value, call = exact(one), form.nodes.get(one)
+            if value is not None:
+                known[one] = Model.constant(_rational(value), radius)
             elif call is None:
                 raise NoModelError
             elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
@@ -164,15 +222,17 @@ def _modelled(form: Form, atom: Atom, u: Atom, radius: arb) -> Model:
                 known[one] = combined(call.op.name, [of(operand) for operand in call.operands])
         return known[one]
 
-    return of(atom)
+    of(atom)
+    return known
 
 
 def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
-    """A part in series where u is small, and as it is elsewhere."""
+    """A part in series where u is near the center, and as it is elsewhere."""
 
     def write(writer: Writer) -> Atom:
-        near = f"abs(u) < {series.radius}"
-        inside = {**writer.values, u: writer.fill(f"z = where({near}, {series.radius}, u)", {"u": u})}
+        near = f"abs({series.distance}) < {series.radius}"
+        kept = f"z = where({near}, {series.center + series.radius}, u)"
+        inside = {**writer.values, u: writer.fill(kept, {"u": u})}
         own = {line.symbol for line in needed(form.program.lines, u)}
         writer.copy([line for line in needed(form.program.lines, atom) if line.symbol not in own], inside)
         small = writer.fill(series.text, {"u": u})

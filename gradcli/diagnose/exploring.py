@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -45,16 +45,37 @@ GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
 
 
+@dataclass(frozen=True)
+class Side:
+    """A form, and the points where it serves."""
+
+    one: Measured
+    places: Sequence[int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measured(Candidate):
-    """A candidate, and what it loses."""
+    """A candidate, and what it loses.
+
+    Attributes:
+        loss: That.
+        condition: Where the first of two serves, such as `abs(x) < 1e-4`; empty for one form.
+        sides: The two that it is made of.
+    """
 
     loss: Loss
+    condition: str = ""
+    sides: tuple[Side, ...] = ()
 
     @property
     def rank(self) -> tuple[int, bool, int]:
         """Bits lost beyond a few, whether it has series, then length."""
         return round(self.loss.beyond(ENOUGH)), self.basis is not None, len(self.text)
+
+
+def best_of(forms: Iterable[Measured]) -> Measured:
+    """The one that loses least."""
+    return min(forms, key=lambda one: one.rank)
 
 
 def better(forms: Sequence[Measured]) -> list[Measured]:
@@ -74,7 +95,7 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
     loss = measure.of(original.program)
     if loss is None:
         return []
-    start = Measured(original, (), loss=loss)
+    start, is_small = Measured(original, (), loss=loss), len(original.program.lines) <= MOST_OPERATIONS
     series: Known = {}
     forms, counter = {start.text: start}, itertools.count()
     waiting = [((-1, False, 0), next(counter), start)]  # the first, before what cures make of it
@@ -90,29 +111,23 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
                 forms[form.text] = new
                 heapq.heappush(waiting, (new.rank, next(counter), new))
 
-    def best() -> Measured:
-        return min(forms.values(), key=lambda one: one.rank)
+    def is_searched() -> bool:
+        return is_small and not measure.agrees(best_of(forms.values()).loss)
 
     with suppress(OverTimeError), part_limit(seconds):
         add(start, ((known.form, *known.reasons) for known in candidates(original)))
-        for _ in range(MOST_EXPANDED if len(original.program.lines) <= MOST_OPERATIONS else 0):
-            if not waiting or measure.agrees(best().loss):
+        for _ in range(MOST_EXPANDED):
+            if not waiting or not is_searched():
                 break
             _, _, one = heapq.heappop(waiting)
             if len(one.reasons) < MOST_STEPS:
                 if one.basis is None:  # identities are of the function itself: they come before series
-                    add(one, _by_identities(one.form))
+                    add(one, (found for rule in RULES for found in rule.once(one.form)))
                 add(one, expansions(one.form, series), one.same)
-    if measure.agrees(best().loss) or len(original.program.lines) > MOST_OPERATIONS:
-        return list(forms.values())
     with suppress(OverTimeError), part_limit(SHARE * seconds):
-        for one in (start, *heapq.nsmallest(MOST_SIMPLIFIED, forms.values(), key=lambda one: one.rank)):
+        ranked = heapq.nsmallest(MOST_SIMPLIFIED, forms.values(), key=lambda one: one.rank)
+        for one in (start, *ranked) if is_searched() else ():
             require_time()
             if one.basis is None:
                 add(one, simplified(one.form))
     return list(forms.values())
-
-
-def _by_identities(form: Form) -> Iterator[tuple[Form, str]]:
-    for rule in RULES:
-        yield from rule.once(form)

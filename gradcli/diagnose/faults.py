@@ -26,8 +26,8 @@ SHRINKS = 4.0
 MOST_TERMS = 50
 """Elements whose part in a number is looked for, the largest of all."""
 
-MOST_DIGITS = 10**6
-"""Exponents beyond this are not written out."""
+LONGEST_EXPONENT = 8
+"""Characters of an exponent that is written out, sign included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
         or _partial_product(trace, line, place)
         or _terms_cancel(trace, line, place, error)
         or _magnified(trace, line, place, error)
-        or Fault("ill-conditioned", line.span, f"torch loses digits {_where(trace, line, 'in ')}: {_compared(error)}")
+        or Fault("ill-conditioned", line.span, f"torch loses digits {_where(trace, line)}: {_compared(error)}")
     )
 
 
@@ -94,7 +94,7 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Fault | None:
 
 def of_branch(trace: ErrorTrace, place: Place) -> Fault | None:
     """An operation that is not finite, or whose slope is not, in a branch that is not taken; None if it is taken."""
-    line, error = trace.context.line_of.get(place[0]), trace.value(place)
+    line, truth = trace.context.line_of.get(place[0]), trace.value(place).truth
     whole = None if line is None else trace.context.whole.get(line.span)
     if line is None or whole is None:
         return None
@@ -105,12 +105,12 @@ def of_branch(trace: ErrorTrace, place: Place) -> Fault | None:
     if not refusals or refusals[0] is None or None in refusals:
         return None
     shown, slope = trace.context.excerpt(line.symbol), trace.slope(place)
+    fault = None if isinstance(truth, Undefined) else _outside(trace, line, shown, truth)
+    is_large = fault is not None and fault.kind == "overflow"
+    effect = "overflows" if is_large else f"is {said(trace.number(place))}"
+    effect += " here, and 0 times its slope is nan"
     if slope is not None:
         effect = f"has the slope {said(slope[0])} here, and 0 times that is nan"
-    else:
-        fault = None if isinstance(error.truth, Undefined) else _outside(trace, line, shown, error.truth)
-        is_large = fault is not None and fault.kind == "overflow"
-        effect = ("overflows" if is_large else f"is {said(error.number)}") + " here, and 0 times its slope is nan"
     return Fault("branch", line.span, f"{_refused(trace, *refusals[0], shown)} {effect}")
 
 
@@ -164,7 +164,7 @@ def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> 
     elif len(names) > 1:  # that come together where a value is used twice
         note = f"in the derivative, through {' and '.join(names)}, {_cancel(largest, error)}"
     else:
-        note = f"{_where(trace, line, 'in ')}, {_cancel(largest, error)}"
+        note = f"{_where(trace, line)}, {_cancel(largest, error)}"
     return Fault("cancellation", line.span, note)
 
 
@@ -203,23 +203,15 @@ def _unit(trace: ErrorTrace) -> float:
 # -- words
 
 
+def _where(trace: ErrorTrace, line: Line, lead: str = "", whole: str = "in ") -> str:
+    """Of which operation of the text a line is a part, in words."""
+    place = f"{lead}{'inside of ' if line.symbol in trace.context.forward else 'in the derivative through '}"
+    return f"{whole if trace.context.is_whole(line.symbol) else place}{trace.context.excerpt(line.symbol)}"
+
+
 def _what(trace: ErrorTrace, line: Line) -> str:
     """The number that a line holds, in words."""
-    return (
-        trace.context.excerpt(line.symbol)
-        if trace.context.is_whole(line.symbol)
-        else _where(trace, line, "a number in ")
-    )
-
-
-def _where(trace: ErrorTrace, line: Line, before: str) -> str:
-    """Of which operation of the text a line is a part, in words."""
-    shown = trace.context.excerpt(line.symbol)
-    if trace.context.is_whole(line.symbol):
-        return f"{before}{shown}"
-    if line.symbol in trace.context.forward:
-        return f"{before.removesuffix('in ')}inside of {shown}"
-    return f"{before}the derivative through {shown}"
+    return _where(trace, line, "a number ", "")
 
 
 def _cancel(largest: Ball, error: Error) -> str:
@@ -253,20 +245,12 @@ def said(number: Ball | float, digits: int = 3) -> str:
     >>> said(arb(10) ** 434 * 2), said(0.25), said(arb(10) ** -400), said(arb("-inf"))
     ('2e+434', '0.25', '1e-400', '-inf')
     """
-    if not isinstance(number, float) and not exists(number.mid()):
-        number = float(number.mid())
-    if isinstance(number, float):
-        return f"{number:.{digits}g}"
+    if isinstance(number, float) or not exists(number.mid()) or arb("1e-300") < abs(number) < arb("1e300"):
+        return f"{float(number if isinstance(number, float) else number.mid()):.{digits}g}"
     if number.contains(0):
         return "0"
-    size = abs(number)
-    if arb("1e-300") < size < arb("1e300"):
-        return f"{float(number.mid()):.{digits}g}"
-    exponent = float((size.log() / arb(10).log()).floor().mid())
-    sign = "-" if number < 0 else ""
-    if abs(exponent) > MOST_DIGITS:
-        return f"{sign}10**({exponent:.3g})"
-    mantissa = f"{float((size / arb(10) ** int(exponent)).mid()):.{digits}g}"
-    if mantissa == "10":
-        mantissa, exponent = "1", exponent + 1
-    return f"{sign}{mantissa}e{int(exponent):+d}"
+    mantissa, _, exponent = number.mid().str(digits, radius=False).partition("e")
+    is_short = len(exponent) < LONGEST_EXPONENT
+    return (
+        f"{float(mantissa):.{digits}g}e{exponent}" if is_short else f"{'-' * (number < 0)}10**({float(exponent):.3g})"
+    )

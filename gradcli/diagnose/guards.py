@@ -8,7 +8,7 @@ function only if everything between the operation and the branch works element b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import sympy
 
@@ -25,88 +25,74 @@ MOST_ROUNDS = 8
 _OVERFLOW = frozenset("exp exp2 expm1 square sinh cosh i0 i1 hypot erfcx".split())
 """Operations that exist everywhere, and yet give infinities, or NaN for a slope."""
 
-_HARMLESS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh", "erfcx"), ("0", "1")),
-    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), ("0",)),
-    **dict.fromkeys(("logit", "ndtri", "norm_ppf"), ("0.5",)),
-    **dict.fromkeys(("lgamma", "digamma", "polygamma", "hypot", "gammaincc"), ("1",)),
-    "acosh": ("2",),
-    "zeta": ("2", "1"),
-    "mvlgamma": ("600",),
+_HARMLESS: Mapping[str, str] = {
+    **dict.fromkeys("exp exp2 expm1 sinh cosh erfcx asin acos atanh erfinv".split(), "0"),
+    **dict.fromkeys(("logit", "ndtri", "norm_ppf"), "0.5"),
+    **dict.fromkeys(("acosh", "zeta"), "2"),
+    "mvlgamma": "600",
 }
-"""Operands at which value and slope are finite, the first ones to be tried first; of others they are 1 and 0."""
+"""Operands at which value and slope are finite; of others it is 1."""
 
 
 def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
-    """Forms with guards in branches, and why.
+    """The form with guards in branches, and why.
 
     Args:
         form: The function.
         culprit: The operation to guard; all that are risky if it is not known.
     """
-    if culprit is not None:
-        for n, harmless in enumerate(_harmless(form.nodes[culprit])):
-            found = _with_guards(form, culprit, n)
-            if found is not None:
-                shown = form.shown(culprit)
-                yield found, f"{shown} is computed in the branch not taken too, and is given {harmless} there"
-        return
     together = form
-    for _ in range(MOST_ROUNDS):
-        found = _with_guards(together, None)
+    for _ in range(MOST_ROUNDS if culprit is None else 1):
+        edits = {choice: edit for choice in together.nodes if (edit := _edit(together, choice, culprit)) is not None}
+        found = together.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES))) if edits else None
         if found is None:
             break
         together = found
-    if together is not form:
+    if together is form:
+        return
+    if culprit is None:
         yield together, "what is not taken of each branch is kept from infinities"
+    else:
+        harmless = _guard(form.nodes[culprit])[1]
+        yield together, f"{form.shown(culprit)} is computed in the branch not taken too, and is given {harmless} there"
 
 
-def _with_guards(form: Form, culprit: Atom | None, harmless: int = 0) -> Form | None:
-    """The form with the culprit guarded in all branches, or all that is risky; None if nothing is to be."""
-    edits = {choice: edit for choice in form.nodes if (edit := _edit(form, choice, culprit, harmless)) is not None}
-    return form.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES))) if edits else None
-
-
-def _edit(form: Form, choice: Atom, culprit: Atom | None, harmless: int) -> Edit | None:
+def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:
     """A choice with operations of its branches guarded, unless they are guarded already; None without any."""
     node = form.nodes[choice]
-    sides = [(is_first, atom, _elementwise(form, atom)) for is_first, atom in _sides(form, node)]
+    sides = {}
+    for is_first, name in zip((True, False), node.op.branches[1:], strict=False):
+        atom = node.operands[node.op.operands.index(name)]
+        sides[atom] = is_first, _made_of(form, atom, lambda call: call.op.kind is Kind.ELEMENTWISE)
 
-    def is_guarded(operation: Atom) -> bool:
+    def is_risky(operation: Atom) -> bool:
         call = form.nodes[operation]
         is_wanted = bool(call.op.domain) or call.op.name in _OVERFLOW if culprit is None else operation == culprit
-        operand = _guarded_operand(call) if is_wanted else None
-        return operand is not None and _condition(node) not in _conditions_of(form, operand)
+        operand = _guard(call)[0] if is_wanted else None
+        known = _made_of(form, operand, lambda call: call.op.is_branch) if isinstance(operand, sympy.Symbol) else None
+        return known is not None and _condition(node) not in (_condition(form.nodes[one]) for one in known)
 
-    risky = {operation for *_, reached in sides for operation in reached if is_guarded(operation)}
+    risky = {operation for _, reached in sides.values() for operation in reached if is_risky(operation)}
     if not risky:
         return None
 
     def write(writer: Writer) -> Atom:
         condition = writer.values.get(_condition(node), _condition(node))
         values = dict(writer.values)
-        for is_first, atom, reached in sides:
+        for atom, (is_first, reached) in sides.items():
             inside = dict(writer.values)
             for operation, call in form.nodes.items():
-                operand = _guarded_operand(call) if operation in risky & reached else None
-                if operand is not None:
-                    pair = inside.get(operand, operand), sympy.Rational(_harmless(call)[harmless])
+                if operation in risky & reached:
+                    operand, harmless = _guard(call)
+                    pair = inside.get(operand, operand), sympy.Rational(harmless)
                     guard = writer.emit(Call("where", (condition, *(pair if is_first else pair[::-1]))), {})
                     inside[operation] = writer.emit(call, {**inside, operand: guard})
                 elif operation in reached:
                     inside[operation] = writer.emit(call, inside)
-            values[atom] = inside[atom]
+            values[atom] = inside.get(atom, atom)
         return writer.emit(node, {**values, _condition(node): condition})
 
     return write
-
-
-def _sides(form: Form, node: Call) -> Iterator[tuple[bool, Atom]]:
-    """What holds if the condition of a choice does, and what holds else, if it is an operation."""
-    for is_first, name in zip((True, False), node.op.branches[1:], strict=False):
-        atom = node.operands[node.op.operands.index(name)]
-        if atom in form.nodes:
-            yield is_first, atom
 
 
 def _condition(node: Call) -> Atom:
@@ -114,40 +100,21 @@ def _condition(node: Call) -> Atom:
     return node.operands[node.op.operands.index(name)]
 
 
-def _elementwise(form: Form, atom: Atom) -> set[Atom]:
-    """The operations that a value is made of element by element, itself included, but for those of conditions."""
+def _made_of(form: Form, atom: Atom, is_passed: Callable[[Call], bool]) -> set[Atom]:
+    """The operations of a kind that a value is made of one directly inside another, but for those of conditions."""
     found: set[Atom] = set()
     waiting = [atom]
     while waiting:
         node = form.nodes.get(candidate := waiting.pop())
-        if node is not None and node.op.kind is Kind.ELEMENTWISE and candidate not in found:
+        if node is not None and is_passed(node) and candidate not in found:
             found.add(candidate)
             waiting += [a for a in node.operands if not node.op.branches or a != _condition(node)]
     return found
 
 
-def _conditions_of(form: Form, atom: Atom) -> set[Atom]:
-    """The conditions of the choices that a value is made of, one directly inside another."""
-    found: set[Atom] = set()
-    waiting = [atom]
-    while waiting:
-        node = form.nodes.get(waiting.pop())
-        if node is not None and node.op.is_branch and _condition(node) not in found:
-            found.add(_condition(node))
-            waiting += node.operands
-    return found
-
-
-def _guarded_operand(node: Call) -> Atom | None:
-    """The operand that is to be guarded; None if it is a constant."""
-    operand = node.operands[node.op.operands.index(node.op.guarded) if node.op.guarded else int(_is_exponential(node))]
-    return operand if isinstance(operand, sympy.Symbol) else None
-
-
-def _harmless(node: Call) -> tuple[str, ...]:
-    return ("0", "1") if _is_exponential(node) else _HARMLESS.get(node.op.name, ("1", "0"))
-
-
-def _is_exponential(node: Call) -> bool:
-    """Whether it is a power of a constant."""
-    return node.op.name == "pow" and not isinstance(node.operands[0], sympy.Symbol)
+def _guard(node: Call) -> tuple[Atom, str]:
+    """The operand that is to be guarded, and what it is given: of a power of a constant, the exponent."""
+    if node.op.name == "pow" and not isinstance(node.operands[0], sympy.Symbol):
+        return node.operands[1], "0"
+    place = node.op.operands.index(node.op.guarded) if node.op.guarded else 0
+    return node.operands[place], _HARMLESS.get(node.op.name, "1")

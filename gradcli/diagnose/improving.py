@@ -6,7 +6,7 @@ forms that serve on different sides of a number are joined.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from gradcli.diagnose.advice import is_same_at
 from gradcli.diagnose.candidates import readable
-from gradcli.diagnose.exploring import SECONDS, Measured, better, searched
+from gradcli.diagnose.exploring import SECONDS, Measured, Side, best_of, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import ENOUGH, Measure
-from gradcli.diagnose.switching import MeasureAt, Side, Switch, switched
+from gradcli.diagnose.switching import MeasureAt, switched
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing, patience
 from gradcli.reference.deadline import OverTimeError
@@ -43,11 +43,6 @@ class Found:
     one: Measured
     parts: Sequence[Side]
     compared: int
-
-    @property
-    def switches(self) -> tuple[str, ...]:
-        """Where one form takes over from another."""
-        return (self.one.condition,) if isinstance(self.one, Switch) else ()
 
     @property
     def bases(self) -> Sequence[str]:
@@ -76,14 +71,13 @@ def improved(
     forms = [] if original is None else list(_forms(original, measure))
     if original is None or not forms:
         return None
-    if not _is_enough(forms, measure):
+    if not measure.agrees(best_of(forms).loss):
         doing("joining two forms")
-        switch = switched(original, forms, measure, measure_at)
-        forms += [switch] if switch is not None else []
+        forms += switched(original, forms, measure, measure_at)
     with suppress(OverTimeError):
         for one in better(forms)[:MOST_TRIED]:
             doing("comparing the forms")
-            parts = one.sides if isinstance(one, Switch) else [Side(one, range(len(measure.points)))]
+            parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
                 return Found(one, parts, len({place for part in parts for place in _some(part.places)}))
     return None
@@ -103,21 +97,15 @@ def _some(places: Sequence[int]) -> Sequence[int]:
     return [places[n] for n in np.linspace(0, len(places) - 1, MOST_COMPARED).astype(int).tolist()]
 
 
-# -- which forms there are
-
-
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     """What is typed, and what a search finds for all points, and for those where digits are still lost."""
     doing("looking for other ways to write it")
-    seen = {one.text: one for one in searched(original, measure, SECONDS * patience())}
-    if seen and not measure.asked and not _is_enough(seen.values(), measure):
-        best = min(seen.values(), key=lambda one: one.rank)
-        part = measure.part([n for n, bits in enumerate(best.loss.bits) if bits > ENOUGH])
-        for one in searched(original, part, SECONDS * patience() / 2):
-            if one.text not in seen and (loss := measure.of(one.form.program)) is not None:
-                seen[one.text] = replace(one, loss=loss)
-    yield from seen.values()
-
-
-def _is_enough(forms: Iterable[Measured], measure: Measure) -> bool:
-    return any(measure.agrees(one.loss) for one in forms)
+    found = searched(original, measure, SECONDS * patience())
+    yield from found
+    if not found or measure.asked or measure.agrees(best_of(found).loss):
+        return
+    part = measure.part([n for n, bits in enumerate(best_of(found).loss.bits) if bits > ENOUGH])
+    known = {one.text for one in found}
+    for one in searched(original, part, SECONDS * patience() / 2):
+        if one.text not in known and (loss := measure.of(one.form.program)) is not None:
+            yield replace(one, loss=loss)

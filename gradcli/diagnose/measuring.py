@@ -24,12 +24,6 @@ from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array
 
-DIGITS: Mapping[str, int] = {"float64": 53, "float32": 24}
-"""Bits of a number of each dtype."""
-
-SMALLEST: Mapping[str, float] = {"float64": 2.0**-1022, "float32": 2.0**-126}
-"""The smallest numbers that have all their bits: errors of smaller ones are relative to these."""
-
 BITS = (128, 512, 4_608)
 """Precisions of the truth, one after the other until it is known."""
 
@@ -84,12 +78,8 @@ class Loss:
         return math.fsum(asked) * max(1, len(around)) + math.fsum(around)
 
 
-@dataclass(frozen=True)
-class _Known:
-    """A point with its true numbers: of y, and by variable of its Jacobian."""
-
-    inputs: Mapping[str, Array]
-    numbers: Array
+_Known = tuple[Mapping[str, Array], Array]
+"""A point with its true numbers: of y, and by variable of its Jacobian."""
 
 
 def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STEPS) -> list[Mapping[str, Array]]:
@@ -135,20 +125,18 @@ class Measure:
         enough: float | None = None,
     ) -> None:
         self.wrt, self.dtype = tuple(wrt), dtype
-        self.digits = DIGITS[dtype]
-        self.enough = AGREES * self.digits / DIGITS["float64"] if enough is None else enough
+        self.digits = np.finfo(dtype).nmant + 1
+        self.agreeing = AGREES * self.digits / (np.finfo(np.float64).nmant + 1)
+        self.enough = self.agreeing if enough is None else enough
         known: dict[int, _Known] = {}
-        order = [
-            *range(asked),
-            *(n for first in range(asked, asked + SPREAD) for n in range(first, len(points), SPREAD)),
-        ]
+        order = sorted(range(len(points)), key=lambda n: (n >= asked, (n - asked) % SPREAD if n >= asked else 0, n))
         self.untried = len(points)
         with suppress(OverTimeError), part_limit(SHARE * SECONDS * patience()):
             for n in order:
                 numbers = list(self._truth(program, points[n]))
                 self.untried -= 1
                 if numbers:
-                    known[n] = _Known(points[n], np.asarray(numbers))
+                    known[n] = points[n], np.asarray(numbers)
         self.places = sorted(known)
         self._points = [known[n] for n in self.places]
         self.asked = sum(place < asked for place in self.places)
@@ -157,7 +145,7 @@ class Measure:
     @property
     def points(self) -> Sequence[Mapping[str, Array]]:
         """Those that are measured."""
-        return [point.inputs for point in self._points]
+        return [inputs for inputs, _ in self._points]
 
     def part(self, places: Sequence[int]) -> Measure:
         """The same at some of the points that are measured, all of which count alike."""
@@ -182,28 +170,28 @@ class Measure:
 
     def agrees(self, loss: Loss) -> bool:
         """Whether every number at every point is as good as is asked for; around those asked, as for a check."""
-        around = max(self.enough, AGREES * self.digits / DIGITS["float64"]) if loss.asked else self.enough
+        around = max(self.enough, self.agreeing) if loss.asked else self.enough
         asked, others = Loss(loss.bits[: loss.asked]), Loss(loss.bits[loss.asked :])
         return asked.worst <= self.enough and others.worst <= around
 
     def _lost(self, program: Program) -> list[float]:
         """What is lost at each point, all of them run at once."""
         count = len(self._points)
-        columns = {name: np.stack([point.inputs[name] for point in self._points]) for name in program.names}
+        columns = {name: np.stack([inputs[name] for inputs in self.points]) for name in program.names}
         shapes = {name: array.shape[1:] for name, array in columns.items()}
         shape = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables}).get(program.output, ())
         sizes = [(), *(shapes[name] for name in self.wrt)]
         arrays = [np.empty((count, *shape, *size), self.dtype) for size in sizes]
         block(Batch(program, columns, tuple(columns), self.wrt, self.dtype, count, shape), arrays)
         found = np.concatenate([array.reshape(count, -1) for array in arrays], axis=1)
-        lost: list[float] = self._bits(found, np.stack([point.numbers for point in self._points])).tolist()
+        lost: list[float] = self._bits(found, np.stack([numbers for _, numbers in self._points])).tolist()
         return lost
 
     def _bits(self, numbers: Array, truths: Array) -> Array:
         """The most bits that one number of each row loses."""
         if numbers.shape != truths.shape:
             return np.full(len(truths), float(self.digits))
-        least = SMALLEST[self.dtype]
+        least = float(np.finfo(self.dtype).smallest_normal)  # errors of smaller numbers are relative to this
         with np.errstate(all="ignore"):
             error = np.abs(numbers - truths) / np.maximum(np.abs(truths), least)
             bits = np.clip(np.log2(error) + self.digits, 0.0, float(self.digits))
@@ -214,26 +202,24 @@ class Measure:
     def _truth(self, program: Program, inputs: Mapping[str, Array]) -> Iterator[float]:
         """The true numbers at a point; none if one is not known, or no number of the dtype."""
         shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
+        columns = [(x, j) for x in program.variables if str(x) in self.wrt for j in range(inputs[str(x)].size)]
         try:
             point = Point.of(program, infer(program, shapes), inputs)
-            if point.rows * (sum(inputs[name].size for name in self.wrt) + 1) > MOST_NUMBERS:
+            if point.rows * (len(columns) + 1) > MOST_NUMBERS:
                 return
-            columns = [(symbol, j) for symbol in program.variables if str(symbol) in self.wrt
-                       for j in range(inputs[str(symbol)].size)]  # fmt: skip
             plan = Reference(point.program, point.shapes, point.inputs).plan(columns)
             for bits in BITS:
-                found = plan.run(bits)
-                rows = range(point.rows)
-                places = {direction: n for n, direction in enumerate(plan.directions)}
+                found, rows = plan.run(bits), range(point.rows)
                 numbers = [found.values.get(row, arb(0)) for row in rows]
                 for name in self.wrt:
                     ours = [n for n, column in enumerate(columns) if str(column[0]) == name]
-                    numbers += [found.columns.get((places[columns[n]], row), arb(0)) for row in rows for n in ours]
-                if any(isinstance(number, Undefined) and number.decided for number in numbers):
+                    numbers += [found.columns.get((n, row), arb(0)) for row in rows for n in ours]
+                known = [one for one in numbers if not isinstance(one, Undefined)]
+                if any(isinstance(one, Undefined) and one.decided for one in numbers):
                     return
                 with precision(bits):
-                    if all(isinstance(ball, arb) and _is_known(ball) for ball in numbers):
-                        yield from (float(ball) for ball in numbers if isinstance(ball, arb))
+                    if len(known) == len(numbers) and all(map(_is_known, known)):
+                        yield from map(float, known)
                         return
         except (GradcliError, OverBudgetError):
             return

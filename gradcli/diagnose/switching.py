@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.diagnose.exploring import Measured
+from gradcli.diagnose.exploring import Measured, Side
 from gradcli.diagnose.forms import Form, Writer, decimal
 from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.results import Array
@@ -33,27 +33,6 @@ SHARE = 0.5
 
 MeasureAt = Callable[[Mapping[str, Array]], Measure]
 """What forms lose at one more point."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """A form, and the points where it serves."""
-
-    one: Measured
-    places: Sequence[int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Switch(Measured):
-    """A form made of two.
-
-    Attributes:
-        condition: Where the first serves, such as `abs(x) < 1e-4`.
-        sides: What it is made of.
-    """
-
-    condition: str
-    sides: tuple[Side, Side]
 
 
 @dataclass(frozen=True)
@@ -78,8 +57,8 @@ class _Split:
         return abs(value) if self.is_absolute else value
 
 
-def switched(original: Form, forms: Sequence[Measured], measure: Measure, measure_at: MeasureAt) -> Switch | None:
-    """The best two forms joined; None where that is no better than one of them alone.
+def switched(original: Form, forms: Sequence[Measured], measure: Measure, measure_at: MeasureAt) -> Sequence[Measured]:
+    """The best two forms joined; nothing where that is no better than one of them alone.
 
     Args:
         original: As typed.
@@ -88,23 +67,24 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
         measure_at: What forms lose at another point.
     """
     points = measure.points
-    alone = min(form.loss.beyond(ENOUGH) for form in forms)
+    worth = SHARE * min(form.loss.beyond(ENOUGH) for form in forms)
     names = [name for name in points[0] if points[0][name].ndim == 0]
     found = (_split(name, is_absolute, points, forms) for name in names for is_absolute in (False, True))
     split = min((one for one in found if one is not None), key=lambda one: one.beyond, default=None)
-    if split is None or split.beyond > SHARE * alone:
-        return None
+    if split is None or split.beyond > worth:
+        return []
     number = _number(split, points, measure_at)
-    best: Switch | None = None
+    first, second = np.split(split.order, [split.count])
+    sides = Side(split.first, first.tolist()), Side(split.second, second.tolist())
+    reasons = tuple(dict.fromkeys((*split.first.reasons, *split.second.reasons)))
+    best: list[Measured] = []
     for form in _joined(original, split, number):
         loss = None if form is None else measure.of(form.program)
-        if form is None or loss is None or loss.beyond(ENOUGH) > SHARE * alone:
+        if form is None or loss is None or loss.beyond(ENOUGH) > worth:
             continue
-        if best is None or loss.beyond(ENOUGH) < best.loss.beyond(ENOUGH) - PLATEAU:
-            first, second = (places.tolist() for places in np.split(split.order, [split.count]))
-            sides = Side(split.first, first), Side(split.second, second)
-            reasons = tuple(dict.fromkeys((*split.first.reasons, *split.second.reasons)))
-            best = Switch(form, reasons, loss=loss, condition=split.condition(split.name, number), sides=sides)
+        if not best or loss.beyond(ENOUGH) < best[0].loss.beyond(ENOUGH) - PLATEAU:
+            condition = split.condition(split.name, number)
+            best = [Measured(form, reasons, loss=loss, condition=condition, sides=sides)]
     return best
 
 
@@ -175,16 +155,14 @@ def _joined(original: Form, split: _Split, number: str) -> Iterator[Form | None]
     variable = sympy.Symbol(split.name, real=True)
     condition, safe = split.condition("x", number), "1" if number == "0" else number
     below = f"-{safe}" if number == "0" else safe
-    for keeps_first, keeps_second in ((False, False), (False, True), (True, False), (True, True)):
+    kept = f"z = where({condition}, x, {below})", f"z = where({condition}, {safe}, x)"
+    for is_kept in ((False, False), (False, True), (True, False), (True, True)):
         writer = Writer(original)
-        sides = []
-        for one, is_kept, kept in (
-            (split.first, keeps_first, f"z = where({condition}, x, {below})"),
-            (split.second, keeps_second, f"z = where({condition}, {safe}, x)"),
-        ):
+        sides = {"x": variable}
+        for name, one, is_guarded, guard in zip("uw", (split.first, split.second), is_kept, kept, strict=True):
             program = one.form.program
-            values = {variable: writer.fill(kept, {"x": variable}) if is_kept else variable}
+            values = {variable: writer.fill(guard, {"x": variable}) if is_guarded else variable}
             writer.copy(program.lines, values)
             writer.keep_names(program, values)
-            sides.append(values.get(program.output, program.output))
-        yield writer.form(writer.fill(f"where({condition}, u, w)", {"x": variable, "u": sides[0], "w": sides[1]}))
+            sides[name] = values.get(program.output, program.output)
+        yield writer.form(writer.fill(f"where({condition}, u, w)", sides))

@@ -15,56 +15,36 @@ GREEK = (
 ).split()
 """Names that are commands; `lambda` is a keyword of Python's and comes as the letter alone."""
 
-_LETTERS = dict(
+_LETTERS = dict(zip("αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", GREEK, strict=True))
+_LETTERS |= {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
+
+_ACCENTS = dict(
     zip(
-        "αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς",
-        GREEK,
+        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030c",
+        "grave acute hat tilde bar breve dot ddot check".split(),
         strict=True,
     )
-) | {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
-
-_ACCENTS = {
-    "\N{COMBINING GRAVE ACCENT}": "grave",
-    "\N{COMBINING ACUTE ACCENT}": "acute",
-    "\N{COMBINING CIRCUMFLEX ACCENT}": "hat",
-    "\N{COMBINING TILDE}": "tilde",
-    "\N{COMBINING MACRON}": "bar",
-    "\N{COMBINING BREVE}": "breve",
-    "\N{COMBINING DOT ABOVE}": "dot",
-    "\N{COMBINING DIAERESIS}": "ddot",
-    "\N{COMBINING CARON}": "check",
-}
+)
+"""Commands by combining characters."""
 
 _SPACES = re.compile(" {2,}")
 
 CONTROL_SPACE = "\\ "
 
-_SPECIAL = {character: rf"\{character}" for character in "#$%&_{}"} | {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"{}`",
-    "[": r"{[}",
-    "]": r"{]}",
+_SPECIAL = {character: rf"\{character}" for character in "#$%&_{}"}
+_SPECIAL |= {"`": "{}`", "[": "{[}", "]": "{]}"}  # `[` would begin the argument of a `\\` before it; ?` is a ligature
+_SPECIAL |= {
+    character: rf"\text{word}{{}}"
+    for character, word in zip(r"\^~<>|", "backslash asciicircum asciitilde less greater bar".split(), strict=True)
 }
-"""`[` would begin the argument of a `\\\\` before it; ?` is a ligature.  All are in every encoding of LaTeX's."""
+"""In every encoding of LaTeX's."""
 
-_MATHEMATICS = {"ᵀ": r"\({}^{T}\)", "⋅": r"\(\cdot\)", "·": r"\(\cdot\)", "±": r"\(\pm\)", "…": r"\dots{}"} | {
-    "√": r"\(\surd\)",
-    "Σ": r"\(\Sigma\)",
-    "≥": r"\(\ge\)",
-    "≤": r"\(\le\)",
-    "≠": r"\(\neq\)",
-    "×": r"\(\times\)",
-    "→": r"\(\to\)",
-    "✓": r"\(\surd\)",
-    "✗": r"\(\times\)",
-    "∧": r"\(\wedge\)",
-    "’": "'",
-}
+_MATHEMATICS = {
+    character: rf"\(\{word}\)"
+    for character, word in zip(
+        "⋅·±√Σ≥≤≠×→✓✗∧", "cdot cdot pm surd Sigma ge le neq times to surd times wedge".split(), strict=True
+    )
+} | {"ᵀ": r"\({}^{T}\)", "…": r"\dots{}", "’": "'"}
 
 
 def name(word: str) -> str:

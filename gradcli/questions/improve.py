@@ -230,8 +230,10 @@ def _answer(
     if found is None:
         return answer
     is_proved = _is_proved(sample.program, found.bases, sample.points[0])
-    domain = _domain(sample, found, is_proved=is_proved)
-    return _better(replace(answer, switches=found.switches), found.one.text, found.one.reasons, domain, is_proved)
+    what = "this point and others" if sample.asked else f"{found.compared} points of the range"
+    domain = _domain(what, has_series=found.has_series, is_proved=is_proved)
+    answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))))
+    return _better(answer, found.one.text, found.one.reasons, domain, is_proved)
 
 
 def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, is_proved: bool) -> Improvement:
@@ -259,9 +261,7 @@ def _empty(question: Question, ranges: Mapping[str, str], bits: int, points: int
 
 def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
     """Where nothing can be measured, what a check offers: for a point without a value, and for large arrays."""
-    from gradcli.diagnose.measuring import DIGITS
-
-    bits = DIGITS[question.dtype]
+    bits = np.finfo(question.dtype).nmant + 1
     at = replace(question, arrays={**question.arrays, **sample.points[0]}) if ranges else question
     check = judged(at, whole_derivatives(at)).check
     answer = _empty(question, ranges, bits, 0)
@@ -271,8 +271,8 @@ def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> I
         what = "some point" if ranges else "the point"
         return replace(answer, notes=(f"the verdict of a check at {what} is {check.verdict}",))
     rewrite = check.rewrite
-    is_proved = _is_proved(question.program, (rewrite.expression,), at.arrays)
-    domain = _WHEREVER if is_proved else _enclosed("this point and others")
+    is_proved = _is_proved(question.program, (rewrite.basis or rewrite.expression,), at.arrays)
+    domain = _domain("this point and others", has_series=bool(rewrite.basis), is_proved=is_proved)
     told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
     return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved)
 
@@ -341,12 +341,7 @@ def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     return all(are_same(program, other, shapes) for other in others)
 
 
-def _domain(sample: _Sample, found: Found, *, is_proved: bool) -> str:
+def _domain(what: str, *, has_series: bool, is_proved: bool) -> str:
     """Where the forms are one function."""
-    series = "; series leave out less than half a rounding of value and derivative" if found.has_series else ""
-    what = "this point and others" if sample.asked else f"{found.compared} points of the range"
-    return f"{_WHEREVER if is_proved else _enclosed(what)}{series}"
-
-
-def _enclosed(what: str) -> str:
-    return f"enclosures of both at {what} overlap"
+    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
+    return f"{_WHEREVER if is_proved else f'enclosures of both at {what} overlap'}{series}"

@@ -101,11 +101,13 @@ class Rewrite:
         expression: The text of the function.
         reason: What it avoids.
         verdict: Of the rewritten function at the same point.
+        basis: The form without series, if it has any: that is the function beyond float64 too.
     """
 
     expression: str
     reason: str
     verdict: Verdict
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

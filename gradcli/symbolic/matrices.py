@@ -107,20 +107,12 @@ class _Term:
     @property
     def whole(self) -> _Tensor:
         """As one tensor; a minus is for the sum that it stands in."""
-        number = abs(self.number)
-        scalars = [_Tensor(Number(str(number.p)))] if number.p != 1 else []
-        factors = [*scalars, *self.above]
-        below = [*([_Tensor(Number(str(number.q)))] if number.q != 1 else []), *self.below]
-        axes = self.tensor.axes if self.tensor is not None else ()
-        shown: _Tensor | None = None
-        if factors:
-            shown = reduce(lambda a, b: _Tensor(_TIMES(a.at(1), b.at(2)), (), 1), factors)
-        if self.tensor is not None:
-            shown = self.tensor if shown is None else _Tensor(_TIMES(shown.at(1), self.tensor.at(2)), axes, 1)
-        found = shown or _Tensor(Number("1"))
-        for one in below:
-            found = _Tensor(_OVER(found.at(1), one.at(3)), axes, 1)
-        return replace(found, axes=axes)
+        p, q = (_Tensor(Number(str(n))) for n in abs(self.number).as_numer_denom())
+        above = [*([p] if self.number.p**2 != 1 else []), *self.above, *([self.tensor] if self.tensor else [])]
+        found = reduce(lambda a, b: _Tensor(_TIMES(a.at(1), b.at(2)), (), 1), above or [p])
+        for one in (*([q] if self.number.q != 1 else []), *self.below):
+            found = _Tensor(_OVER(found.at(1), one.at(3)), (), 1)
+        return replace(found, axes=self.tensor.axes if self.tensor else ())
 
 
 def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -> Notation | None:
@@ -165,7 +157,7 @@ class _Reader:
         """An expression with these indices, its number and scalars apart."""
         match expression:
             case sympy.Add():
-                return self._sum([self.term(one, axes) for one in expression.args], axes)
+                return self._sum([self.term(one, axes) for one in expression.args])
             case sympy.Mul() | sympy.Pow() | sympy.Sum():
                 return self._product(expression, axes)
             case sympy.Rational():
@@ -177,42 +169,33 @@ class _Reader:
 
     def _product(self, product: Expr, axes: Axes) -> _Term:
         number, above, below, bound = sympy.S.One, list[_Tensor](), list[_Tensor](), list[Expr]()
-        waiting = list(sympy.Mul.make_args(product))
-        inside: list[tuple[Expr, Expr]] = []
-        while waiting:
-            factor = waiting.pop(0)
-            base, power = factor.args if isinstance(factor, sympy.Pow) else (factor, sympy.S.One)
-            if isinstance(base, sympy.Rational) and power.is_Integer:
-                number *= factor
-            elif isinstance(factor, sympy.Sum):
+        factors = list(sympy.Mul.make_args(product))
+        for factor in factors:  # which grow
+            if isinstance(factor, sympy.Sum):
                 fresh = {k: sympy.Dummy(k.name, integer=True, nonnegative=True) for k in factor.variables}
                 bound += fresh.values()
-                waiting += sympy.Mul.make_args(factor.function.xreplace(fresh))
-            else:
-                inside.append((base, power))
+                factors += sympy.Mul.make_args(factor.function.xreplace(fresh))
         every = (*axes, *bound)
-        for base, power in inside:
-            if power == 1:
-                term = self.term(base, every)
+        for factor in factors:
+            if isinstance(factor, sympy.Pow):
+                base, power = factor.args
+                one, is_below = self._power(base, power, every)
+                if is_below and set(one.axes) & set(bound):
+                    one, is_below = _Tensor(_OVER(Number("1"), one.at(3)), one.axes, 1), False
+                (below if is_below else above).append(one)
+            elif not isinstance(factor, sympy.Sum):
+                term = self.term(factor, every)
                 number *= term.number
                 above += [*term.above, *([term.tensor] if term.tensor is not None else [])]
                 below += term.below
-                continue
-            one, is_below = self._power(base, power, every)
-            (below if is_below else above).append(one)
-        if any(set(one.axes) & set(bound) for one in below):
-            above = [*above, *(_Tensor(_OVER(Number("1"), o.at(3)), o.axes, 1) for o in below if o.axes)]
-            below = [o for o in below if not o.axes]
-        scalars, tensors = [o for o in above if not o.axes], [o for o in above if o.axes]
+        tensors = [o for o in above if o.axes]
         while bound:
             tensors = self._contracted(tensors, bound)
-        scalars += [o for o in tensors if not o.axes]
+        scalars = [o for o in (*above, *tensors) if not o.axes]
         whole = self._pointwise([o for o in tensors if o.axes], axes)
-        divisors = [o for o in below if o.axes]
-        for one in divisors:
-            if whole is None:
-                whole = _Tensor(Number("1"), ())
-            whole = _Tensor(_OVER(whole.at(2), one.at(3)), one.axes if not whole.axes else whole.axes, 1)
+        for one in (o for o in below if o.axes):
+            whole = whole or _Tensor(Number("1"))
+            whole = _Tensor(_OVER(whole.at(2), one.at(3)), whole.axes or one.axes, 1)
         return _Term(number, tuple(scalars), tuple(o for o in below if not o.axes), whole)
 
     def _power(self, base: Expr, power: Expr, axes: Axes) -> tuple[_Tensor, bool]:
@@ -264,29 +247,16 @@ class _Reader:
 
     # -- sums
 
-    def _sum(self, terms: list[_Term], axes: Axes) -> _Term:
+    def _sum(self, terms: list[_Term]) -> _Term:
         """Terms with what they have in common before or behind them."""
-        first = terms[0]
-        if all(t.tensor is not None and (t.above, t.below) == (first.above, first.below) for t in terms):
-            own = next((t.tensor.axes for t in terms if t.tensor), axes)
-            common = min(abs(t.number) for t in terms)
-            inner = [replace(t, number=t.number / common, above=(), below=()) for t in terms]
-            chains = [t.tensor.along(own).factors for t in inner if t.tensor is not None]
-            plain = all(abs(t.number) == 1 for t in inner)
-            signs = [int(sympy.sign(t.number)) for t in inner]
-            turned = -1 if all(sign < 0 for sign in signs) else 1
-            whole: _Tensor | None = None
-            outers = [t.tensor.along(own).outer for t in inner if t.tensor is not None]
-            if plain and all(outers):
-                whole = _in_one_outer(outers, [turned * sign for sign in signs], own)
-            elif plain and all(len(chain) > 1 for chain in chains):
-                whole = _factored(chains, [turned * sign for sign in signs], own)
-            if whole is None:
-                whole = _added([replace(t, number=turned * t.number) for t in inner], own)
-            return _Term(common * turned, first.above, first.below, whole)
-        own = next((t.tensor.axes for t in terms if t.tensor), ())
-        whole = _added(terms, own)
-        return _Term(sympy.S.One, (), (), whole) if own else _Term(sympy.S.One, (whole,), (), None)
+        first, own = terms[0], next((t.tensor.axes for t in terms if t.tensor), ())
+        if not all(t.tensor is not None and (t.above, t.below) == (first.above, first.below) for t in terms):
+            whole = _added([(t.whole.along(own) if t.tensor else t.whole, t.number) for t in terms], own)
+            return _Term(sympy.S.One, (), (), whole) if own else _Term(sympy.S.One, (whole,), (), None)
+        common = min(abs(t.number) for t in terms) * (-1 if all(t.number < 0 for t in terms) else 1)
+        inner = [replace(t, number=t.number / common, above=(), below=()) for t in terms]
+        pairs = [(t.whole.along(own), t.number) for t in inner]
+        return _Term(common, first.above, first.below, _factored(pairs, own) or _added(pairs, own))
 
     # -- what stands in them
 
@@ -364,48 +334,26 @@ def _outer(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:
     return _Tensor(Form("outer(%s, %s)", "outer(%s, %s)", rf"{left} \, {right}")(a.shown, b.shown), axes, outer=(a, b))
 
 
-def _in_one_outer(outers: Sequence[tuple[_Tensor, ...]], signs: Sequence[int], axes: Axes) -> _Tensor | None:
-    """outer(a - b, x) for outer(a, x) - outer(b, x), and the same on the right."""
-    for common, other in ((1, 0), (0, 1)):
-        if len({pair[common].shown.text for pair in outers}) == 1:
-            whole = _signed([pair[other] for pair in outers], signs)
-            kept = outers[0][common]
-            return _outer(whole, kept, axes) if common else _outer(kept, whole, axes)
+def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | None:
+    """(A + B)@x for A@x + B@x, A@(x + y) for A@x + A@y, alike of outer products; None where nothing is shared."""
+    chains, is_outer = [one.chain or one.outer for one, _ in terms], all(one.outer for one, _ in terms)
+    if not all(chains) or any(abs(number) != 1 or bool(one.outer) != is_outer for one, number in terms):
+        return None
+    joined = _outer if is_outer else _matmul
+    for place, rest in ((-1, slice(None, -1)), (0, slice(1, None))):
+        shared = chains[0][place]
+        if len({chain[place].shown.text for chain in chains}) == 1:
+            rests = [reduce(lambda a, b: _matmul(a, b, (*a.axes[:1], *b.axes[1:])), chain[rest]) for chain in chains]
+            whole = _added([(one, number) for one, (_, number) in zip(rests, terms, strict=True)], rests[0].axes)
+            return joined(whole, shared, axes) if place else joined(shared, whole, axes)
     return None
 
 
-def _factored(chains: Sequence[tuple[_Tensor, ...]], signs: Sequence[int], axes: Axes) -> _Tensor | None:
-    """(A + B)@x for A@x + B@x, and A@(x + y) for A@x + A@y."""
-    firsts, lasts = {chain[0].shown.text for chain in chains}, {chain[-1].shown.text for chain in chains}
-    if len(lasts) == 1:
-        rests = [_rest(chain[:-1]) for chain in chains]
-        return _matmul(_signed(rests, signs), chains[0][-1], axes)
-    if len(firsts) == 1:
-        rests = [_rest(chain[1:]) for chain in chains]
-        return _matmul(chains[0][0], _signed(rests, signs), axes)
-    return None
-
-
-def _rest(chain: tuple[_Tensor, ...]) -> _Tensor:
-    return chain[0] if len(chain) == 1 else reduce(lambda a, b: _matmul(a, b, (*a.axes[:1], *b.axes[1:])), chain)
-
-
-def _signed(parts: Sequence[_Tensor], signs: Sequence[int]) -> _Tensor:
-    pairs = sorted(zip(parts, signs, strict=True), key=lambda pair: (pair[1] < 0, len(pair[0].shown.text)))
-    return _Tensor(_joined(pairs), parts[0].axes, 0)
-
-
-def _added(terms: Sequence[_Term], axes: Axes) -> _Tensor:
-    parts = []
-    for term in sorted(terms, key=lambda t: (bool(t.number < 0), t.tensor is None or not t.tensor.chain)):
-        whole = term.whole
-        parts.append((whole.along(axes) if whole.axes else whole, int(sympy.sign(term.number))))
-    return _Tensor(_joined(parts), axes, 0)
-
-
-def _joined(parts: Sequence[tuple[_Tensor, int]]) -> Notation:
-    (first, sign), *rest = parts
-    shown: Notation = first.at(1) if sign > 0 else NEGATIVE(first.at(1))
-    for part, s in rest:
-        shown = (PLUS if s > 0 else MINUS)(shown, part.at(1))
-    return shown
+def _added(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor:
+    """A sum by the signs of numbers, those with a plus first, then products of matrices, then what is short."""
+    ordered = sorted(terms, key=lambda pair: (bool(pair[1] < 0), not pair[0].chain, len(pair[0].shown.text)))
+    shown: Notation | None = None
+    for one, number in ordered:
+        first = NEGATIVE(one.at(1)) if number < 0 else one.at(1)
+        shown = first if shown is None else (PLUS if number > 0 else MINUS)(shown, one.at(1))
+    return _Tensor(shown or Number("0"), axes, 0)

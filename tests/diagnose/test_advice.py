@@ -57,14 +57,16 @@ REWRITES = [
         0,
         "removable",
         "the limit of the derivative exists",
-        "where(x == 0, 1 + 0.5*x, (exp(x) - 1)/where(x == 0, 1, x))",
+        "z = where(abs(x) < 1/1024, 1/1024, x); "
+        "where(abs(x) < 1/1024, 1 + x/2 + x**2/6 + x**3/24 + x**4/120 + x**5/720, (exp(z) - 1)/z)",
     ),
     (
         "sin(x)/x + sin(2*x)/x",
         0,
         "removable",
         "the limit of the derivative exists",
-        "where(x == 0, 1, sin(x)/where(x == 0, 1, x)) + where(x == 0, 2, sin(2*x)/where(x == 0, 1, x))",
+        "z = where(abs(x) < 1/1024, 1/1024, x); "
+        "where(abs(x) < 1/1024, 3 - 3*x**2/2 + 11*x**4/40 - 43*x**6/1680, sin(z)/z + sin(2*z)/z)",
     ),
     ("log(softmax(x))", [0, 1000], "nan-trap", "softmax(x) is 5.08e-435 here", "log_softmax(x)"),
     ("sqrt(x**4)", 0, "nan-trap", "", "x**2"),
@@ -134,5 +136,5 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
     for terms, most in ((3, 12), (200, 3)):
         tried.clear()
         with budget(3600):  # the limit of time is not what is tested
-            _check("+".join(f"sin({k + 1}*x)/x" for k in range(terms)), 0)
+            _check("+".join(f"(1 - cos({k + 1}*x))/x" for k in range(terms)), 0)
         assert 0 < len(tried) <= most

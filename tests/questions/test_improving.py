@@ -42,11 +42,12 @@ def test_ranges_of_several_variables_have_a_strip_each() -> None:
     assert answer.outcome == "better"
 
 
-def test_what_has_no_value_here_is_mended_by_its_limit() -> None:
-    """As a check does it."""
+def test_what_has_no_value_here_is_mended_by_its_series() -> None:
+    """As a check does it; the rest of the form is the function itself."""
     answer = Function("(exp(x) - 1)/x").improve({"x": 0})
-    assert (answer.outcome, answer.same) == ("better", "enclosed")
-    assert answer.form.startswith("where(x == 0, ")
+    assert (answer.outcome, answer.same) == ("better", "proved")
+    assert answer.form.startswith("z = where(abs(x) < 1/1024, 1/1024, x); where(")
+    assert "series leave out less than half a rounding" in answer.domain
     assert answer.before is None
 
 

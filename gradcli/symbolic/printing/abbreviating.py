@@ -139,14 +139,12 @@ class _Naming:
     def _name_wholes(self) -> None:
         found = [with_wholes(one) for one in self.formulas]
         wholes = [part for one in found for part in sympy.preorder_traversal(one) if isinstance(part, Whole)]
-        counts = Counter(whole.generic for whole in wholes)
         ranks = {whole.generic: len(whole.index) for whole in wholes}
+        counts = Counter(whole.generic for whole in wholes)
         # A standard deviation is worth its name where it stands once.
         kept = [one for one, count in counts.items() if count > 1 or _is_root(one)][:MOST_NAMES]
-        for n, one in enumerate(found):
-            named = one.xreplace({w: w.expression for w in one.atoms(Whole) if w.generic not in kept})
-            if named.has(Whole):
-                self.formulas[n] = named
+        named = (one.xreplace({w: w.expression for w in one.atoms(Whole) if w.generic not in kept}) for one in found)
+        self.formulas = [new if new.has(Whole) else one for one, new in zip(self.formulas, named, strict=True)]
         for generic in kept:
             self._define(generic, ranks[generic], "sd" if _is_root(generic) else "spq")
 
@@ -158,18 +156,20 @@ class _Naming:
             for part in (part for place in _places(one) for part in self._of(place)):
                 counts[part.generic, len(part.index)] += 1
                 negative[part.generic] += bool(part.made_of(sympy.S.One).is_negative)
-        best, most = None, LEAST_SAVED - 1
-        for (generic, rank), count in counts.items():
-            size = self.length(generic.xreplace(_shortly(rank))) if count > 1 else 0
-            saved = (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0))
-            shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
-            if size >= shortest and saved > most:
-                best, most = (generic, rank), saved
-        if best is None:
+        saved = {key: self._saved(*key, count) for key, count in counts.items()}
+        best = max(saved, key=saved.__getitem__, default=(sympy.S.One, 0))
+        if saved.get(best, 0) < LEAST_SAVED:
             return False
         generic, rank = best
         is_other_way = generic.is_Add and 2 * negative[generic] > counts[best]
-        return self._define(generic, rank, _letters_for(generic), -1 if is_other_way else 1)
+        letters = next((one for head, one in _LETTERS_FOR.items() if isinstance(generic, head)), "gh")
+        return self._define(generic, rank, letters, -1 if is_other_way else 1)
+
+    def _saved(self, generic: Expr, rank: int, count: int) -> int:
+        """How many characters a name saves."""
+        size = self.length(generic.xreplace(_shortly(rank))) if count > 1 else 0
+        shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
+        return (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0)) if size >= shortest else 0
 
     def _of(self, place: Expr) -> list[_Part]:
         """What of a part of a formula may get a name."""
@@ -205,11 +205,14 @@ class _Naming:
         self.formulas = [replaced(one) for one in self.formulas]
         self.definitions = [Definition(d.name, replaced(d.meaning)) for d in self.definitions]
         shown = [sympy.Symbol(c, integer=True, nonnegative=True) for c in free]
-        index, rest = shown[:rank], shown[rank:]
-        rest.sort(key=lambda k: str(k) < "k")  # i and j count what is named where they can
+        index, rest = shown[:rank], sorted(shown[rank:], key=lambda k: str(k) < "k")  # i and j count what is named
         renamed = dict(zip([*placeholders(rank), *bound], [*index, *rest], strict=False))
         self.definitions.append(Definition(named(index), (sign * generic).xreplace(renamed)))
         return True
+
+
+_LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "cb"}
+"""A root of squares is a length, a difference a residual, a sum over a count a mean."""
 
 
 def _is_root(generic: Expr) -> bool:
@@ -249,12 +252,11 @@ def _nameable(place: Expr) -> Iterator[_Part]:
             yield _Part(root, tuple(index), lambda name: name**times)
         return
     number, rest = place.as_coeff_Mul()
-    if isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer:
-        return
-    index = free_indices(place)
-    generic = generic_of(place, index)
-    number = _number_before(generic)
-    yield _Part(generic / number, tuple(index), lambda name: number * name)
+    if not (isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer):
+        index = free_indices(place)
+        generic = generic_of(place, index)
+        before = _number_before(generic)
+        yield _Part(generic / before, tuple(index), lambda name: before * name)
 
 
 def _number_before(part: Expr) -> Expr:
@@ -264,20 +266,6 @@ def _number_before(part: Expr) -> Expr:
         number = content if content.is_Integer else sympy.S.One
         return -number if rest.could_extract_minus_sign() else number
     return Integer(part.as_coeff_Mul()[0].p) if part.as_coeff_Mul()[0].is_Rational else sympy.S.One
-
-
-def _letters_for(generic: Expr) -> str:
-    """A root of squares is a length, a difference a residual, a sum over a count a mean."""
-    match generic:
-        case sympy.Pow():
-            return "rh"
-        case sympy.Add():
-            return "rd"
-        case sympy.Mul():
-            return "mc"
-        case sympy.Sum():
-            return "cb"
-    return "gh"
 
 
 def _factored(expression: Expr, names: set[Expr]) -> Expr:

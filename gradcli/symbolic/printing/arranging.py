@@ -15,7 +15,20 @@ from typing import Any, ClassVar
 import sympy
 from sympy import Expr, KroneckerDelta
 
-from gradcli.language.program.meaning import Chosen, Comparison, Largest, Multiplied, Smallest, ge, gt, le, lt, where
+from gradcli.language.program.meaning import (
+    Aggregate,
+    Chosen,
+    Comparison,
+    Largest,
+    Multiplied,
+    Smallest,
+    ge,
+    gt,
+    le,
+    lt,
+    where,
+)
+from gradcli.symbolic.linear import parted
 
 
 @dataclass(frozen=True)
@@ -153,23 +166,14 @@ class Conditions:
     _print: Callable[[Any], str]
     """That of SymPy's printer, beside which this class stands."""
 
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        raise NotImplementedError
-
-    def _both(self, *conditions: str) -> str:
-        raise NotImplementedError
+    _relation: Callable[[str, str, str], str]
+    _both: Callable[..., str]
+    _either: Callable[..., str]
+    _denied: Callable[[str], str]
+    _print_where: Callable[[Expr], str]
 
     def _between(self, above: Comparison, below: Comparison) -> str:
         return self._both(self._condition(above), self._condition(below))
-
-    def _either(self, *conditions: str) -> str:
-        raise NotImplementedError
-
-    def _denied(self, condition: str) -> str:
-        raise NotImplementedError
-
-    def _print_where(self, expr: Expr) -> str:
-        raise NotImplementedError
 
     def _print_Chosen(self, expr: Chosen) -> str:
         return self._print_where(expr)
@@ -208,17 +212,105 @@ class Conditions:
 
 
 class Sentences(Conditions):
-    """Conditions as people read them, in the signs, words and brackets of a notation; of SymPy's own as well."""
+    """Formulas as people write them, in the signs, words and brackets of a notation."""
 
     _SIGNS: ClassVar[Mapping[str, str]]
     """Of relations, where they are not those of the language."""
 
+    _OVER: ClassVar[Mapping[str, str]]
+    """Of sums, products and extremes over indices, by their classes."""
+
+    _AROUND: ClassVar[Mapping[str, str]]
+    """How functions are written that have signs of their own, `%s` standing for what is in them."""
+
+    _HEADS: ClassVar[Mapping[str, str]]
+    """How other functions are called, where it is not by their names in the language."""
+
     _AND: ClassVar[str]
     _OR: ClassVar[str]
     _NOT: ClassVar[str]
+    _UNEQUAL: ClassVar[str]
+
+    _as_ordered_terms: Callable[[Expr], list[Expr]]
+    _ranging: Callable[..., str]
+    _arranged: Callable[[Product], Iterable[str]]
+    _times: Callable[[Sequence[str]], str]
+    _root: Callable[[Expr], str]
+    _raised: Callable[[Expr, Expr], str]
 
     def _bracketed(self, inside: str) -> str:
         return f"({inside})"
+
+    def _is_loose(self, expr: Expr) -> bool:
+        """Whether it needs brackets in any product and in any power."""
+        return isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr)
+
+    # -- sums, products, powers
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        shown = ((term, str(self._print(term))) for term in terms(self._as_ordered_terms(expr)))
+        return joined(self._bracketed(text) if isinstance(term, sympy.Add) else text for term, text in shown)
+
+    def _print_Mul(self, expr: Expr) -> str:
+        parts = product(expr)
+        shown = self._times(list(filter(None, self._arranged(parts))))
+        return f"-{shown}" if parts.is_negative else shown
+
+    def _product(self, factors: Sequence[Expr], *, is_end: bool) -> str:
+        return self._times([self._factor(f, is_last=is_end and f is factors[-1]) for f in factors])
+
+    def _factor(self, expr: Expr, *, is_last: bool) -> str:
+        """In brackets where it would fall apart, or take hold of what comes behind it."""
+        shown = str(self._print(expr))
+        return self._bracketed(shown) if self._is_loose(expr) or (is_open(expr) and not is_last) else shown
+
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        base, exponent = expr.args
+        if exponent.is_number and exponent.is_negative:
+            return self._print_Mul(expr)
+        return self._root(base) if exponent == sympy.S.Half else self._raised(base, exponent)
+
+    def _tight(self, expr: Expr) -> str:
+        """What a power is made of: in brackets unless it is one thing."""
+        shown = str(self._print(expr))
+        is_fraction = expr.is_Rational and not expr.is_Integer
+        is_one = not (self._is_loose(expr) or isinstance(expr, sympy.Pow) or is_open(expr) or is_fraction)
+        return shown if is_one else self._bracketed(shown)
+
+    # -- functions
+
+    def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
+        name, inside = type(expr).__name__, ", ".join(map(self._print, expr.args))
+        return self._AROUND[name] % inside if name in self._AROUND else self._head(name) + self._bracketed(inside)
+
+    def _head(self, name: str) -> str:
+        return self._HEADS.get(name, name)
+
+    _print_Abs = _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
+    _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
+
+    # -- over bound indices
+
+    def _print_Sum(self, expr: Expr) -> str:
+        return self._ranging(self._OVER["Sum"], expr.function, expr.limits)
+
+    def _print_Multiplied(self, expr: Multiplied) -> str:
+        body, conditions = parted(expr)
+        kept = (
+            self._OR.join(self._UNEQUAL.join(map(self._print, one.args)) for one in all_of) for all_of in conditions
+        )
+        return self._ranging(self._OVER["Multiplied"], body, expr.limits, tuple(kept))
+
+    def _print_Largest(self, expr: Aggregate) -> str:
+        return self._ranging(self._OVER[type(expr).__name__], expr.body, expr.limits)
+
+    _print_Smallest = _print_Largest
+
+    def _body(self, body: Expr) -> str:
+        shown = str(self._print(body))
+        return self._bracketed(shown) if isinstance(body, sympy.Add) or is_negative(body) else shown
+
+    # -- conditions
 
     def _relation(self, sign: str, left: str, right: str) -> str:
         return f"{left} {self._SIGNS.get(sign, sign)} {right}"

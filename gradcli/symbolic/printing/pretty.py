@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import sympy
@@ -14,17 +15,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.language.program.meaning import Aggregate, Chosen, where
-from gradcli.symbolic.linear import parted
-from gradcli.symbolic.printing.arranging import (
-    Conditions,
-    Sentences,
-    always,
-    is_negative,
-    is_open,
-    joined,
-    product,
-    terms,
-)
+from gradcli.symbolic.printing.arranging import Conditions, Product, Sentences, always
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
 """What SymPy calls functions of our own."""
@@ -128,87 +119,58 @@ def is_transposed(expr: Aggregate) -> bool:
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_UNICODE_NAMES = {"maximum": "max", "minimum": "min", "Max": "max", "Min": "min", "ceiling": "ceil"}
-
 
 class PrettyPrinter(Sentences, PlainPrinter):
     """`x[i]/√(Σ[k=0..2] x[k]²)`."""
 
     printmethod = "_gradcli_pretty"  # none has it: the methods here come before those that classes bring along
 
-    # -- sums, products, powers
+    _SIGNS: ClassVar = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
+    _OVER: ClassVar = {"Sum": "Σ", "Multiplied": "Π", "Largest": "max", "Smallest": "min"}
+    _HEADS: ClassVar = {"maximum": "max", "minimum": "min", "Max": "max", "Min": "min"}
+    _AROUND: ClassVar = {"ceil": "⌈%s⌉", "ceiling": "⌈%s⌉", "floor": "⌊%s⌋"}
+    _AND, _OR, _NOT, _UNEQUAL = " and ", " or ", "not ", "≠"
+    _print_Pi, _print_Exp1 = always("π"), always("e")
+    _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
 
-    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
-        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
+    # -- products and powers
 
-    def _term(self, term: Expr) -> str:
-        shown = str(self._print(term))
-        return f"({shown})" if isinstance(term, sympy.Add) else shown
+    def _times(self, factors: Sequence[str]) -> str:
+        return "·".join(factors)
 
-    def _print_Mul(self, expr: Expr) -> str:
-        parts = product(expr)
-        deltas = [self._print(delta) for delta in parts.deltas]
-        is_last = not (parts.below or deltas)
-        above = [self._factor(f, is_last=is_last and f is parts.above[-1]) for f in parts.above]
-        if not parts.below:
-            shown = "·".join(above + deltas)
-        else:
-            shown = "·".join([f"{'·'.join(above) or '1'}/{self._denominator(parts.below, bool(deltas))}", *deltas])
-        return f"-{shown}" if parts.is_negative else shown
+    def _arranged(self, parts: Product) -> Iterable[str]:
+        """A fraction, then the deltas."""
+        above, below, is_end = parts.above, parts.below, not parts.deltas
+        shown = self._product(above, is_end=is_end and not below)
+        if below:
+            is_one = len(below) == 1
+            divisor = self._factor(below[0], is_last=is_end) if is_one else f"({self._product(below, is_end=True)})"
+            shown = f"{shown or '1'}/{divisor}"
+        return [shown, *map(self._print, parts.deltas)]
 
-    def _denominator(self, factors: tuple[Expr, ...], has_more: bool) -> str:
-        if len(factors) == 1:
-            return self._factor(factors[0], is_last=not has_more)
-        return f"({'·'.join(self._factor(f, is_last=f is factors[-1]) for f in factors)})"
+    def _root(self, base: Expr) -> str:
+        is_short = isinstance(base, sympy.Symbol | sympy.Indexed | sympy.NumberSymbol) or (
+            base.is_Integer and base >= 0
+        )
+        return f"√{self._print(base)}" if is_short else f"√({self._print(base)})"
 
-    def _factor(self, expr: Expr, *, is_last: bool) -> str:
-        """In parentheses where it would fall apart, or take hold of what comes behind it."""
-        shown = str(self._print(expr))
-        is_loose = isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr) or (is_open(expr) and not is_last)
-        return f"({shown})" if is_loose else shown
+    def _raised(self, base: Expr, exponent: Expr) -> str:
+        above = str(exponent).translate(_SUPERSCRIPTS) if exponent.is_Integer else f"^{self._tight(exponent)}"
+        return self._tight(base) + above
 
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
-        base, exponent = expr.args
-        if exponent.is_number and exponent.is_negative:
-            return self._print_Mul(expr)
-        if exponent == sympy.S.Half:
-            is_short = isinstance(base, sympy.Symbol | sympy.Indexed | sympy.NumberSymbol) or (
-                base.is_Integer and base >= 0
-            )
-            return f"√{self._print(base)}" if is_short else f"√({self._print(base)})"
-        below = self._tight(base)
-        if exponent.is_Integer:
-            return below + str(exponent).translate(_SUPERSCRIPTS)
-        return f"{below}^{self._tight(exponent)}"
-
-    def _tight(self, expr: Expr) -> str:
-        """What a power is made of: in parentheses unless it is one thing."""
-        shown = str(self._print(expr))
-        is_one = not isinstance(expr, sympy.Add | sympy.Mul | sympy.Pow) and not is_open(expr)
-        is_one &= not expr.is_Number or not (is_negative(expr) or (expr.is_Rational and not expr.is_Integer))
-        return shown if is_one else f"({shown})"
-
-    # -- names, indices, numbers
+    # -- names, indices, functions
 
     def _at(self, indices: tuple[Expr, ...]) -> str:
-        return f"[{','.join(str(self._print(a)).replace(' ', '') for a in indices)}]"
+        return f"[{','.join(map(self._bare, indices))}]"
+
+    def _bare(self, index: Expr) -> str:
+        return str(self._print(index)).replace(" ", "")
 
     def _print_KroneckerDelta(self, expr: Expr) -> str:
         return f"δ{self._at(expr.args)}"
 
     def _print_Indexed(self, expr: Expr) -> str:
         return f"{expr.base.label}{self._at(expr.indices)}"
-
-    _print_Pi, _print_Exp1 = always("π"), always("e")
-    _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
-
-    # -- functions
-
-    def _print_Function(self, expr: Expr) -> str:
-        name = expr.func.__name__
-        return f"{_UNICODE_NAMES.get(name, name)}({self.stringify(expr.args, ', ')})"
-
-    _print_lgamma = _print_sinc = _print_LatticeOp = _print_Function
 
     def _print_polygamma(self, expr: Expr) -> str:
         n, x = expr.args
@@ -218,28 +180,15 @@ class PrettyPrinter(Sentences, PlainPrinter):
         n, x = expr.args
         return f"i{n}({self._print(x)})" if n in (0, 1) else self._print_Function(expr)
 
-    def _print_abs(self, expr: Expr) -> str:
+    def _print_abs(self, expr: Expr, exp: str | None = None) -> str:
         inside = self._print(expr.args[0])
         return f"abs({inside})" if "|" in inside else f"|{inside}|"
 
     _print_Abs = _print_abs
 
-    def _print_floor(self, expr: Expr) -> str:
-        return f"⌊{self._print(expr.args[0])}⌋"
-
-    def _print_ceil(self, expr: Expr) -> str:
-        return f"⌈{self._print(expr.args[0])}⌉"
-
-    _print_ceiling = _print_ceil
-
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args
         return f"⌊{self._factor(p, is_last=False)}/{self._tight(n)}⌋"
-
-    # -- conditions
-
-    _SIGNS: ClassVar = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
-    _AND, _OR, _NOT = " and ", " or ", "not "
 
     def _print_where(self, expr: Expr) -> str:
         shown = [
@@ -250,32 +199,14 @@ class PrettyPrinter(Sentences, PlainPrinter):
 
     # -- over bound indices
 
-    def _print_Sum(self, expr: Expr) -> str:
-        return self._ranging("Σ", expr.function, expr.limits)
-
-    def _print_Multiplied(self, expr: Aggregate) -> str:
-        body, conditions = parted(expr)
-        kept = (" or ".join("≠".join(self._bare(part) for part in one.args) for one in either) for either in conditions)
-        return self._ranging("Π", body, expr.limits, tuple(kept))
-
-    def _print_Largest(self, expr: Aggregate) -> str:
-        return self._ranging("max", expr.body, expr.limits)
-
-    def _print_Smallest(self, expr: Aggregate) -> str:
-        return self._ranging("min", expr.body, expr.limits)
-
-    def _bare(self, index: Expr) -> str:
-        return str(self._print(index)).replace(" ", "")
-
     def _ranging(self, sign: str, body: Expr, limits: tuple[tuple[Expr, ...], ...], kept: tuple[str, ...] = ()) -> str:
         ends = (map(self._bare, limit) for limit in limits)
         ranges = ", ".join([*(f"{k}={first}..{last}" for k, first, last in ends), *kept])
-        shown = str(self._print(body))
-        return f"{sign}[{ranges}] " + (f"({shown})" if isinstance(body, sympy.Add) or is_negative(body) else shown)
+        return f"{sign}[{ranges}] {self._body(body)}"
 
     def _over(self, expr: Aggregate) -> str:
         """The element of a matrix that has no name."""
-        return self._ranging("", expr.body, expr.limits).strip()
+        return self._ranging("", expr.body, expr.limits)
 
     def _print_InverseElement(self, expr: Aggregate) -> str:
         return f"inv({self._matrix(expr)}){self._at(expr.free)}"
