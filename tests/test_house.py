@@ -275,7 +275,7 @@ RULES = {
     "reference/exact_numbers.py": "the algebra of linear forms",
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
     "crosscheck/singular.py": "the cut of the angle",
-    "reference/taylor_models.py": "power series, and the derivatives of functions in terms of others",
+    "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
     "diagnose/expansions.py": "whole powers",
     "diagnose/identities.py": "constants of a sum",
     "diagnose/forms.py": "what is shorter and rounds alike",

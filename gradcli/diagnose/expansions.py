@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,11 +21,14 @@ from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
-from gradcli.reference.taylor_models import OUTER, Model, NoModelError, combined, modelling, relative_error
+from gradcli.reference.power_series import NoSeriesError, PowerSeries, combined, series_precision
 from gradcli.results import Array
 
 RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fraction(1, 128), Fraction(1, 1024))
 """Of the intervals around 0 on which a series is tried; around another number, times a power of 2 not above it."""
+
+CIRCLES = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64), Fraction(1, 256))
+"""Radii on which a function is enclosed, to bound what a series leaves out inside; on the same scale."""
 
 MOST_TERMS = 8
 """Terms of a series that is written down."""
@@ -161,31 +165,34 @@ def _made_of(form: Form, atom: Atom) -> Atom | None:
 def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]:
     """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
     fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
-    for radius in RADII:
-        with modelling():
-            series = _series(form, atom, u, center, radius * scale)
+    with series_precision():
+        known = _known(form, atom, u, center, scale)
+        found = [_series(known, form, atom, center, radius * scale) for radius in RADII] if known else []
+    for series in found:
         if series is not None and len(series.terms) < fewest:
             fewest = len(series.terms)
             yield series
 
 
-def _series(form: Form, atom: Atom, u: Atom, center: Fraction, radius: Fraction) -> _Series | None:
-    """The terms that are enough on an interval; None if there is no such series, or it takes too many."""
-    reach = arb(_rational(radius))
-    try:
-        models = _models(form, atom, u, center, reach * OUTER)
-        value, slope = models[atom].within(reach)
-    except NoModelError:
-        return None
-    for terms in range(1, value.order if value.shift >= 0 else 0):
-        kept = value.shift + terms - 1 - slope.shift
-        if not 1 <= kept <= slope.order:
-            continue
-        if relative_error(value, terms) <= ERROR and relative_error(slope, kept) <= ERROR:
-            coefficients = [value.coefficient(n) for n in range(terms)]
+def _known(form: Form, atom: Atom, u: Atom, center: Fraction, scale: Fraction) -> Mapping[Atom, PowerSeries]:
+    """The series of a part and of what it is made of on the largest circle on which there are any, if there are."""
+    for radius in CIRCLES:
+        with suppress(NoSeriesError):
+            return _on_circle(form, atom, u, center, _rational(radius * scale))
+    return {}
+
+
+def _series(
+    known: Mapping[Atom, PowerSeries], form: Form, atom: Atom, center: Fraction, radius: Fraction
+) -> _Series | None:
+    """The terms that are enough on an interval; None if it takes too many."""
+    value, reach = known[atom], _rational(radius)
+    for terms in range(1, len(value.coefficients) if value.shift >= 0 and reach < value.radius else 0):
+        if all(value.relative_error(terms, reach, order) <= ERROR for order in (0, 1)):
+            coefficients = value.coefficients[:terms]
             found = [(value.shift + n, Fraction(int(c.p), int(c.q))) for n, c in enumerate(coefficients) if c != 0]
-            divisors = [call.operands[1] for a, call in form.nodes.items() if a in models and call.op.name == "div"]
-            is_singular = any(models[a].shift > 0 for a in divisors) or any(one.shift < 0 for one in models.values())
+            divisors = [call.operands[1] for a, call in form.nodes.items() if a in known and call.op.name == "div"]
+            is_singular = any(known[a].shift > 0 for a in divisors) or any(one.shift < 0 for one in known.values())
             return _Series(center, radius, tuple(found), is_singular) if _is_short(found) else None
     return None
 
@@ -198,22 +205,22 @@ def _rational(value: Fraction) -> fmpq:
     return fmpq(value.numerator, value.denominator)
 
 
-def _models(form: Form, atom: Atom, u: Atom, center: Fraction, radius: arb) -> dict[Atom, Model]:
+def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) -> dict[Atom, PowerSeries]:
     """A part and what it is made of as functions of u - center.
 
     Raises:
-        NoModelError: There is an operation without a model, or no model at 0.
+        NoSeriesError: There is an operation without a series, or none on this circle.
     """
-    identity = Model.identity(radius)
-    known = {u: identity + Model.constant(_rational(center), radius) if center else identity}
+    identity = PowerSeries.identity(radius)
+    known = {u: identity + PowerSeries.constant(_rational(center), radius) if center else identity}
 
-    def of(one: Atom) -> Model:
+    def of(one: Atom) -> PowerSeries:
         if one not in known:
             value, call = exact(one), form.nodes.get(one)
             if value is not None:
-                known[one] = Model.constant(_rational(value), radius)
+                known[one] = PowerSeries.constant(_rational(value), radius)
             elif call is None:
-                raise NoModelError
+                raise NoSeriesError
             elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
                 known[one] = of(call.operands[0]).power(int(exponent))
             elif call.op.name == "pow" and exact(call.operands[1]) == Fraction(1, 2):

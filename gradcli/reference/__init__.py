@@ -37,7 +37,7 @@ exact_numbers                    which values are certainly the same number
 footprint                        which element comes from which, and which entries are 0 by that
 duals, running                   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does
-taylor_models                    functions of one number around 0, and their derivatives, with what follows enclosed
+power_series                     functions of one number around 0, with a bound of what follows the known coefficients
 array_products                   products of the Hessian on whole arrays
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth

@@ -1,0 +1,258 @@
+"""Functions of one number u around 0: their rational coefficients, and a bound of all that follows them.
+
+A function is known by its first coefficients and by what it may be on a circle around 0.  It is analytic inside, but
+for a pole at 0: a sum and a product are; so is a quotient whose denominator, over its first term, has a positive real
+part on the circle, and by that no zero inside; and a function of what stays, with its convex hull on the circle, where
+that function is analytic.  By Cauchy's estimate the size on the circle bounds each coefficient that is not known.
+
+Sources: L. V. Ahlfors, "Complex Analysis", 1979, chapter 4 for Cauchy's estimate and the maximum principle, and the
+enclosures of the same functions as Taylor models in K. Makino and M. Berz, "Taylor models and other validated
+functional inclusion methods", 2003.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, reduce
+from typing import Any
+
+from flint import acb, acb_series, arb, ctx, fmpq, fmpq_series
+
+from gradcli.reference.balls import Ball, precision
+
+ORDER = 44
+"""Coefficients of u and of constants."""
+
+MOST_FACTORS = 30
+"""Of a whole power."""
+
+ARCS = 512
+"""Of the circle, each a ball."""
+
+BITS = 192
+"""Of the balls."""
+
+
+class NoSeriesError(Exception):
+    """There is no series with rational coefficients, or none that this finds."""
+
+
+@contextmanager
+def series_precision() -> Iterator[None]:
+    """Run a block at the precision and the order of series; both are global to the process."""
+    before = ctx.cap
+    ctx.cap = 2 * ORDER
+    try:
+        with precision(BITS):
+            yield
+    finally:
+        ctx.cap = before
+
+
+@lru_cache(maxsize=16)
+def _circle(radius: fmpq) -> tuple[acb, ...]:
+    """Balls around arcs, each as wide as its chord is long."""
+    with precision(BITS):
+        half = arb.pi() / ARCS
+        width = arb(0, (arb(radius) * half).upper())
+        angles = (arb(2 * n) * half for n in range(ARCS))
+        return tuple(acb(arb(radius) * a.cos() + width, arb(radius) * a.sin() + width) for a in angles)
+
+
+@dataclass(frozen=True)
+class PowerSeries:
+    """A function of u, other than 0, on 0 < |u| <= radius.
+
+    Attributes:
+        shift: The power of u that the first coefficient is of.
+        coefficients: The first of them, of which the first is not 0.
+        arcs: What the function may be on each arc of the circle.
+        radius: Of the circle.
+    """
+
+    shift: int
+    coefficients: Sequence[fmpq]
+    arcs: Sequence[acb]
+    radius: fmpq
+
+    @classmethod
+    def of(cls, shift: int, coefficients: Sequence[fmpq], arcs: Sequence[acb], radius: fmpq) -> PowerSeries:
+        """The series, without the zeros in front.
+
+        Raises:
+            NoSeriesError: All that is known of it is 0, or nothing is known on the circle.
+        """
+        zeros = next((n for n, c in enumerate(coefficients) if c != 0), None)
+        if zeros is None or not all(one.is_finite() for one in arcs):
+            raise NoSeriesError
+        return cls(shift + zeros, coefficients[zeros:], arcs, radius)
+
+    @classmethod
+    def constant(cls, value: fmpq, radius: fmpq) -> PowerSeries:
+        """The same number everywhere."""
+        return cls.of(0, [value] + [fmpq(0)] * (ORDER - 1), [acb(value)] * ARCS, radius)
+
+    @classmethod
+    def identity(cls, radius: fmpq) -> PowerSeries:
+        """u."""
+        return cls.of(1, [fmpq(1)] + [fmpq(0)] * (ORDER - 1), _circle(radius), radius)
+
+    def __add__(self, other: PowerSeries) -> PowerSeries:
+        shift = min(self.shift, other.shift)
+        found = list((self._from(shift) + other._from(shift)).coeffs())
+        order = min(len(self.coefficients) + self.shift, len(other.coefficients) + other.shift) - shift
+        return self._joined(other, operator.add, shift, found, order)
+
+    def __mul__(self, other: PowerSeries) -> PowerSeries:
+        found = list((self._from(self.shift) * other._from(other.shift)).coeffs())
+        order = min(len(self.coefficients), len(other.coefficients))
+        return self._joined(other, operator.mul, self.shift + other.shift, found, order)
+
+    def __truediv__(self, other: PowerSeries) -> PowerSeries:
+        if not all((one / other.coefficients[0]).real > 0 for one in other.leading):
+            raise NoSeriesError  # there may be another zero inside
+        found = list((self._from(self.shift) / other._from(other.shift)).coeffs())
+        order = min(len(self.coefficients), len(other.coefficients))
+        return self._joined(other, operator.truediv, self.shift - other.shift, found, order)
+
+    def _joined(
+        self, other: PowerSeries, join: Callable[[acb, acb], acb], shift: int, found: list[fmpq], order: int
+    ) -> PowerSeries:
+        arcs = [join(a, b) for a, b in zip(self.arcs, other.arcs, strict=True)]
+        return PowerSeries.of(shift, (found + [fmpq(0)] * order)[:order], arcs, self.radius)
+
+    def scaled(self, factor: fmpq) -> PowerSeries:
+        """Times a number other than 0."""
+        return PowerSeries.constant(factor, self.radius) * self
+
+    def power(self, n: int) -> PowerSeries:
+        """To a whole power.
+
+        Raises:
+            NoSeriesError: It is a large one, or of what may have another zero.
+        """
+        if abs(n) > MOST_FACTORS:
+            raise NoSeriesError
+        found = reduce(operator.mul, [self] * abs(n), PowerSeries.constant(fmpq(1), self.radius))
+        return found if n >= 0 else PowerSeries.constant(fmpq(1), self.radius) / found
+
+    def applied(self, name: str) -> PowerSeries:
+        """A function of it.
+
+        Raises:
+            NoSeriesError: It has a pole, or no rational coefficients here.
+        """
+        function = FUNCTIONS[name]
+        if self.shift < 0:
+            raise NoSeriesError
+        hull = reduce(acb.union, self.arcs)
+        try:
+            found = function(self._from(0))
+            is_analytic = function(acb_series([hull, 1], prec=2))[1].is_finite()
+        except (ValueError, ZeroDivisionError, NotImplementedError):
+            raise NoSeriesError from None
+        if not is_analytic:
+            raise NoSeriesError
+        order = len(self.coefficients) + self.shift
+        coefficients = [found[n] for n in range(order)]
+        return PowerSeries.of(0, coefficients, [function(one) for one in self.arcs], self.radius)
+
+    def relative_error(self, terms: int, reach: fmpq, order: int = 0) -> Ball:
+        """How far the first terms may be from a function, or from its derivative, relative to it, for |u| <= reach.
+
+        Args:
+            terms: How many coefficients are kept, zeros among them.
+            reach: Less than the radius.
+            order: 1 for the derivative.
+        """
+        sizes = [abs(arb(c * (self.shift + n) ** order)) * arb(reach) ** n for n, c in enumerate(self.coefficients)]
+        ratio, count = arb(reach / self.radius), len(sizes)
+        # The sums of q**n, and of n*q**n, over all n that are not known.
+        beyond = self.size * ratio**count / (1 - ratio)
+        beyond *= abs(self.shift) + count + ratio / (1 - ratio) if order else 1
+        first = next((n for n, size in enumerate(sizes) if size > 0), count)
+        below = sum(sizes[first : first + 1], start=arb(0)) - sum(sizes[first + 1 :], start=beyond)
+        above = sum(sizes[terms:], start=beyond)
+        return above / below if terms > first and below > 0 else arb.pos_inf()
+
+    @cached_property
+    def leading(self) -> Sequence[acb]:
+        """What the function over u**shift, which is analytic, may be on each arc."""
+        return [a * _to(u, -self.shift) for a, u in zip(self.arcs, _circle(self.radius), strict=True)]
+
+    @cached_property
+    def size(self) -> Ball:
+        """The largest that it may be."""
+        return reduce(arb.max, (abs(one).upper() for one in self.leading))
+
+    def _from(self, shift: int) -> fmpq_series:
+        """The coefficients from a lower power on."""
+        zeros = self.shift - shift
+        return fmpq_series([fmpq(0)] * zeros + list(self.coefficients), prec=len(self.coefficients) + zeros)
+
+
+def _to(ball: acb, n: int) -> acb:
+    """A power by products: Arb's takes a logarithm."""
+    found = reduce(operator.mul, [ball] * abs(n), acb(1))
+    return found if n >= 0 else 1 / found
+
+
+def _sinh(t: Any) -> Any:
+    return (t.exp() - (-t).exp()) / 2
+
+
+def _cosh(t: Any) -> Any:
+    return (t.exp() + (-t).exp()) / 2
+
+
+def _asin(t: Any) -> Any:
+    """Of a series of balls but for its constant."""
+    return (t.derivative() / (1 - t * t).sqrt()).integral() if isinstance(t, acb_series) else t.asin()
+
+
+FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+    "exp": lambda t: t.exp(),
+    "expm1": lambda t: t.exp() - 1,
+    "log": lambda t: t.log(),
+    "log1p": lambda t: (t + 1).log(),
+    "sin": lambda t: t.sin(),
+    "cos": lambda t: t.cos(),
+    "tan": lambda t: t.tan(),
+    "atan": lambda t: t.atan(),
+    "asin": _asin,
+    "sinh": _sinh,
+    "cosh": _cosh,
+    "tanh": lambda t: _sinh(t) / _cosh(t),
+    "atanh": lambda t: ((1 + t).log() - (1 - t).log()) / 2,
+    "sqrt": lambda t: t.sqrt(),
+}
+"""Functions of series, with rational coefficients or with balls."""
+
+
+def combined(name: str, operands: list[PowerSeries]) -> PowerSeries:
+    """An operation of functions that have series.
+
+    Raises:
+        NoSeriesError: The result has none, or there is no rule.
+    """
+    match name, operands:
+        case "add", [a, b]:
+            return a + b
+        case "sub", [a, b]:
+            return a + b.scaled(fmpq(-1))
+        case "mul", [a, b]:
+            return a * b
+        case "div", [a, b]:
+            return a / b
+        case "neg", [a]:
+            return a.scaled(fmpq(-1))
+        case "square", [a]:
+            return a * a
+        case "reciprocal", [a]:
+            return PowerSeries.constant(fmpq(1), a.radius) / a
+        case _, [a] if name in FUNCTIONS:
+            return a.applied(name)
+    raise NoSeriesError
