@@ -280,7 +280,6 @@ RULES = {
     "diagnose/identities.py": "constants of a sum",
     "diagnose/forms.py": "what is shorter and rounds alike",
     "diagnose/matching.py": "the same operation in other words",
-    "diagnose/removable.py": "quotients that are 0/0",
     "diagnose/guards.py": "powers of constants",
     "questions/functions.py": "cases of a meaning, and what is no method in torch",
 }

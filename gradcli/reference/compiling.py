@@ -46,6 +46,18 @@ class OverWorkError(Exception):
     """An environment admits no more ball operations."""
 
 
+_CONSTANTS: Mapping[Expr, Callable[[], Ball]] = {
+    sympy.pi: arb.pi,
+    sympy.E: arb.const_e,
+    sympy.oo: arb.pos_inf,
+    -sympy.oo: arb.neg_inf,
+    sympy.nan: arb.nan,
+    sympy.zoo: arb.nan,
+    sympy.true: lambda: arb(1),
+    sympy.false: lambda: arb(0),
+}
+
+
 @lru_cache(maxsize=4096)
 def compile_ball(expression: Expr) -> Compiled:
     """The closure that evaluates `expression` on balls.
@@ -53,6 +65,9 @@ def compile_ball(expression: Expr) -> Compiled:
     Raises:
         NotImplementedError: the expression has a function without a rule.
     """
+    if expression in _CONSTANTS:
+        constant = _CONSTANTS[expression]
+        return lambda env: constant()
     match expression:
         case sympy.Integer():
             whole = int(expression)
@@ -65,16 +80,6 @@ def compile_ball(expression: Expr) -> Compiled:
             sign, mantissa, exponent, _ = expression._mpf_
             whole = -int(mantissa) if sign else int(mantissa)
             return lambda env: arb(whole) * arb(2) ** int(exponent)
-        case sympy.core.numbers.Pi():
-            return lambda env: arb.pi()
-        case sympy.core.numbers.Exp1():
-            return lambda env: arb.const_e()
-        case sympy.core.numbers.Infinity():
-            return lambda env: arb.pos_inf()
-        case sympy.core.numbers.NaN() | sympy.core.numbers.ComplexInfinity():
-            return lambda env: arb.nan()
-        case sympy.core.numbers.NegativeInfinity():
-            return lambda env: arb.neg_inf()
         case sympy.Symbol():
             return lambda env: arb(env[expression])
         case sympy.Add():
@@ -89,9 +94,6 @@ def compile_ball(expression: Expr) -> Compiled:
             return _branch(*map(compile_ball, expression.args))
         case Relational():
             return _compile_comparison(expression)
-        case sympy.true | sympy.false:
-            truth = int(bool(expression))
-            return lambda env: arb(truth)
         case sympy.And():
             return folded([compile_ball(a) for a in expression.args], operator.mul)
         case sympy.Or():  # by De Morgan
