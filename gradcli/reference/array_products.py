@@ -6,7 +6,6 @@ operands change.  Where a slope is not known, because a kink may be there, its b
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact, negative
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import Flow, Map, Product, Recurrence, Scaled, spread
 from gradcli.reference.rules import rule_of, second_slope
+from gradcli.reference.sweep import add, back, changes, of_variables, way
 
 
 def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
@@ -36,7 +36,7 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
     adjoints = {values.program.output: Flow(exact(flat, values.kind), flat != 0)}
     found: dict[Atom, Flow] = {}
     with np.errstate(all="ignore"):
-        changes = _changes(values, u)
+        moving = changes(values, u)
         for line in reversed(values.program.lines):
             own, moved = adjoints.pop(line.symbol, None), found.pop(line.symbol, None)
             if line.symbol not in values.moves:
@@ -45,58 +45,30 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
             for k, operand in enumerate(line.call.operands):
                 if operand not in values.moves or (own is None and moved is None):
                     continue
-                way = _way(values, line, k)
+                maps = way(values, line, k)
                 if moved is not None:
-                    _add(found, operand, _back(way, moved))
+                    add(found, operand, back(maps, moved))
                 if own is not None:
-                    for bent in _bends(values, line, k, way, changes):
-                        _add(found, operand, _back(bent, own))
-                    _add(adjoints, operand, _back(way, own))
-    zeros = {s: np.zeros((1, *values.shapes[s])) for s in values.program.variables if s in values.moves}
-    return {s: found[s] if s in found else Flow(exact(zero), zero != 0) for s, zero in zeros.items()}
+                    for bent in _bends(values, line, k, maps, moving):
+                        add(found, operand, back(bent, own))
+                    add(adjoints, operand, back(maps, own))
+    return of_variables(values, found, 1)
 
 
-def _changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
-    """The tangents of all lines that move along the direction."""
-    found: dict[Atom, Flow] = {symbol: Flow(exact(way, values.kind), way != 0) for symbol, way in u.items()}
-    for line in values.program.lines:
-        if line.symbol in values.moves:
-            require_time()
-            for k, operand in enumerate(line.call.operands):
-                if operand in found:
-                    there = functools.reduce(lambda flow, one: one.there(flow), _way(values, line, k), found[operand])
-                    _add(found, line.symbol, there)
-    return found
-
-
-def _way(values: Values, line: Line, k: int) -> list[Map]:
-    if line.symbol not in values.ways:
-        raise NoRuleError
-    return [*values.ways[line.symbol](k)]
-
-
-def _back(way: Sequence[Map], flow: Flow) -> Flow:
-    return functools.reduce(lambda found, one: one.back(found), reversed(way), flow)
-
-
-def _add(flows: dict[Atom, Flow], atom: Atom, flow: Flow) -> None:
-    flows[atom] = flows[atom].plus(flow) if atom in flows else flow
-
-
-def _bends(values: Values, line: Line, k: int, way: Sequence[Map], changes: Mapping[Atom, Flow]) -> list[Sequence[Map]]:
+def _bends(values: Values, line: Line, k: int, maps: Sequence[Map], moving: Mapping[Atom, Flow]) -> list[Sequence[Map]]:
     """The ways whose sum is what a way becomes when its operands change: in each, one map is its own change."""
     op, operands, found = line.call.op, line.call.operands, list[Sequence[Map]]()
-    is_changing = any(a in changes for a in operands)
-    for n, one in enumerate(way):
+    is_changing = any(a in moving for a in operands)
+    for n, one in enumerate(maps):
         change: Map | None = None
         if isinstance(one, Scaled):
-            change = _bend_of_slope(values, line, k, one, changes)
+            change = _bend_of_slope(values, line, k, one, moving)
         elif isinstance(one, Product) and is_changing:
-            change = _bend_of_product(line, k, n, one, changes, values)
+            change = _bend_of_product(line, k, n, one, moving, values)
         elif isinstance(one, Recurrence) and ((is_changing and not one.is_choice) or not _is_known(one)):
             raise NoRuleError
         if change is not None:
-            found.append([*way[:n], change, *way[n + 1 :]])
+            found.append([*maps[:n], change, *maps[n + 1 :]])
     if is_changing and (op.kind in (Kind.SPECTRAL, Kind.DEFINED) or (op.kind is Kind.MATRIX and not op.keeps_shape)):
         raise NoRuleError
     return found
@@ -106,7 +78,7 @@ def _is_known(steps: Recurrence) -> bool:
     return all(bool(slope.is_known.all()) for slope in (*steps.own, *steps.before))
 
 
-def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, changes: Mapping[Atom, Flow]) -> Scaled | None:
+def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapping[Atom, Flow]) -> Scaled | None:
     """The change of a slope: not known where the slope is not."""
     call, shape = line.call, values.shapes[line.symbol]
     lost = None if own.slope.is_known.all() else own.slope.is_known
@@ -117,8 +89,8 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, changes: Map
         environment = named(call, [route.there(values.of(a)) for route, a in zip(routes, call.operands, strict=True)])
         for m in range(len(rule.parameters)):
             second = second_slope(rule, k, m)
-            if second != 0 and call.operands[m] in changes:
-                term = routes[m].there(changes[call.operands[m]]).times(compile_bounds(second)(environment))
+            if second != 0 and call.operands[m] in moving:
+                term = routes[m].there(moving[call.operands[m]]).times(compile_bounds(second)(environment))
                 total = term if total is None else total.plus(term)
         for distance in (*rule.kinks, *rule.edges[k]):
             apart = is_apart(compile_bounds(distance)(environment))
@@ -130,20 +102,20 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, changes: Map
 
 
 def _bend_of_product(
-    line: Line, k: int, n: int, own: Product, changes: Mapping[Atom, Flow], values: Values
+    line: Line, k: int, n: int, own: Product, moving: Mapping[Atom, Flow], values: Values
 ) -> Product | None:
-    """The change of the matrix that changes are multiplied by: of the other operand, or of an inverse."""
+    """The change of the matrix that moving are multiplied by: of the other operand, or of an inverse."""
     call = line.call
     if call.op.kind is Kind.CONTRACTION:
         other = call.operands[1 - k]
-        if other not in changes:
+        if other not in moving:
             return None
         inside = values.shapes[other]
         matrix = inside if len(inside) > 1 else (1, *inside) if k == 1 else (*inside, 1)
         batch = own.matrix.middle.shape[1:-2]
         lifted = (*(1,) * (len(batch) + 2 - len(matrix)), *matrix)
-        return Product(spread(inside, (*batch, *matrix[-2:]), lifted).there(changes[other]).bounds, own.is_right)
-    if call.op.kind is Kind.MATRIX and call.op.keeps_shape and line.symbol in changes:
-        change: Bounds = changes[line.symbol].bounds
+        return Product(spread(inside, (*batch, *matrix[-2:]), lifted).there(moving[other]).bounds, own.is_right)
+    if call.op.kind is Kind.MATRIX and call.op.keeps_shape and line.symbol in moving:
+        change: Bounds = moving[line.symbol].bounds
         return Product(negative(change) if n == 0 else change, own.is_right)
     raise NoRuleError

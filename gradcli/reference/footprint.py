@@ -35,11 +35,11 @@ class Footprint:
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
         self._sources: dict[tuple[Line, int], Flat] = {}
-        self._layouts: dict[Atom, _Layout] = {}
+        self._lists: dict[Atom, _List] = {}
 
     def operands(self, line: Line) -> Sequence[int]:
         """The operands of a line by number; of a list each symbol once, whose places are found together."""
-        return list(self._layout(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
+        return list(self._list(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
 
     def parts(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
         """For each of its operands, positions in `out` and the elements of the operand that those are made of.
@@ -49,16 +49,10 @@ class Footprint:
         if line.call.op.kind is not Kind.LIST:
             yield from ((k, *self.down(line, k, out)) for k in range(len(line.call.operands)))
         elif len(out):
-            layout = self._layout(line)
-            along = out // layout.inner % layout.whole
-            part = np.searchsorted(layout.starts + layout.sizes, along, "right")
-            outer = out // (layout.inner * layout.whole) * layout.sizes[part]
-            inside = (outer + along - layout.starts[part]) * layout.inner + out % layout.inner
-            first = layout.firsts[part]
-            order = np.argsort(first, kind="stable")
-            for held in np.split(order, np.flatnonzero(np.diff(first[order])) + 1):
-                k = int(first[held[0]])
-                yield k, held, inside[held] if self._operand(line, k) else np.zeros(len(held), dtype=np.int64)
+            every = self._list(line)
+            first = every.first[out]
+            for held in _grouped(first):
+                yield int(first[held[0]]), held, every.inside[out[held]]
 
     def down(self, line: Line, k: int, out: Flat) -> Pairs:
         """For each element of the line, the elements of operand k that it is made of."""
@@ -73,12 +67,9 @@ class Footprint:
                 place = out // step % size
                 return self._steps(out - place * step, place + 1, step)
             case Kind.LIST:
-                layout = self._layout(line)
-                start, size = int(layout.starts[k]), int(layout.sizes[k])
-                along = out // layout.inner % layout.whole - start
-                held = np.flatnonzero((along >= 0) & (along < size))
-                inside = (out[held] // (layout.inner * layout.whole) * size + along[held]) * layout.inner
-                return held, inside + out[held] % layout.inner if operand else np.zeros(len(held), dtype=np.int64)
+                every = self._list(line)
+                held = np.flatnonzero(every.first[out] == k)
+                return held, every.inside[out[held]]
             case Kind.MATRIX | Kind.SPECTRAL:
                 block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
@@ -101,17 +92,8 @@ class Footprint:
                 size, step = _axis_of(line, operand)
                 return self._steps(elements, size - elements // step % size, step)
             case Kind.LIST:
-                layout, whole_size = self._layout(line), int(self._layout(line).sizes[k])
-                positions, inside = np.arange(len(elements)), elements
-                if not operand:
-                    axis = layout.axis
-                    positions, inside = self._spread(elements, (), (*shape[:axis], whole_size, *shape[axis + 1 :]))
-                size = max(1, whole_size)
-                outer, along = inside // (layout.inner * size), inside // layout.inner % size
-                first = (outer * layout.whole + along) * layout.inner + inside % layout.inner
-                starts = layout.starts[layout.places[int(layout.firsts[k])]] * layout.inner
-                self._require(len(first) * len(starts))
-                return np.repeat(positions, len(starts)), (first[:, None] + starts).ravel()
+                places = self._list(line).places[k]
+                return self._matched(elements, self._list(line).inside[places], places)
             case Kind.MATRIX | Kind.SPECTRAL:
                 block, each = operand[-1] * operand[-2], _of_matrix(line, operand)
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
@@ -124,11 +106,8 @@ class Footprint:
 
     def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
         """For each element of operand k, those among some elements of the line that it enters."""
-        if line.call.op.kind is not Kind.LIST:
-            position, source = self.down(line, k, out)
-            return self._matched(elements, source, out[position])
-        found = (self._matched(elements, source, out[at]) for n, at, source in self.parts(line, out) if n == k)
-        return next(found, (np.arange(0), np.arange(0)))
+        position, source = self.down(line, k, out)
+        return self._matched(elements, source, out[position])
 
     def made_of(self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf) -> dict[Atom, Flat]:
         """All elements that some elements are made of, and these, back through the lines.
@@ -167,28 +146,23 @@ class Footprint:
         self._require(int(count.sum()))
         return np.repeat(np.arange(len(first)), count), np.repeat(first, count) + step * _ranges(count * 0, count)
 
-    def _layout(self, line: Line) -> _Layout:
-        """Where the operands of a list are in the result."""
-        if line.symbol not in self._layouts:
+    def _list(self, line: Line) -> _List:
+        """Where the elements of a list come from."""
+        if line.symbol not in self._lists:
             shape, call = self.shapes[line.symbol], line.call
-            numbers = range(len(call.operands))
-            if call.op.adds_dimension:
-                axis, sizes = axis_of(shape, call.statics[0]), np.ones(len(numbers), dtype=np.int64)
-            else:
-                axis = axis_of(self._operand(line, 0), call.statics[0])
-                sizes = np.array([self._operand(line, k)[axis] for k in numbers], dtype=np.int64)
-            places: dict[Atom, list[int]] = {}
-            for k, operand in enumerate(call.operands):
-                places.setdefault(operand, []).append(k)
-            firsts = np.zeros(len(numbers), dtype=np.int64)
-            for own in places.values():
-                firsts[own] = own[0]
-            inner = max(1, math.prod(shape[axis + 1 :]))
-            by_first = {own[0]: np.array(own) for own in places.values()}
-            self._layouts[line.symbol] = _Layout(
-                axis, inner, shape[axis], np.cumsum(sizes) - sizes, sizes, firsts, by_first
-            )
-        return self._layouts[line.symbol]
+            self._require(math.prod(shape) // 16)
+            axis, numbers = axis_of(shape, call.statics[0]), {a: k for k, a in reversed([*enumerate(call.operands)])}
+            owns = [self._operand(line, k) for k in range(len(call.operands))]
+            is_stack = bool(call.op.adds_dimension)
+            parts = [(*shape[:axis], *shape[axis + 1 :]) if is_stack else own for own in owns]
+            join = np.stack if is_stack else np.concatenate
+            first = join(
+                [np.full(part, numbers[a]) for a, part in zip(call.operands, parts, strict=True)], axis
+            ).ravel()
+            places = [np.arange(math.prod(own)).reshape(own) for own in owns]
+            inside = join([np.broadcast_to(a, part) for a, part in zip(places, parts, strict=True)], axis).ravel()
+            self._lists[line.symbol] = _List(first, inside, {int(first[held[0]]): held for held in _grouped(first)})
+        return self._lists[line.symbol]
 
     def _operand(self, line: Line, k: int) -> Shape:
         return self.shapes.get(line.call.operands[k], ())
@@ -223,26 +197,24 @@ class Footprint:
         return self._sources[key]
 
 
-class _Layout(NamedTuple):
-    """The operands of a list in the result.
+class _List(NamedTuple):
+    """Where the elements of a list come from.
 
     Attributes:
-        axis: The dimension along the list.
-        inner: The elements of one step along it.
-        whole: Its length.
-        starts: The first step of each operand.
-        sizes: How many steps each has.
-        firsts: The first operand with the symbol of each.
-        places: The operands with the symbol of such a first one.
+        first: The number of the first operand with the symbol of each.
+        inside: Its element there.
+        places: The elements by such a number.
     """
 
-    axis: int
-    inner: int
-    whole: int
-    starts: Flat
-    sizes: Flat
-    firsts: Flat
+    first: Flat
+    inside: Flat
     places: Mapping[int, Flat]
+
+
+def _grouped(numbers: Flat) -> list[Flat]:
+    """The positions of each number that occurs."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
 
 
 def _axis_of(line: Line, operand: Shape) -> tuple[int, int]:

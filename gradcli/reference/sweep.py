@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import sympy
 
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.array_values import Values
 from gradcli.reference.bounds import Array, NoRuleError, exact
 from gradcli.reference.deadline import require_time
@@ -43,15 +43,19 @@ def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
             require_time()
             for k, operand in enumerate(line.call.operands):
                 if operand in values.moves:
-                    way = _way(values, line.symbol, k)
-                    entering = functools.reduce(lambda found, one: one.back(found), reversed(way), flow)
-                    flows[operand] = flows[operand].plus(entering) if operand in flows else entering
-    nothing = {s: np.zeros((len(v), *values.shapes[s])) for s in values.program.variables if s in values.moves}
-    return {s: flows[s] if s in flows else Flow(exact(zero), zero != 0) for s, zero in nothing.items()}
+                    add(flows, operand, back(way(values, line, k), flow))
+    return of_variables(values, flows, len(v))
 
 
 def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
-    """The tangents of y, for several directions at a time.
+    """The tangents of y, for several directions at a time; see `changes`."""
+    count = len(next(iter(u.values())))
+    nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
+    return changes(values, u).get(values.program.output, Flow(exact(nothing), nothing != 0))
+
+
+def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
+    """The tangents of all lines that move.
 
     Args:
         values: Of a Program, at one point.
@@ -60,27 +64,44 @@ def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
     Raises:
         NoRuleError: An operation has no rule, or it is too much at once.
     """
-    count = len(next(iter(u.values())))
-    _require_room(values, count)
-    flows: dict[Atom, Flow] = {symbol: Flow(exact(way, values.kind), way != 0) for symbol, way in u.items()}
+    _require_room(values, len(next(iter(u.values()))))
+    flows: dict[Atom, Flow] = {symbol: Flow(exact(own, values.kind), own != 0) for symbol, own in u.items()}
     with np.errstate(all="ignore"):
         for line in values.program.lines:
             if line.symbol in values.moves:
                 require_time()
-                ways = [
-                    (flows[a], _way(values, line.symbol, k)) for k, a in enumerate(line.call.operands) if a in flows
-                ]
-                parts = [functools.reduce(lambda found, one: one.there(found), way, flow) for flow, way in ways]
-                if parts:
-                    flows[line.symbol] = functools.reduce(Flow.plus, parts)
-    nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
-    return flows.get(values.program.output, Flow(exact(nothing), nothing != 0))
+                for k, operand in enumerate(line.call.operands):
+                    if operand in flows:
+                        maps = way(values, line, k)
+                        add(
+                            flows,
+                            line.symbol,
+                            functools.reduce(lambda flow, one: one.there(flow), maps, flows[operand]),
+                        )
+    return flows
 
 
-def _way(values: Values, symbol: Atom, k: int) -> list[Map]:
-    if symbol not in values.ways:
+def way(values: Values, line: Line, k: int) -> list[Map]:
+    """The maps that changes of operand k go through."""
+    if line.symbol not in values.ways:
         raise NoRuleError
-    return [*values.ways[symbol](k)]
+    return [*values.ways[line.symbol](k)]
+
+
+def back(maps: Sequence[Map], flow: Flow) -> Flow:
+    """Bring adjoints of a line to an operand."""
+    return functools.reduce(lambda found, one: one.back(found), reversed(maps), flow)
+
+
+def add(flows: dict[Atom, Flow], atom: Atom, flow: Flow) -> None:
+    """Add changes or adjoints to those that are known of a line or variable."""
+    flows[atom] = flows[atom].plus(flow) if atom in flows else flow
+
+
+def of_variables(values: Values, flows: Mapping[Atom, Flow], rows: int) -> dict[Atom, Flow]:
+    """Those of the variables that move, zeros where nothing came back to one."""
+    zeros = {s: np.zeros((rows, *values.shapes[s])) for s in values.program.variables if s in values.moves}
+    return {s: flows[s] if s in flows else Flow(exact(zero), zero != 0) for s, zero in zeros.items()}
 
 
 def _require_room(values: Values, rows: int) -> None:
