@@ -33,6 +33,7 @@ ZERO_TIMES_LOG: list[tuple[str, Any, Findings]] = [
     ("binary_cross_entropy(0, t)", {"t": 0}, {"t": ("nan-trap", 100)}),
     ("binary_cross_entropy(x, 1)", {"x": 1e-50}, {"x": ("disagree", 0)}),
     ("binary_cross_entropy(sigmoid(x), 1)", {"x": -1000}, {}),
+    ("cosine_similarity(x, y, 0)", {"x": [0, 0], "y": [0, 0]}, {}),  # no norm is less than 1e-8
 ]
 
 NAN_THAT_IS_HANDLED: list[tuple[str, Any, Findings]] = [
@@ -65,6 +66,9 @@ def test_only_the_entries_that_it_has_to_do_with_are_flagged(text: str, x: Any, 
         ("where(isnan(x**0), 0, 5)*y", {"x": NAN, "y": 1}, "undefined"),  # nan**0 is 1
         ("maximum(x, y)", {"x": 1, "y": NAN}, "undefined"),
         ("relu(x)", NAN, "undefined"),
+        ("softshrink(acos(x))", 4, "undefined"),
+        ("threshold(acos(x), 0, 0)", 4, "undefined"),
+        ("angle(acos(x))", 4, "undefined"),
     ],
 )
 def test_what_may_be_no_nan_is_not_taken_for_one(text: str, x: Any, verdict: str) -> None:

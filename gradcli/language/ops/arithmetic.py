@@ -37,7 +37,7 @@ round_to|around(x, decimals=0)  rounded to so many decimals: round with them  = 
     written: _rounded  torch: none
     e.g. round_to(x, 2) at x=1.237
 heaviside(input, values)  0 where input is negative, 1 where it is positive, and values where it is 0
-    = where(input < 0, 0, where(input > 0, 1, values))  torch: none
+    = where(input > 0, 1, where(input == 0, values, 0))  torch: none
     e.g. heaviside(x, 1/2)*x at x=-1,2
 cbrt(x)  the cube root, negative where x is  = sign(x)*abs(x)**(1/3)  torch: none  domain: x != 0
     e.g. cbrt(x) at x=-8,27
@@ -55,7 +55,8 @@ logaddexp2(a, b)  log2(2**a + 2**b) without overflow  = log(2**a + 2**b)/log(2)
     in_floats: maximum(a, b) + log1p(2**(-abs(a - b)))/log(2)
 positive|real|conj|conj_physical|resolve_conj|resolve_neg(x)
     x itself, as the real part and the conjugate of a real number are  = 1*x
-angle(x)  the angle of a real number: pi where it is negative, else 0  = where(x < 0, pi, 0)  e.g. angle(x)*x at x=-2
+angle(x)  the angle of a real number: pi where it is negative, else 0  = where(x < 0, pi, 0)
+    total: where(x < 0, pi, where(x != x, x, 0))  e.g. angle(x)*x at x=-2
 fill(x, value)  value in every element of x's shape  = value*ones_like(x)  torch: none  e.g. fill(x, a) at x=1,2 a=3
 nan_to_num(x, nan#:0, posinf#:{LARGEST}, neginf#:-{LARGEST})  x with numbers in the place of nan and of infinities
     = where(x != x, nan, where(x == inf, posinf, where(x == -inf, neginf, x)))

@@ -69,12 +69,12 @@ softsign(x)  x/(1 + |x|)  = x/(1 + abs(x))
 celu(x, alpha#:1)  elu of slope 1 at 0 from both sides  = where(x > 0, x, alpha*(exp(x/alpha) - 1))
     in_floats: where(x > 0, x, alpha*expm1(minimum(x, 0)/alpha))
     e.g. celu(x, 2) at x=-2,3
-threshold(x, threshold#, value#)  x above a threshold, and a value elsewhere  = where(x > threshold, x, value)
+threshold(x, threshold#, value#)  x above a threshold, and a value elsewhere  = where(x <= threshold, value, x)
     e.g. threshold(x, 1, 0) at x=0.5,3
 hardshrink(x, lambd#:0.5)  0 from -lambd to lambd, and x elsewhere  = where(x >= -lambd, where(x <= lambd, 0, x), x)
     e.g. hardshrink(x) at x=-2,0.3
 softshrink(x, lambd#:0.5)  x brought nearer to 0 by lambd, and 0 from -lambd to lambd
-    = where(x > lambd, x - lambd, where(x < -lambd, x + lambd, 0))
+    = where(x >= -lambd, where(x <= lambd, 0, x - lambd), x + lambd)
     e.g. softshrink(x) at x=-2,0.3
 rrelu(x, lower#:0.125, upper#:0.3333333333333333, training=False)
     leaky_relu of the slope in the middle of two, as it is after training  = where(x >= 0, x, x*(lower + upper)/2)

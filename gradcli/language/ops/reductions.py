@@ -75,7 +75,7 @@ dot|vdot(a, b)  the inner product of two vectors  = sum(a*b)  adds_terms: True  
     e.g. dot(a, b) at a=1,2 b=3,4
 cosine_similarity(x1, x2, dim=1)  the cosine of the angle between vectors along dim, 1 by default
     = sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))
-    in_floats: a = x1*ones_like(x2); b = x2*ones_like(x1); p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q =
+    total: a = x1*ones_like(x2); b = x2*ones_like(x1); p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q =
         b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); sum(p*q, dim=dim)  torch: nn.functional.*  domain: neither is 0
     e.g. cosine_similarity(a, b, dim=0) at a=1,2 b=3,4
 outer(a, b)  the outer product of two vectors  = unsqueeze(a, 1)*unsqueeze(b, 0)  rule_name: product rule
