@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gradcli import guide as manual
-from gradcli.cli.completion import SCRIPTS, Shell, function_names
+from gradcli.cli.completion import Shell, function_names
 from gradcli.cli.in_force import config
 from gradcli.cli.output import MarkdownPage, Output, manner, output
 from gradcli.cli.parameters import REQUIRED
@@ -100,7 +100,7 @@ def completion(shell: Shell) -> str:
       gradcli completion bash
       gradcli completion fish
     """
-    return SCRIPTS[shell]
+    return shell.script
 
 
 COMMANDS: Mapping[Any, Mapping[str, tuple[Any, Any]]] = {
