@@ -81,7 +81,7 @@ def statement_names(ctx: typer.Context, incomplete: str) -> Candidates:
     return _listed([(name, "a statement") for name in dict.fromkeys(_STATEMENT.findall(_typed(ctx)))], incomplete)
 
 
-def verdicts(incomplete: str) -> Candidates:
+def verdicts(_ctx: typer.Context, incomplete: str) -> Candidates:
     """What may be allowed, in the same way."""
     from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY
 
@@ -89,7 +89,7 @@ def verdicts(incomplete: str) -> Candidates:
     return _listed([(word, "") for word in words if word not in ("agree", "disagree")], incomplete)
 
 
-def function_names(incomplete: str) -> Candidates:
+def function_names(_ctx: typer.Context, incomplete: str) -> Candidates:
     """Functions of the language by all of their names."""
     return list(_starting(_functions(is_dotted=True), incomplete))
 

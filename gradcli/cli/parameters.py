@@ -1,22 +1,22 @@
 """From the table of options to the parameters of a command, and from its words to the arguments of `Function`.
 
-Typer takes parameters off the signature of a function and from nowhere else: this is the one place where one is made.
+Typer's own way, from the signature of a function, is not taken: a table says more, and is read faster.
 A value stays the text that was typed, which the language reads; behind `@` it is what a file holds.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
 from typer import _click as click
 from typer._click.shell_completion import CompletionItem
+from typer._types import TyperChoice
+from typer.core import TyperArgument, TyperOption
 
 from gradcli.cli import completion
 from gradcli.errors import InputError, constants_meant
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-REQUIRED = inspect.Parameter.empty
-"""The default of what must be given."""
-
 _NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
@@ -40,7 +37,7 @@ _COMMAS = re.compile(r",(?![^\[\]]*\])")
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """What `$(seq 3)` gives: a vector."""
 
-_TYPES: Mapping[Kind, type] = {Kind.SWITCH: bool, Kind.NUMBER: float, Kind.WHOLE: int}
+_TYPES = {Kind.NUMBER: click.types.FLOAT, Kind.WHOLE: click.types.INT}
 """What a word is read as; of the other kinds it stays a text."""
 
 
@@ -61,7 +58,10 @@ class _NumberOrWord(click.types.IntRange):
         return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
 
-_SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
+Suggestion = Callable[[Any, str], completion.Candidates]
+"""From a context of click and what is typed to what it may become."""
+
+_SUGGESTIONS: Mapping[Kind, Suggestion] = {
     Kind.INPUTS: completion.value,
     Kind.VALUES: completion.value,
     Kind.DIRECTIONS: completion.direction,
@@ -75,46 +75,44 @@ _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
 """What completes a value; choices complete themselves."""
 
 
-def signed(body: Callable[..., Any], table: Iterable[Option], **argument: tuple[Any, Any]) -> Callable[..., Any]:
-    """Give a function the signature that Typer makes a command of.
+def argument(name: str, suggestion: Suggestion | None = None, **facts: Any) -> TyperArgument:
+    """What stands without a flag.
 
     Args:
-        body: Takes the options and the argument by name; its docstring is the help.
-        table: The options.
-        argument: What stands without a flag, if there is such: what Typer is to know of it, and its default.
+        name: The keyword that it is given as.
+        suggestion: What completes it.
+        facts: What else Typer is to know of it.
     """
-
-    def run(**given: Any) -> Any:
-        return body(**given)
-
-    parameters = [*(_parameter(name, *facts) for name, facts in argument.items()), *map(_option, table)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__doc__ = body.__doc__
-    return run
+    facts = {"show_default": False, **facts}
+    return TyperArgument(param_decls=[name], autocompletion=_completing(suggestion), **facts)
 
 
-def _option(option: Option) -> inspect.Parameter:
-    facts: dict[str, Any] = {
-        "help": option.help,
-        "metavar": option.metavar,
-        "envvar": option.variable,
-        "autocompletion": _SUGGESTIONS.get(option.kind),
-        "click_type": _NumberOrWord(option) if option.bounds else None,
-    }
-    one: Any = Literal[option.choices] if option.choices else _TYPES.get(option.kind, str)
-    kind: Any = list[one] if option.is_repeated else one
-    default: Any = False if option.kind is Kind.SWITCH else option.default
-    if option.is_required:
-        default = REQUIRED
-    elif default is None:
-        kind |= None
-    annotation: Any = Annotated[kind, typer.Option(*option.flags, **facts)]
-    return _parameter(option.name, annotation, default)
+def parameter(option: Option) -> TyperOption:
+    """What Typer is to know of an option."""
+    is_switch = option.kind is Kind.SWITCH
+    kind: click.types.ParamType = _TYPES.get(option.kind, click.types.STRING)
+    if option.choices:
+        kind = TyperChoice(option.choices)
+    elif option.bounds:
+        kind = _NumberOrWord(option)
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if is_switch else kind,
+        is_flag=is_switch,
+        multiple=option.is_repeated,
+        required=option.is_required,
+        default=False if is_switch else option.default,
+        help=option.help,
+        metavar=option.metavar,
+        envvar=option.variable,
+        show_default=True,
+        show_envvar=True,
+        autocompletion=_completing(_SUGGESTIONS.get(option.kind)),
+    )
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+def _completing(suggestion: Suggestion | None) -> Callable[..., completion.Candidates] | None:
+    return suggestion and (lambda ctx, _, incomplete: suggestion(ctx, incomplete))
 
 
 # -- words
@@ -136,7 +134,7 @@ def arguments(
     found = {}
     for option in options:
         words = given[option.name]
-        if words is None or (option.kind is Kind.SWITCH and not words):
+        if words in (None, ()) or (option.kind is Kind.SWITCH and not words):
             continue
         if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
             texts = _by_name(words, option.flag, function.open_variables)
