@@ -20,7 +20,7 @@ from typer.core import TyperArgument, TyperOption
 
 from gradcli.cli import completion
 from gradcli.errors import InputError, constants_meant
-from gradcli.options import Kind, Option
+from gradcli.options import BY_VARIABLE, Kind, Option
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -136,9 +136,10 @@ def arguments(
         words = given[option.name]
         if words in (None, ()) or (option.kind is Kind.SWITCH and not words):
             continue
-        if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
-            texts = _by_name(words, option.flag, function.open_variables)
-            function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
+        if option.kind in BY_VARIABLE:
+            is_own = option.kind in (Kind.INPUTS, Kind.RANGES)  # of variables of the function, and not of a derivative
+            texts = _by_name(words, option.flag, function.open_variables if is_own else None)
+            function = function.unnamed() if is_own and not all(map(_NAMED.fullmatch, words)) else function
             words = texts
         found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
     return function, found
@@ -240,16 +241,11 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
 
 
 def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
+    """Values by name, which is empty for that of the only variable."""
     return {name: read(word, _source(option, name), files) for name, word in given.items()}
 
 
-def _named_values(words: Sequence[str], option: Option, files: Files) -> dict[str, str | Array]:
-    """By name, which is empty for that of the only variable."""
-    return _values(_by_name(words, option.flag), option, files)
-
-
-def _named_texts(words: Sequence[str], option: Option, files: Files) -> dict[str, str]:
-    given = _by_name(words, option.flag)
+def _texts(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str]:
     return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
 
 
@@ -286,26 +282,20 @@ _NAMELESS = {
 """What is wrong with names of which there are none, and what to do."""
 
 
-def _verdicts(words: str, option: Option, files: Files) -> list[str]:
-    """The words of `--allow`; whether they are verdicts is for the check to say."""
-    return list(dict.fromkeys(_parted(words)))
-
-
 def _parted(text: str) -> list[str]:
     return [word.strip() for word in _COMMAS.split(text) if word.strip()]
 
 
 _READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
     Kind.INPUTS: _values,
-    Kind.VALUES: _named_values,
-    Kind.DIRECTIONS: _named_values,
+    Kind.VALUES: _values,
+    Kind.DIRECTIONS: _values,
     Kind.VECTOR: _vector,
     Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
-    Kind.TEXTS: _named_texts,
-    Kind.SHAPES: lambda words, option, files: _by_name(words, option.flag),
+    Kind.TEXTS: _texts,
     Kind.VARIABLES: _names,
     Kind.STATEMENTS: _names,
-    Kind.VERDICTS: _verdicts,
+    Kind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
     Kind.SWITCH: lambda _, option, files: not option.default,
 }
 """From what Typer gives to an argument; of the other kinds it is one."""
