@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import threading
 from types import FrameType
@@ -84,6 +85,25 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def readable(descriptor: int, seconds: float | None = None) -> bool:
+    """Wait until a descriptor has bytes or is at its end, at most some seconds; tell whether it has.
+
+    A signal ends the wait, also one that comes after Python has looked for signals and before it waits: the system
+    would go on waiting then, and whoever listens in Python would be called after the next byte.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    woken, waker = os.pipe()
+    os.set_blocking(waker, False)
+    before = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    try:
+        return descriptor in select.select([descriptor, woken], [], [], seconds)[0]
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(woken)
+        os.close(waker)
 
 
 def _is_in_foreground() -> bool:

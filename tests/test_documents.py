@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gradcli import guide
-from gradcli.cli.app import EXIT_CODES
+from gradcli.cli.expression import EXIT_CODES
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.rounding import RESIDUE
 from gradcli.language.ops import Kind

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import typer
+from typer import _click as click
+from typer._types import TyperChoice
 
 from gradcli import guide as manual
-from gradcli.cli.completion import SCRIPTS, Shell, function_names
+from gradcli.cli.completion import Shell, function_names
 from gradcli.cli.in_force import config
 from gradcli.cli.output import MarkdownPage, Output, manner, output
-from gradcli.cli.parameters import REQUIRED
-from gradcli.cli.warming import Action, warm
+from gradcli.cli.parameters import argument
+from gradcli.cli.warming import ACTIONS, warm
 from gradcli.errors import UsageError, did_you_mean
 
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME]...",
-        show_default=False,
-        autocompletion=function_names,
-        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
-    ),
-]
 
-
-def pages(incomplete: str) -> list[tuple[str, str]]:
+def pages(_: Any, incomplete: str) -> list[tuple[str, str]]:
     """The pages that begin so, each with its title, to complete what is typed."""
     return [(page, manual.title(page)) for page in manual.PAGES if page.startswith(incomplete)]
 
 
-Page = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[PAGE]", show_default=False, autocompletion=pages, help="The page to show. By default their list."
-    ),
-]
-
-
-Actions = Annotated[Action, typer.Argument(metavar="[ACTION]", help="start, stop or status.")]
-
-Shells = Annotated[Shell, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh or fish.")]
-
-
-def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Output:
+def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output:
     """The functions of the language, or all about one of them.
 
     Of one, prints its usage, names, definition, derivative, domain and kinks, and an example with its verdict. A word
@@ -62,7 +40,7 @@ def functions(names: list[str] | None, groups: bool, **presentation: Any) -> Out
 
     shown = manner(presentation)
     is_list = groups or not names or shown.form in ("plain", "csv", "tsv")
-    found = listed(*names or (), brief=groups) if is_list else pages(*names or ())
+    found = listed(*names, brief=groups) if is_list else pages(*names)
     return output(found, shown)
 
 
@@ -79,14 +57,14 @@ def guide(page: str | None, **_: Any) -> str | MarkdownPage:
     """
     if page is None:
         width = max(map(len, manual.PAGES))
-        return "".join(f"{name.ljust(width)}  {title}\n" for name, title in pages(""))
+        return "".join(f"{name.ljust(width)}  {title}\n" for name, title in pages(None, ""))
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)
     return MarkdownPage(manual.text(page))
 
 
-def completion(shell: Shell) -> str:
+def completion(shell: str) -> str:
     """The script that completes what is typed in a shell.
 
     That is commands, options and their words, functions inside of an expression, and its variables.
@@ -100,14 +78,29 @@ def completion(shell: Shell) -> str:
       gradcli completion bash
       gradcli completion fish
     """
-    return SCRIPTS[shell]
+    return Shell(shell).script
 
 
-COMMANDS: Mapping[Any, Mapping[str, tuple[Any, Any]]] = {
-    functions: {"names": (Names, None)},
-    guide: {"page": (Page, None)},
-    config: {},
-    warm: {"action": (Actions, Action.status)},
-    completion: {"shell": (Shells, REQUIRED)},
+COMMANDS: Mapping[Any, click.Parameter | None] = {
+    functions: argument(
+        "names",
+        function_names,
+        metavar="[NAME]...",
+        nargs=-1,
+        help="Functions to show in full, by any of their names; other words are searched for. All by default.",
+    ),
+    guide: argument("page", pages, metavar="[PAGE]", help="The page to show. By default their list."),
+    config: None,
+    warm: argument(
+        "action",
+        metavar="[ACTION]",
+        type=TyperChoice([*ACTIONS]),
+        default="status",
+        show_default=True,
+        help="start, stop or status.",
+    ),
+    completion: argument(
+        "shell", metavar="SHELL", type=TyperChoice([*Shell]), required=True, help="bash, zsh or fish."
+    ),
 }
 """The commands with what each takes without a flag."""

@@ -6,6 +6,7 @@ Imports neither torch nor SymPy, so that the help answers at once.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import sys
@@ -13,20 +14,20 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer import _click as click  # Typer brings its own click since 0.26
+from typer.core import TyperOption
 
 import gradcli
 from gradcli.cli import about, completion, pager, script_passes, settings, streams
-from gradcli.cli.commands import ANSWERS, add
+from gradcli.cli.commands import ANSWERS, command_of
 from gradcli.cli.console import complain, remark
 from gradcli.cli.expression import OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
-from gradcli.cli.parameters import signed
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
@@ -37,25 +38,53 @@ BUG = 70
 NO_PAGER = "--no-pager"
 """What may stand before a command as well, as it may in git."""
 
-EXIT_CODES = (
-    "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "
-    "written, 130 interrupted, 141 broken pipe."
-)
-"""What the help of every command ends with."""
 
-
-def _show_version(ctx: typer.Context, wanted: bool) -> None:
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         sys.stdout.write(f"gradcli {gradcli.__version__}\n")
         raise typer.Exit
 
 
-def gradcli_command(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Print the version.")
-    ] = False,
-    no_pager: Annotated[bool, typer.Option(NO_PAGER, help="The same as behind a command, for its help too.")] = False,
-) -> None:
+def run(arguments: list[str]) -> int:
+    """Run a command line; every error becomes a message on stderr and an exit code here."""
+    sys.excepthook = _report_bug
+    try:
+        if completion.ASKED in os.environ:
+            return write(completion.candidates(application()))
+        with waiting(arguments):
+            answer = _answer(arguments)
+        if callable(answer):
+            return answer()
+        return answer if isinstance(answer, int) else write(answer, _pager(arguments))
+    except GradcliError as error:
+        return _report(error, arguments)
+    except click.exceptions.UsageError as error:
+        return _report(UsageError(message(error), hint=where_help_is(error)), arguments)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        raise
+    except (MemoryError, RuntimeError) as error:
+        too_large = out_of_memory(error)
+        if too_large is None:
+            raise
+        return _report(too_large, arguments)
+    except OSError as error:
+        return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
+
+
+_ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}
+_OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
+    body.__name__: (body, argument)
+    for body, argument in (
+        (streams.batch, streams.REQUESTS),
+        (script_passes.run, script_passes.WORDS),
+        *about.COMMANDS.items(),
+    )
+}
+
+
+def _program(**_: Any) -> None:
     """A gradient calculator: the vector-Jacobian product, the Jacobian, the formula, and whether to trust them.
 
     \b
@@ -91,67 +120,33 @@ def gradcli_command(
     """
 
 
-def run(arguments: list[str]) -> int:
-    """Run a command line; every error becomes a message on stderr and an exit code here."""
-    sys.excepthook = _report_bug
-    try:
-        if completion.ASKED in os.environ:
-            return write(completion.candidates(application()))
-        with waiting(arguments):
-            answer = _answer(arguments)
-        if callable(answer):
-            return answer()
-        return answer if isinstance(answer, int) else write(answer, _pager(arguments))
-    except GradcliError as error:
-        return _report(error, arguments)
-    except click.exceptions.UsageError as error:
-        return _report(UsageError(message(error), hint=where_help_is(error)), arguments)
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    except BrokenPipeError:
-        raise
-    except (MemoryError, RuntimeError) as error:
-        too_large = out_of_memory(error)
-        if too_large is None:
-            raise
-        return _report(too_large, arguments)
-    except OSError as error:
-        return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
-
-
-_ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}
-_OTHERS: Mapping[str, tuple[Any, Mapping[str, tuple[Any, Any]]]] = {
-    body.__name__: (body, arguments)
-    for body, arguments in (
-        (streams.batch, {"file": (streams.Requests, None)}),
-        (script_passes.run, {"words": (script_passes.Words, None)}),
-        *about.COMMANDS.items(),
-    )
-}
-
-
 @lru_cache
 def application(command: str = "") -> click.Command:
     """Build the application for a command line: with the command that it has, or with all of them."""
-    app = typer.Typer(
-        name="gradcli",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        cls=GroupedCommands,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-    app.callback()(gradcli_command)
+    commands: list[click.Command] = []
     for name in [command] if command else [*_ON_FUNCTIONS, *_OTHERS]:
         if name in _ON_FUNCTIONS:
-            add(app, _ON_FUNCTIONS[name])
+            commands.append(command_of(_ON_FUNCTIONS[name]))
         else:
-            body, arguments = _OTHERS[name]
-            app.command(name, cls=OnceCommand)(signed(body, typed(name), **arguments))
-    for one in app.registered_commands:
-        one.epilog = EXIT_CODES
-    return typer.main.get_command(app)
+            body, argument = _OTHERS[name]
+            commands.append(OnceCommand.of(name, body, typed(name), *[argument] if argument else ()))
+    version = TyperOption(
+        param_decls=["version", "--version", "-V"], is_flag=True, default=False, show_default=True, is_eager=True,
+        callback=_show_version, help="Print the version.",
+    )  # fmt: skip
+    no_pager = TyperOption(
+        param_decls=["no_pager", NO_PAGER], is_flag=True, default=False, show_default=True,
+        help="The same as behind a command, for its help too.",
+    )  # fmt: skip
+    return GroupedCommands(
+        name="gradcli",
+        commands=commands,
+        params=[version, no_pager],
+        help=inspect.getdoc(_program),
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
 
 
 def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from typer import _click as click
 
 from gradcli import options
@@ -17,7 +16,7 @@ from gradcli.cli import completion
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.first_word import DERIVATIVE
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
-from gradcli.cli.parameters import REQUIRED, arguments, read_expression, signed
+from gradcli.cli.parameters import argument, arguments, read_expression
 from gradcli.errors import UsageError
 from gradcli.options import Option
 from gradcli.running.targets import require_no_file, target
@@ -27,17 +26,15 @@ if TYPE_CHECKING:
     from gradcli.function import Function
     from gradcli.results import Result
 
-Expression = Annotated[
-    str,
-    typer.Argument(
-        metavar="EXPR",
-        show_default=False,
-        autocompletion=completion.expression,
-        help='The function, such as "x**2"; variables are its free names. '
-        "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, "
-        "which are run and recorded; NAME may be a tensor of the file, too.",
-    ),
-]
+_EXPRESSION = argument(
+    "expression",
+    completion.expression,
+    metavar="EXPR",
+    required=True,
+    help='The function, such as "x**2"; variables are its free names. '
+    "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, "
+    "which are run and recorded; NAME may be a tensor of the file, too.",
+)
 
 
 @dataclass(frozen=True)
@@ -69,13 +66,12 @@ class CommandLine:
         return ask(self.function, self.command, self.arguments, budget=self.presentation.get("budget"))
 
 
-def add(
-    app: typer.Typer, body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
-) -> None:
-    """Add a command to the application.
+def command_of(
+    body: Callable[[CommandLine], Result | Callable[[], int]], no_files: type[Files] | None = None
+) -> ExpressionCommand:
+    """Make a command of the shell.
 
     Args:
-        app: The application.
         body: The command: from a command line to an answer, or to what streams it and gives the exit code.  Its name
             is the command's, its docstring the help.
         no_files: In a request what stands for files; it has neither a help nor variables of the environment.
@@ -103,8 +99,7 @@ def add(
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 
     run.__doc__ = body.__doc__
-    made = signed(run, table, expression=(Expression, REQUIRED))
-    app.command(name, cls=ExpressionCommand, hidden=is_hidden, add_help_option=no_files is None)(made)
+    return ExpressionCommand.of(name, run, table, _EXPRESSION, hidden=is_hidden, add_help_option=no_files is None)
 
 
 def _require_question(table: Iterable[Option]) -> None:

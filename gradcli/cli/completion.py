@@ -13,8 +13,9 @@ import re
 import shlex
 import string
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from pathlib import Path
 
 import typer
 from typer import _click as click
@@ -80,7 +81,7 @@ def statement_names(ctx: typer.Context, incomplete: str) -> Candidates:
     return _listed([(name, "a statement") for name in dict.fromkeys(_STATEMENT.findall(_typed(ctx)))], incomplete)
 
 
-def verdicts(incomplete: str) -> Candidates:
+def verdicts(_ctx: typer.Context, incomplete: str) -> Candidates:
     """What may be allowed, in the same way."""
     from gradcli.results import NO_COUNTEREXAMPLE, SEVERITY
 
@@ -88,7 +89,7 @@ def verdicts(incomplete: str) -> Candidates:
     return _listed([(word, "") for word in words if word not in ("agree", "disagree")], incomplete)
 
 
-def function_names(incomplete: str) -> Candidates:
+def function_names(_ctx: typer.Context, incomplete: str) -> Candidates:
     """Functions of the language by all of their names."""
     return list(_starting(_functions(is_dotted=True), incomplete))
 
@@ -202,11 +203,16 @@ def split(line: str) -> tuple[list[str], str]:
 
 
 class Shell(StrEnum):
-    """The shells that have a script."""
+    """The shells that have a script, in the folder `shells`."""
 
     bash = "bash"
     zsh = "zsh"
     fish = "fish"
+
+    @property
+    def script(self) -> str:
+        """What completes in it: it asks by the variables below, and puts in what is answered."""
+        return Path(__file__).with_name("shells").joinpath(f"gradcli.{self}").read_text(encoding="utf-8")
 
 
 ASKED = "_GRADCLI_COMPLETE"
@@ -217,67 +223,3 @@ LINE = "_GRADCLI_LINE"
 
 WORD = "_GRADCLI_WORD"
 """In bash, the end of the line that a candidate is put in the place of: bash cuts words at `=` too."""
-
-SCRIPTS: Mapping[Shell, str] = {
-    # A loop in the place of mapfile, which the bash of macOS has not; compopt is not there either, and not needed.
-    Shell.bash: rf"""# bash completion for gradcli: eval "$(gradcli completion bash)"
-_gradcli_completion() {{
-    local candidate
-    COMPREPLY=()
-    while IFS= read -r candidate; do
-        COMPREPLY+=("$candidate")
-    done < <({ASKED}=bash {LINE}="${{COMP_LINE:0:COMP_POINT}}" {WORD}="$2" "$1" 2>/dev/null)
-    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *[\(=/] ]]; then
-        compopt -o nospace 2>/dev/null
-    fi
-    return 0
-}}
-
-complete -o default -F _gradcli_completion gradcli
-""",
-    Shell.zsh: rf"""#compdef gradcli
-# zsh completion for gradcli: eval "$(gradcli completion zsh)", or a file _gradcli in a directory of fpath
-_gradcli_completion() {{
-    local line text
-    local -a bare open bare_shown open_shown
-    for line in "${{(@f)$({ASKED}=zsh {LINE}="${{(j: :)words[1,CURRENT]}}" $words[1] 2>/dev/null)}}"; do
-        text="${{line%%$'\t'*}}"
-        if [[ -z $text ]]; then
-            continue
-        elif [[ $text == *[\(=/] ]]; then
-            open+=("$text")
-            open_shown+=("${{line/$'\t'/  -- }}")
-        else
-            bare+=("$text")
-            bare_shown+=("${{line/$'\t'/  -- }}")
-        fi
-    done
-    if (( $#bare + $#open == 0 )); then
-        _files
-        return
-    fi
-    (( $#bare )) && compadd -l -d bare_shown -a bare
-    (( $#open )) && compadd -S '' -l -d open_shown -a open
-}}
-
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    _gradcli_completion "$@"
-else
-    compdef _gradcli_completion gradcli
-    # else zsh takes the signs in x**2 and [1,2] for those of file names, and complains
-    alias gradcli='noglob gradcli'
-fi
-""",
-    Shell.fish: rf"""# fish completion for gradcli: gradcli completion fish | source
-function _gradcli_completion
-    set -l found ({ASKED}=fish {LINE}=(commandline -cp | string collect) gradcli 2>/dev/null)
-    if test (count $found) -gt 0
-        printf '%s\n' $found
-    else
-        __fish_complete_path (commandline -ct)
-    end
-end
-
-complete --command gradcli --no-files --arguments '(_gradcli_completion)'
-""",
-}

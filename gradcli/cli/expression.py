@@ -7,9 +7,11 @@ suggestion.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import typer
 from typer import _click as click
@@ -20,9 +22,16 @@ from gradcli.cli import completion
 from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.groups import COMMANDS
 from gradcli.cli.output import OTHER, TEXT, is_typed
+from gradcli.cli.parameters import parameter
 from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind
+from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind, Option
+
+EXIT_CODES = (
+    "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "
+    "written, 130 interrupted, 141 broken pipe."
+)
+"""What the help of every command ends with."""
 
 _TWINS = {
     "--v": ("--u", "takes --u, a direction in x, and no --v, which weights the elements of y", "vjp"),
@@ -110,6 +119,22 @@ def _counted(words: Sequence[str]) -> Iterator[str]:
 
 class OnceCommand(TyperCommand):
     """Takes options anywhere, and refuses one that is given twice, of which click would forget the first."""
+
+    @classmethod
+    def of(
+        cls, name: str, body: Callable[..., Any], options: Iterable[Option], *arguments: click.Parameter, **facts: Any
+    ) -> Self:
+        """Make a command.
+
+        Args:
+            name: Its name.
+            body: Takes the options and the arguments by name; its docstring is the help.
+            options: Those that it has.
+            arguments: What stands without a flag.
+            facts: What else Typer is to know of it.
+        """
+        params, text = [*arguments, *map(parameter, options)], inspect.getdoc(body)
+        return cls(name, callback=body, params=params, help=text, epilog=EXIT_CODES, rich_markup_mode=None, **facts)
 
     def is_argument(self, word: str) -> bool:
         """Whether a word that is no option of this command is an argument, and no mistyped option."""

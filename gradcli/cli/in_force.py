@@ -38,23 +38,17 @@ def config() -> Stream:
 
 
 def _show() -> int:
-    path = settings.place()
-    file, mistakes = SettingsFile(path, is_there=path is not None and os.path.exists(path)), []
+    path, mistakes = settings.place(), list[GradcliError]()
+    file = SettingsFile(path, is_there=path is not None and os.path.exists(path))
     try:
         file = settings.read()
     except GradcliError as error:
         mistakes.append(error)
-    common: dict[str, _InForce] = {}
-    for option in settings.settable():
-        setting = file.of("").get(option.key)
-        try:
-            common[option.key] = _in_force(option, setting)
-        except GradcliError as error:
-            mistakes.append(error)
-            common[option.key] = _without_environment(option, setting)
+    above = file.tables.get("", {})
+    common = {option.key: _in_force(option, above.get(option.key), mistakes) for option in settings.settable()}
     tables = {"": dict(sorted(common.items()))}
     for command in filter(None, file.tables):
-        own = {key: (setting, "file") for key, setting in file.of(command).items()}
+        own = {key: (setting, "file") for key, setting in file.tables[command].items()}
         differs = {key: one for key, one in own.items() if common[key][1] in ("file", "default") and common[key] != one}
         tables |= {command: differs} if differs else {}
     write("".join(f"{line}\n" for line in _lines(file, tables)))
@@ -63,44 +57,32 @@ def _show() -> int:
     return mistakes[0].exit_code if mistakes else 0
 
 
-def _in_force(option: Option, setting: Setting | None) -> _InForce:
-    """What holds for an option: the value of a variable of the environment, if that counts, or else of the file.
-
-    Raises:
-        UsageError: The variable has a value that the option does not take.
-    """
-    if option.key == "pager":
-        named = PAGER_VARIABLE if PAGER_VARIABLE in os.environ else "PAGER"
-        counts = setting is not False and (named == PAGER_VARIABLE or not isinstance(setting, str))
-        if counts and named in os.environ:
-            return os.environ[named], named
-    elif word := os.environ.get(option.variable or "", ""):
+def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliError]) -> _InForce:
+    """What holds for an option: a value of the environment, if that counts and is right, or else one of the file."""
+    if option.key == "pager" and setting is not False:
+        file = setting if isinstance(setting, str) else None
+        named = {PAGER_VARIABLE: os.environ.get(PAGER_VARIABLE), "file": file, "PAGER": os.environ.get("PAGER")}
+        of_nobody = pager.program() or False, "default"
+        return next(((word, origin) for origin, word in named.items() if word is not None), of_nobody)
+    if word := os.environ.get(option.variable or "", ""):
         value: Setting = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
         if option.kind is Kind.SWITCH:
             value = {"0": False, "1": True}.get(word, word)
-        if wrong := settings.fault(option, value):
-            raise UsageError(f"the environment's {option.variable}={word} {wrong}", hint=f"unset {option.variable}")
-        return value, option.variable or ""
-    return _without_environment(option, setting)
-
-
-def _without_environment(option: Option, setting: Setting | None) -> _InForce:
-    if setting is not None and not (option.key == "pager" and setting is True):
-        return setting, "file"
-    default = pager.program() if option.key == "pager" else _UNSET.get(option.key, option.default)
-    return default or False, "default"
+        if not (wrong := settings.fault(option, value)):
+            return value, option.variable or ""
+        message = f"the environment's {option.variable}={word} {wrong}"
+        mistakes.append(UsageError(message, hint=f"unset {option.variable}"))
+    default = _UNSET.get(option.key, option.default) or False
+    return (default, "default") if setting is None else (setting, "file")
 
 
 def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
     yield f"file: {file.path or 'none'}{'' if file.is_there or file.path is None else ' (not there)'}"
-    rows = {command: list(map(_row, own.items())) for command, own in tables.items()}
+    rows = {
+        command: [(f"{key.replace('_', '-')} = {settings.written(value)}", origin) for key, (value, origin) in own]
+        for command, own in ((command, table.items()) for command, table in tables.items())
+    }
     width = max(len(setting) for lines in rows.values() for setting, _ in lines)
     for command, lines in rows.items():
         yield from [f"[{command}]"] if command else []
         yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
-
-
-def _row(one: tuple[str, _InForce]) -> tuple[str, str]:
-    """Give a setting as it would stand in the file, and its origin."""
-    key, (value, origin) = one
-    return f"{key.replace('_', '-')} = {settings.written(value)}", origin

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen
+from gradcli.cli.pager import show
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from gradcli.report.document import Screen
     from gradcli.results import Check, Result
 
 NOT_PASSED = 1
@@ -61,24 +61,6 @@ Stream = Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
-    """A file to write.
-
-    Attributes:
-        path: As given.
-        kind: A format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
-    """
-
-    path: str
-    kind: str
-
-    @property
-    def form(self) -> str:
-        """The format of its text; of what is no text, a table."""
-        return self.kind if self.kind in FORMATS else "table"
-
-
-@dataclass(frozen=True, slots=True)
 class OutputOptions:
     """How an answer is written.
 
@@ -87,7 +69,8 @@ class OutputOptions:
         color: When tables have colours.
         digits: Significant digits that are shown; None for all.
         on_terminals: The same on a terminal.
-        to: The file; None for stdout.
+        path: The file, as given; None for stdout.
+        kind: What the file is: a format, or `npy`, `npz`, `py`, `dot`, `mermaid`.
         is_quiet: Whether remarks are left out.
     """
 
@@ -95,7 +78,8 @@ class OutputOptions:
     color: str = "auto"
     digits: int | None = None
     on_terminals: int | None = None
-    to: Destination | None = None
+    path: str | None = None
+    kind: str = ""
     is_quiet: bool = False
 
 
@@ -121,17 +105,17 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     if switches and chosen not in (*switches, "table"):
         raise UsageError(f"--{switches[0]} and --format {chosen} exclude each other")
     form = switches[0] if switches else chosen or "table"
-    to = destination(path, form if switches or is_told else None, command)
-    form = form if to is None else to.form
-    if is_typed(ctx, "digits") and digits != "all" and to is not None and to.kind in ("npy", "npz"):
+    path = None if path == "-" else path
+    kind = form if path is None else kind_of(path, form if switches or is_told else None, command)
+    form = kind if kind in FORMATS else "table"
+    has_digits, number = is_typed(ctx, "digits"), None if digits == "all" else digits
+    if has_digits and number is not None and kind in ("npy", "npz"):
         raise UsageError(f"--digits and -o {path} exclude each other", hint="an array has all its digits")
-    number = None if digits == "all" else digits
-    if is_typed(ctx, "digits"):
-        everywhere = on_terminals = number
-    else:  # a default rounds what people read, and no data
-        everywhere, on_terminals = None, ON_TERMINALS if digits is None else number
-        on_terminals = on_terminals if form == "table" else None
-    return OutputOptions(form, given.get("color") or "auto", everywhere, on_terminals, to, bool(given.get("quiet")))
+    # A default rounds what people read, and no data.
+    default = ON_TERMINALS if digits is None else number
+    on_terminals = number if has_digits else default if form == "table" else None
+    color, is_quiet = given.get("color") or "auto", bool(given.get("quiet"))
+    return OutputOptions(form, color, number if has_digits else None, on_terminals, path, kind, is_quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,33 +156,19 @@ def output(answer: Result, shown: OutputOptions, *, strict: bool = False, requir
         require_all: Whether it must be that of all entries.
     """
     from gradcli.report.wording import of_sample
-    from gradcli.results import Checking, ClosedForm, Improvement, Judged
+    from gradcli.results import Checking, Improvement
 
-    if isinstance(answer, Improvement):
-        return Output(answer, shown, answer.passed)
-    if not isinstance(answer, Judged | ClosedForm):
-        return Output(answer, shown)
+    check = getattr(answer, "check", None)
+    passed = passes(check, strict=strict, require_all=require_all)
+    passed = answer.passed if isinstance(answer, Checking | Improvement) else passed
     is_asked = strict or require_all or isinstance(answer, Checking)
-    note = of_sample(answer.check) if is_asked else ""
-    if isinstance(answer, Checking):
-        return Output(answer, shown, answer.passed, note)
-    return Output(answer, shown, passes(answer.check, strict=strict, require_all=require_all), note)
+    return Output(answer, shown, passed, of_sample(check) if is_asked else "")
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     """Whether a check is as good as was asked."""
     agrees = check is not None and check.verdict == "agree"
     return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
-
-
-def _send(pieces: Iterable[str], pager: str) -> None:
-    """Write to stdout, which is there; through the pager if one is named."""
-    if pager:
-        from gradcli.cli.pager import show
-
-        show(pieces, pager)
-    else:
-        send(pieces)
 
 
 def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
@@ -211,34 +181,29 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
     """
-    if isinstance(result, MarkdownPage):
-        return write(_drawn(result), pager)
-    if isinstance(result, str):
+    if not isinstance(result, Output):
         require_stdout()
-        _send([in_signs_of(result, sys.stdout)], pager)
+        text = result if isinstance(result, str) else _drawn(result)
+        show([in_signs_of(text, sys.stdout)], pager)
         return 0
     shown = result.manner
-    if shown.to is None:
+    if shown.path is None:
         require_stdout()
         from gradcli import report
 
         on = screen(shown.color)
         digits = shown.digits if on.width is None else shown.on_terminals
-        _send(report.pieces(result.answer, shown.form, on, digits), pager)
+        show(report.pieces(result.answer, shown.form, on, digits), pager)
     else:
-        from gradcli.report.document import Screen
-
-        save(result.answer, shown.to, Screen(WIDTH, color=shown.color == "always"), shown.digits)
-    for warning in () if shown.is_quiet else result.answer.warnings[:MOST_WARNINGS]:
-        remark(in_signs_of(f"warning: {warning}\n", sys.stderr), shown.color)
-    if result.note and not shown.is_quiet:
-        remark(in_signs_of(f"note: {result.note}\n", sys.stderr), shown.color)
+        save(result.answer, shown.path, shown)
+    remarks = [f"warning: {warning}\n" for warning in result.answer.warnings[:MOST_WARNINGS]]
+    for said in () if shown.is_quiet else [*remarks, *([f"note: {result.note}\n"] if result.note else [])]:
+        remark(in_signs_of(said, sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
 
 
 def _drawn(page: MarkdownPage) -> str:
     """A page as it stands on a terminal; elsewhere the Markdown itself."""
-    require_stdout()
     on = screen(typed_color(()))
     if on.width is None:
         return page.markdown
@@ -257,16 +222,14 @@ def out_of_memory(error: Exception) -> TooLargeError | None:
 # -- files
 
 
-def destination(path: str | None, told: str | None, command: str) -> Destination | None:
-    """What to write, as the suffix says, or as the format says where the suffix leaves it open; None without a path.
+def kind_of(path: str, told: str | None, command: str) -> str:
+    """What to write into a file, as its suffix says, or as the format says where the suffix leaves it open.
 
     Raises:
         InputError: The suffix says nothing, or is not for this command.
         UsageError: The format says something else.
         OutputError: There is no such folder.
     """
-    if path in (None, "-"):
-        return None
     suffix = os.path.splitext(path)[1].lower()
     known = TEXT.get(suffix) or OTHER.get(suffix)
     if told is not None and (known is None or suffix == ".txt"):
@@ -280,7 +243,7 @@ def destination(path: str | None, told: str | None, command: str) -> Destination
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
     _require_place(path)
-    return Destination(path, known)
+    return known
 
 
 def _require_fit(path: str, kind: str, command: str) -> None:
@@ -305,7 +268,7 @@ def _require_place(path: str) -> None:
         raise OutputError(f"'{path}' could not be written: it is read-only")
 
 
-def save(answer: Result, to: Destination, screen: Screen, digits: int | None) -> None:
+def save(answer: Result, path: str, shown: OutputOptions) -> None:
     """Write the file, whole or not at all.
 
     Raises:
@@ -315,25 +278,24 @@ def save(answer: Result, to: Destination, screen: Screen, digits: int | None) ->
     from gradcli.files.atomic import replacing
 
     try:
-        with replacing(to.path) as output:
-            _write(answer, to, output.file, screen, digits)
+        with replacing(path) as output:
+            _write(answer, path, shown, output.file)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(f"'{to.path}' could not be written: {error.strerror or error}") from error
+        raise OutputError(f"'{path}' could not be written: {error.strerror or error}") from error
 
 
-def _write(answer: Result, to: Destination, file: BinaryIO, screen: Screen, digits: int | None) -> None:
+def _write(answer: Result, path: str, shown: OutputOptions, file: BinaryIO) -> None:
     from gradcli import report
     from gradcli.files.binary import write_npy, write_npz
     from gradcli.report.data.plain import named, primary_array
+    from gradcli.report.document import Screen
     from gradcli.results import Answer, BackwardGraph, ClosedForm, Source
 
-    match to.kind, answer:
+    match shown.kind, answer:
         case "npy" | "npz", ClosedForm():
-            raise UsageError(
-                f"-o {to.path} is for numbers, and the answer is a formula", hint="add --at, or write .txt"
-            )
+            raise UsageError(f"-o {path} is for numbers, and the answer is a formula", hint="add --at, or write .txt")
         case "npy", Answer():
             write_npy(primary_array(answer), file)
             return
@@ -341,13 +303,13 @@ def _write(answer: Result, to: Destination, file: BinaryIO, screen: Screen, digi
             write_npz(named(answer), file)
             return
         case "py", Source(language="latex"):
-            raise UsageError(f"-o {to.path} and --to latex exclude each other", hint="write a .tex")
+            raise UsageError(f"-o {path} and --to latex exclude each other", hint="write a .tex")
         case "dot" | "mermaid", BackwardGraph(drawing=drawing):
-            if drawing not in ("", to.kind):
-                raise UsageError(f"-o {to.path} and --to {drawing} exclude each other", hint="leave out --to")
-            answer = replace(answer, drawing="dot" if to.kind == "dot" else "mermaid")
-    is_one = to.path.lower().endswith(".json")
-    for piece in report.pieces(answer, to.form, screen, digits, one_document=is_one):
+            if drawing not in ("", shown.kind):
+                raise UsageError(f"-o {path} and --to {drawing} exclude each other", hint="leave out --to")
+            answer = replace(answer, drawing="dot" if shown.kind == "dot" else "mermaid")
+    screen, is_one = Screen(WIDTH, color=shown.color == "always"), path.lower().endswith(".json")
+    for piece in report.pieces(answer, shown.form, screen, shown.digits, one_document=is_one):
         file.write(piece.encode("utf-8"))
 
 

@@ -1,26 +1,26 @@
 """From the table of options to the parameters of a command, and from its words to the arguments of `Function`.
 
-Typer takes parameters off the signature of a function and from nowhere else: this is the one place where one is made.
+Typer's own way, from the signature of a function, is not taken: a table says more, and is read faster.
 A value stays the text that was typed, which the language reads; behind `@` it is what a file holds.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
 from typer import _click as click
 from typer._click.shell_completion import CompletionItem
+from typer._types import TyperChoice
+from typer.core import TyperArgument, TyperOption
 
 from gradcli.cli import completion
 from gradcli.errors import InputError, constants_meant
-from gradcli.options import Kind, Option
+from gradcli.options import BY_VARIABLE, Kind, Option
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from gradcli.results import Array
 
 _Read = TypeVar("_Read")
-
-REQUIRED = inspect.Parameter.empty
-"""The default of what must be given."""
 
 _NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
@@ -40,7 +37,7 @@ _COMMAS = re.compile(r",(?![^\[\]]*\])")
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """What `$(seq 3)` gives: a vector."""
 
-_TYPES: Mapping[Kind, type] = {Kind.SWITCH: bool, Kind.NUMBER: float, Kind.WHOLE: int}
+_TYPES = {Kind.NUMBER: click.types.FLOAT, Kind.WHOLE: click.types.INT}
 """What a word is read as; of the other kinds it stays a text."""
 
 
@@ -61,7 +58,10 @@ class _NumberOrWord(click.types.IntRange):
         return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
 
-_SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
+Suggestion = Callable[[Any, str], completion.Candidates]
+"""From a context of click and what is typed to what it may become."""
+
+_SUGGESTIONS: Mapping[Kind, Suggestion] = {
     Kind.INPUTS: completion.value,
     Kind.VALUES: completion.value,
     Kind.DIRECTIONS: completion.direction,
@@ -75,46 +75,44 @@ _SUGGESTIONS: Mapping[Kind, Callable[..., completion.Candidates]] = {
 """What completes a value; choices complete themselves."""
 
 
-def signed(body: Callable[..., Any], table: Iterable[Option], **argument: tuple[Any, Any]) -> Callable[..., Any]:
-    """Give a function the signature that Typer makes a command of.
+def argument(name: str, suggestion: Suggestion | None = None, **facts: Any) -> TyperArgument:
+    """What stands without a flag.
 
     Args:
-        body: Takes the options and the argument by name; its docstring is the help.
-        table: The options.
-        argument: What stands without a flag, if there is such: what Typer is to know of it, and its default.
+        name: The keyword that it is given as.
+        suggestion: What completes it.
+        facts: What else Typer is to know of it.
     """
-
-    def run(**given: Any) -> Any:
-        return body(**given)
-
-    parameters = [*(_parameter(name, *facts) for name, facts in argument.items()), *map(_option, table)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__doc__ = body.__doc__
-    return run
+    facts = {"show_default": False, **facts}
+    return TyperArgument(param_decls=[name], autocompletion=_completing(suggestion), **facts)
 
 
-def _option(option: Option) -> inspect.Parameter:
-    facts: dict[str, Any] = {
-        "help": option.help,
-        "metavar": option.metavar,
-        "envvar": option.variable,
-        "autocompletion": _SUGGESTIONS.get(option.kind),
-        "click_type": _NumberOrWord(option) if option.bounds else None,
-    }
-    one: Any = Literal[option.choices] if option.choices else _TYPES.get(option.kind, str)
-    kind: Any = list[one] if option.is_repeated else one
-    default: Any = False if option.kind is Kind.SWITCH else option.default
-    if option.is_required:
-        default = REQUIRED
-    elif default is None:
-        kind |= None
-    annotation: Any = Annotated[kind, typer.Option(*option.flags, **facts)]
-    return _parameter(option.name, annotation, default)
+def parameter(option: Option) -> TyperOption:
+    """What Typer is to know of an option."""
+    is_switch = option.kind is Kind.SWITCH
+    kind: click.types.ParamType = _TYPES.get(option.kind, click.types.STRING)
+    if option.choices:
+        kind = TyperChoice(option.choices)
+    elif option.bounds:
+        kind = _NumberOrWord(option)
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        type=None if is_switch else kind,
+        is_flag=is_switch,
+        multiple=option.is_repeated,
+        required=option.is_required,
+        default=False if is_switch else option.default,
+        help=option.help,
+        metavar=option.metavar,
+        envvar=option.variable,
+        show_default=True,
+        show_envvar=True,
+        autocompletion=_completing(_SUGGESTIONS.get(option.kind)),
+    )
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+def _completing(suggestion: Suggestion | None) -> Callable[..., completion.Candidates] | None:
+    return suggestion and (lambda ctx, _, incomplete: suggestion(ctx, incomplete))
 
 
 # -- words
@@ -136,11 +134,12 @@ def arguments(
     found = {}
     for option in options:
         words = given[option.name]
-        if words is None or (option.kind is Kind.SWITCH and not words):
+        if words in (None, ()) or (option.kind is Kind.SWITCH and not words):
             continue
-        if option.kind in (Kind.INPUTS, Kind.RANGES):  # of variables of the function, and not of its derivative
-            texts = _by_name(words, option.flag, function.open_variables)
-            function = function if all(map(_NAMED.fullmatch, words)) else function.unnamed()
+        if option.kind in BY_VARIABLE:
+            is_own = option.kind in (Kind.INPUTS, Kind.RANGES)  # of variables of the function, and not of a derivative
+            texts = _by_name(words, option.flag, function.open_variables if is_own else None)
+            function = function.unnamed() if is_own and not all(map(_NAMED.fullmatch, words)) else function
             words = texts
         found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
     return function, found
@@ -242,16 +241,11 @@ def _only(variables: Sequence[str], word: str, option: str) -> str:
 
 
 def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:
+    """Values by name, which is empty for that of the only variable."""
     return {name: read(word, _source(option, name), files) for name, word in given.items()}
 
 
-def _named_values(words: Sequence[str], option: Option, files: Files) -> dict[str, str | Array]:
-    """By name, which is empty for that of the only variable."""
-    return _values(_by_name(words, option.flag), option, files)
-
-
-def _named_texts(words: Sequence[str], option: Option, files: Files) -> dict[str, str]:
-    given = _by_name(words, option.flag)
+def _texts(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str]:
     return {name: read_expression(word, files, _source(option, name)) for name, word in given.items()}
 
 
@@ -288,26 +282,20 @@ _NAMELESS = {
 """What is wrong with names of which there are none, and what to do."""
 
 
-def _verdicts(words: str, option: Option, files: Files) -> list[str]:
-    """The words of `--allow`; whether they are verdicts is for the check to say."""
-    return list(dict.fromkeys(_parted(words)))
-
-
 def _parted(text: str) -> list[str]:
     return [word.strip() for word in _COMMAS.split(text) if word.strip()]
 
 
 _READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
     Kind.INPUTS: _values,
-    Kind.VALUES: _named_values,
-    Kind.DIRECTIONS: _named_values,
+    Kind.VALUES: _values,
+    Kind.DIRECTIONS: _values,
     Kind.VECTOR: _vector,
     Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
-    Kind.TEXTS: _named_texts,
-    Kind.SHAPES: lambda words, option, files: _by_name(words, option.flag),
+    Kind.TEXTS: _texts,
     Kind.VARIABLES: _names,
     Kind.STATEMENTS: _names,
-    Kind.VERDICTS: _verdicts,
+    Kind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
     Kind.SWITCH: lambda _, option, files: not option.default,
 }
 """From what Typer gives to an argument; of the other kinds it is one."""

@@ -5,29 +5,27 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.commands import require_none
 from gradcli.cli.console import complain, remark, screen, send
 from gradcli.cli.output import OutputOptions, Stream, manner, output, write
+from gradcli.cli.parameters import argument
 from gradcli.errors import GradcliError, InputError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.results import Pass
 
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[SCRIPT] [-- ARGS...]",
-        show_default=False,
-        help="A file of Python, or - for standard input; what follows -- are its arguments.",
-    ),
-]
+WORDS = argument(
+    "words",
+    metavar="[SCRIPT] [-- ARGS...]",
+    nargs=-1,
+    help="A file of Python, or - for standard input; what follows -- are its arguments.",
+)
 
 
-def run(words: list[str] | None, **given: Any) -> Stream:
+def run(words: Sequence[str], **given: Any) -> Stream:
     """A script of PyTorch, run, and each of its backward passes.
 
     The script is run as python runs it; its output is on stderr, its errors are its own. Each y.backward() and
@@ -50,7 +48,7 @@ def run(words: list[str] | None, **given: Any) -> Stream:
     wrt = [name.strip() for name in (given["wrt"] or "").split(",") if name.strip()]
 
     def answer() -> int:
-        given_script = _script(words or [], given["command"])
+        given_script = _script([*words], given["command"])
         from gradcli.running.loading import away_from_output
         from gradcli.running.scripts import MOST_PASSES, Script, answer_passes, own_traceback
 

@@ -43,10 +43,10 @@ class SettingsFile:
     is_there: bool = False
     tables: Mapping[str, Settings] = field(default_factory=dict)
 
-    def of(self, command: str) -> Settings:
-        """What holds for a command, by the keys of its options; `""` for what holds for all."""
-        own = {option.key for option in settable(command)}
-        return {key: setting for key, setting in _merged(self.tables, command).items() if key in own}
+    def of(self, command: str) -> dict[str, Setting]:
+        """The settings of a command over those of all; where it demands a verdict, there is a check."""
+        own = self.tables.get(command, {}) if command else {}
+        return {**self.tables.get("", {}), **own, **({"check": True} if _demand(own) else {})}
 
 
 def settable(command: str = "") -> Iterator[Option]:
@@ -79,22 +79,21 @@ def read() -> SettingsFile:
     try:
         with open(path, "rb") as file:
             data = file.read()
+        import tomllib  # only where there is a file
+
+        found = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     except (FileNotFoundError, NotADirectoryError):
-        if CONFIG_VARIABLE in os.environ:
-            message, hint = f"{CONFIG_VARIABLE} names a file that is not there: {path}", "an empty one reads no file"
-            raise UsageError(message, hint=f"{hint}: {CONFIG_VARIABLE}=") from None
-        return SettingsFile(path)
+        if CONFIG_VARIABLE not in os.environ:
+            return SettingsFile(path)
+        message, hint = f"{CONFIG_VARIABLE} names a file that is not there: {path}", "an empty one reads no file"
+        raise UsageError(message, hint=f"{hint}: {CONFIG_VARIABLE}=") from None
     except OSError as error:
         hint = f"make it readable, or set {CONFIG_VARIABLE}= to do without"
         raise UsageError(f"the settings in {path} cannot be read: {error.strerror or error}", hint=hint) from error
-    import tomllib  # only where there is a file
-
-    try:
-        found = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"the settings in {path} are no UTF-8, in line {line}", hint="save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         hint = 'a line is NAME = VALUE, with words in quotes, such as format = "plain"'
         raise UsageError(f"the settings in {path} are no TOML: {error}", hint=hint) from error
     return SettingsFile(path, is_there=True, tables=_tables(path, found))
@@ -109,16 +108,17 @@ def defaults(command: str) -> dict[str, Any]:
     own = {option.key: option for option in settable(command)}
     if own.keys() <= {"pager"}:  # the guide, which helps where the file is wrong
         return {}
-    return {own[key].name: _given(own[key], setting) for key, setting in read().of(command).items()}
+    found = {key: setting for key, setting in read().of(command).items() if key in own}
+    # The parameter of a switch that is on by default says that it is off.
+    return {own[key].name: not one if own[key].default is True else one for key, one in found.items()}
 
 
 def peek(key: str, command: str = "") -> Setting | None:
     """What the file says where nobody would be told of a mistake in it."""
     try:
-        file = read()
+        return read().of(command).get(key)
     except GradcliError:
         return None
-    return _merged(file.tables, command).get(key)
 
 
 def fault(option: Option, value: object) -> str:
@@ -138,20 +138,6 @@ def fault(option: Option, value: object) -> str:
     return "" if is_right else f"is not {due}"
 
 
-def _given(option: Option, value: Setting) -> Setting:
-    """As the parameter has it: that of a switch which is on by default says that it is off."""
-    return not value if option.default is True else value
-
-
-def _merged(tables: Mapping[str, Settings], command: str) -> dict[str, Setting]:
-    """The settings of a command over those of all; the verdict that it demands needs the check that those turn off."""
-    own = tables.get(command, {}) if command else {}
-    found = {**tables.get("", {}), **own}
-    if _demand(own):
-        found["check"] = True
-    return found
-
-
 def _demand(settings: Settings) -> str | None:
     """Name the first setting that needs the verdict of the check."""
     return next((name for name in DEMANDS if settings.get(name) is True), None)
@@ -164,7 +150,7 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
         UsageError: One is no setting.
     """
     found: dict[str, dict[str, Setting]] = {"": {}}
-    known = _commands()
+    known = list(dict.fromkeys([name for option in settable() for name in _owners(option.key)] + [DERIVATIVE]))
     for key, value in text.items():
         where = f"(in {path}{f', [{key}]' * isinstance(value, dict)})"
         if isinstance(value, dict) and key not in known:
@@ -175,7 +161,14 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
         table, values = (key, value) if isinstance(value, dict) else ("", {key: value})
         settings = found.setdefault(table, {})
         for name, one in values.items():
-            option = _option(table, name, one, where)
+            option = next((option for option in settable(table) if option.key == name.replace("-", "_")), None)
+            if option is None:
+                message, hint = _no_setting(table, name)
+                raise UsageError(f"{message} {where}", hint=hint)
+            if wrong := fault(option, one):
+                right = True if option.kind is Kind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
+                message = f"{name} = {written(one)} {wrong} {where}"
+                raise UsageError(message, hint=f"write {name} = {written(right)}")
             if option.key in settings:
                 raise UsageError(f"{name} is set a second time {where}", hint="set it once")
             settings[option.key] = one
@@ -184,26 +177,6 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
             both = f"check = false and {demand.replace('_', '-')} = true exclude each other {where}"
             raise UsageError(both, hint="leave out one of them")
     return found
-
-
-def _option(table: str, name: str, value: Any, where: str) -> Option:
-    """Find the option that a line sets.
-
-    Raises:
-        UsageError: There is none, or it takes another value.
-    """
-    option = next((one for one in settable(table) if one.key == name.replace("-", "_")), None)
-    if option is None:
-        message, hint = _no_setting(table, name)
-        raise UsageError(f"{message} {where}", hint=hint)
-    if wrong := fault(option, value):
-        hint = f"write {name} = {_example(option)}"
-        raise UsageError(f"{name} = {written(value)} {wrong} {where}", hint=hint)
-    return option
-
-
-def _commands() -> list[str]:
-    return list(dict.fromkeys([name for option in settable() for name in _owners(option.key)] + [DERIVATIVE]))
 
 
 def _owners(key: str) -> Iterator[str]:
@@ -225,13 +198,6 @@ def _no_setting(table: str, name: str) -> tuple[str, str]:
         return f"{name} is no setting", f"{flag} is part of a question: it is given on the command line"
     known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
     return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}"
-
-
-def _example(option: Option) -> str:
-    """A value that is right."""
-    if option.kind is Kind.SWITCH:
-        return "true"
-    return written(option.choices[0] if option.choices else options.ON_TERMINALS)
 
 
 def written(value: object) -> str:

@@ -10,18 +10,18 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
-import typer
 from typer import _click as click
 from typer.core import TyperGroup
 
 from gradcli import progress
-from gradcli.cli.commands import ANSWERS, CommandLine, add, require_none
+from gradcli.cli.commands import ANSWERS, CommandLine, command_of, require_none
 from gradcli.cli.console import remark, require_stdout, send
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import DERIVATIVE, with_command
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
+from gradcli.cli.parameters import argument
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.files import Files
@@ -30,14 +30,11 @@ from gradcli.options import QUESTIONS
 if TYPE_CHECKING:
     from gradcli.results import Result
 
-Requests = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[FILE]",
-        show_default=False,
-        help="A file of requests, a line each; - is standard input, which is the default unless it is a terminal.",
-    ),
-]
+REQUESTS = argument(
+    "file",
+    metavar="[FILE]",
+    help="A file of requests, a line each; - is standard input, which is the default unless it is a terminal.",
+)
 
 
 # -- map
@@ -277,7 +274,4 @@ class _NoFiles(Files):
 @lru_cache(maxsize=1)
 def _group() -> TyperGroup:
     """The commands, without what is about the shell alone: helps and variables of the environment."""
-    app = typer.Typer(add_completion=False)
-    for body in ANSWERS:
-        add(app, body, _NoFiles)
-    return typer.main.get_group(app)
+    return TyperGroup(commands=[command_of(body, _NoFiles) for body in ANSWERS], rich_markup_mode=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 
 from gradcli.errors import UsageError
 from gradcli.options import OPTIONS
@@ -15,18 +14,11 @@ IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "id
 _MINUTE = 60
 
 
-class Action(StrEnum):
-    """What to do about the process."""
-
-    start = "start"
-    stop = "stop"
-    status = "status"
+ACTIONS: Mapping[str, str] = {"start": "started", "stop": "stopped", "status": "runs"}
+"""What to do about the process, and what is said when it is done."""
 
 
-_DONE: Mapping[Action, str] = {Action.start: "started", Action.stop: "stopped", Action.status: "runs"}
-
-
-def warm(action: Action, idle: int) -> str:
+def warm(action: str, idle: int) -> str:
     """A process that answers each call at once: start, stop or status.
 
     It has imported all, and forks for each call, which answers as one does that starts by itself. Nothing of one call
@@ -43,10 +35,10 @@ def warm(action: Action, idle: int) -> str:
     _require_possible()
     from gradcli.warm import control
 
-    found, did = control.stop() if action is Action.stop else control.status(), _DONE[action]
-    if action is Action.start and found is not None:
+    found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
+    if action == "start" and found is not None:
         did = "runs already"
-    elif action is Action.start:
+    elif action == "start":
         reason = control.start(idle * _MINUTE)
         found = control.status()
         if found is None:

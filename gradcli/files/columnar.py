@@ -9,10 +9,8 @@ Source: the formats are those of https://parquet.apache.org/docs and https://arr
 from __future__ import annotations
 
 import itertools
-import json
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO
@@ -22,11 +20,11 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.decoding import Array, Start, shown
-from gradcli.results import Block, Cells, Fault, Mapped, RowSource
+from gradcli.results import Block, Cells, Fault, RowSource
 from gradcli.results.verdicts import row_called
 
-_ROWS, _BYTES = 2**20, 2**26
-"""Rows and bytes of a group that is written: what is reached first ends it."""
+_ROWS = 2**20
+"""Rows of a group that is cut no further."""
 
 _WHAT = {"parquet": "a Parquet file", "arrow": "a file of Arrow", "arrows": "a stream of Arrow"}
 
@@ -207,32 +205,6 @@ def _without_views(cells: Any) -> Any:
     return cells.cast(views[cells.type]) if cells.type in views else cells
 
 
-@contextmanager
-def refusing(*, is_kept: bool) -> Iterator[None]:
-    """Refuse columns to keep that Arrow, or a text, cannot hold.
-
-    Args:
-        is_kept: Whether there are such columns.
-
-    Raises:
-        InputError: Arrow or Python raises while they are written.
-    """
-    try:
-        yield
-    except _refused() as error:
-        if not is_kept:
-            raise
-        said = str(error).partition("\n")[0].rstrip(".")
-        hint = "leave out --keep, or write another format: .parquet, .arrows, .jsonl"
-        raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
-
-
-def _refused() -> tuple[type[Exception], ...]:
-    """List the errors of Python and, if it is imported, of pyarrow."""
-    package: Any = sys.modules.get("pyarrow")
-    return (UnicodeError, OverflowError, *([package.ArrowException] if package is not None else []))
-
-
 def shape_of(kind: Any, cells: Any) -> tuple[int, ...]:
     """Find the shape of the first list that is not null; () where the cells are no lists, or ragged ones."""
     if _element(kind, 1) is kind:
@@ -250,11 +222,12 @@ def require_numbers(kind: Any, shape: tuple[int, ...], whose: str) -> None:
     Raises:
         InputError: It holds neither.
     """
-    if not _is_number(_element(kind, len(shape))):
+    if not is_number(_element(kind, len(shape))):
         raise InputError(f"{whose} holds {kind}, and no numbers", hint="cast it before it is saved")
 
 
-def _is_number(kind: Any) -> bool:
+def is_number(kind: Any) -> bool:
+    """Tell whether a type of Arrow is one of numbers, or of nothing but null."""
     types = pyarrow().types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(kind) for test in tests)
@@ -307,107 +280,3 @@ def unpacked(cells: Any) -> Cells:
         cells = cells.cast(pa.string())  # all digits, and years that Python has not
     found: list[Any] = cells.to_pylist()
     return found
-
-
-# -- rows out
-
-
-class ArrowWriter:
-    """A table of columns: those of the input that are kept with the types they have, then the numbers.
-
-    Args:
-        file: Where to write.
-        form: `parquet`, `arrow` or `arrows`.
-        types: The type of each column to keep; None of those that have none, whose first cells then decide.
-        names: The columns of numbers.
-        dtype: Of these.
-        about: What the metadata of the schema says of them.
-    """
-
-    def __init__(
-        self, file: BinaryIO, form: str, types: Mapping[str, Any], names: Sequence[str], dtype: str, about: object
-    ) -> None:
-        self._pa = pa = pyarrow()
-        kinds = {name: pa.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in types.items()}
-        self._file, self._form, self._types, self._names = file, form, kinds, names
-        self._dtype = pa.float32() if dtype == "float32" else pa.float64()
-        self._about = {"gradcli": json.dumps(about)}
-        self._writer: Any = None
-        self._waiting: list[list[Any]] = []
-        self._rows = self._bytes = 0
-
-    def write(self, mapped: Mapped) -> None:
-        """Write a block of rows, or hold it until there are enough for a group."""
-        if not mapped.count:  # all of its rows are left out
-            return
-        arrays = [self._kept(name, cells) for name, cells in mapped.kept.items()]
-        for values in mapped.values:
-            arrays += [self._pa.array(column) for column in values.reshape(mapped.count, -1).T]
-        self._waiting.append(arrays)
-        self._rows += mapped.count
-        self._bytes += sum(array.nbytes for array in arrays)
-        if self._rows >= _ROWS or self._bytes >= _BYTES or self._form == "arrows":
-            self._flush()
-
-    def finish(self) -> None:
-        """Write what waits, and the end of the file."""
-        self._flush()
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Write no end, if there is none yet: the file is no more."""
-        if self._form == "parquet" and self._writer is not None:
-            self._writer.is_open = False  # which else is closed when it is collected, into a file that is closed
-
-    def _flush(self) -> None:
-        pa = self._pa
-        if self._writer is None:
-            self._types = {name: pa.string() if kind is None else kind for name, kind in self._types.items()}
-            fields = [*self._types.items(), *((name, self._dtype) for name in self._names)]
-            self._schema = pa.schema(fields, metadata=self._about)
-            if self._form == "parquet":
-                # Numbers rarely repeat, so that a dictionary of them would be built for nothing.
-                texts = [field.name for field in self._schema if not _is_number(field.type)]
-                self._writer = pa.parquet.ParquetWriter(self._file, self._schema, use_dictionary=texts)
-            else:
-                make = pa.ipc.new_file if self._form == "arrow" else pa.ipc.new_stream
-                self._writer = make(self._file, self._schema)
-        if self._rows:
-            columns = [
-                pa.chunked_array([array if array.type == field.type else array.cast(field.type) for array in arrays])
-                for field, arrays in zip(self._schema, zip(*self._waiting, strict=True), strict=True)
-            ]
-            self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema).combine_chunks())
-        self._waiting, self._rows, self._bytes = [], 0, 0
-
-    def _kept(self, name: str, cells: Cells) -> Any:
-        """Convert the cells of a column to keep to an array of Arrow, of the type of the earlier blocks.
-
-        Raises:
-            InputError: Some are of another type.
-        """
-        pa = self._pa
-        kind = self._types[name]
-        hint = "write .jsonl, which holds anything, or leave out --keep"
-        try:
-            if isinstance(cells, pa.Array):
-                found = cells
-            else:
-                found = pa.array(np.ravel(cells) if isinstance(cells, np.ndarray) else cells)
-                for size in reversed(np.shape(cells)[1:] if isinstance(cells, np.ndarray) else ()):
-                    found = pa.FixedSizeListArray.from_arrays(found, size)
-            if pa.types.is_null(found.type) or found.type == kind:
-                return found
-            if kind is None:
-                self._types[name] = found.type
-            elif _is_number(kind) and _is_number(found.type):
-                found = found.cast(kind)
-            elif not pa.types.is_null(kind):
-                raise InputError(
-                    f"the column {shown(name)} to keep holds {kind}, and in some rows {found.type}", hint=hint
-                )
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            said = str(error).partition("\n")[0].rstrip(".")
-            message = f"--keep keeps the column {shown(name)}, whose cells are no column of Arrow: {said}"
-            raise InputError(message, hint=hint) from None
-        return found

@@ -27,6 +27,9 @@ _NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 
 _BLANK = "empty, and rows follow"
 
+BLANKS = "".join(filter(str.isspace, map(chr, range(2**14))))
+"""All characters that `str.strip` takes for blanks."""
+
 _QUOTED = re.compile(r'"[^"]*"')
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
@@ -55,8 +58,10 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     lines = list(enumerate(text.split("\n"), 1))
     if has_comments:
         lines = [(line, content) for line, content in lines if not content.lstrip().startswith("#")]
+    filled = [place for place, (_, content) in enumerate(lines) if content.strip(BLANKS + separator)]
+    lines = lines[filled[0] : filled[-1] + 1] if filled else []
     texts = [content.strip() if separator == " " else content for _, content in lines]
-    rows = RowsOfCells(separator, has_names=False).of(texts, [line for line, _ in lines])
+    rows = ((lines[place][0], cells, reason) for place, cells, reason in records(texts, separator))
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name} holds no numbers", hint="a table has a row of numbers a line")
@@ -83,7 +88,7 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
 
 
 def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
-    """The cells of each record and the line that it begins on, from 0; or why it is none."""
+    """The cells of each record and the line that it begins on, from 0; or why it is none, as where it is blank."""
     place = 0
     while place < len(lines):
         begin = place
@@ -91,41 +96,11 @@ def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[st
         reader = csv.reader(feed, delimiter=separator, skipinitialspace=True, strict=True)
         try:
             for cells in reader:
-                yield place, cells, ""
+                yield place, cells, "" if any(map(str.strip, cells)) else _BLANK
                 place = begin + reader.line_num
         except csv.Error as error:
             yield place, [], str(error)
             place += 1  # whatever a broken quote swallowed is read again, as rows
-
-
-class RowsOfCells:
-    """The rows of texts that follow one another: blank rows are none at the beginning and the end, else are at fault.
-
-    Attributes:
-        blanks: How many blank rows there are at the end of what was read.
-    """
-
-    def __init__(self, separator: str, *, has_names: bool) -> None:
-        self._separator, self._has_begun = separator, has_names
-        self._blank = self.blanks = 0
-
-    def of(self, texts: Sequence[str], lines: Sequence[int]) -> Iterator[tuple[int, list[str], str]]:
-        """The line of each row, and its cells, or why it has none.
-
-        Args:
-            texts: Whole lines.
-            lines: Their numbers.
-        """
-        for place, cells, reason in records(texts, self._separator):
-            if not reason and not any(map(str.strip, cells)):
-                self._blank = self._blank or lines[place]
-                self.blanks += self._has_begun
-                continue
-            blanks = range(self._blank, self._blank + self.blanks)
-            self._blank = self.blanks = 0
-            yield from ((blank, [], _BLANK) for blank in blanks)
-            self._has_begun = True
-            yield lines[place], cells, reason
 
 
 def numbers_of(cells: Sequence[str], columns: Sequence[int], width: int) -> list[float] | None:

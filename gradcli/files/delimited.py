@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import select
 import stat
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
@@ -17,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import RowsOfCells, fault_of, is_number, numbers_of, records
+from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
 from gradcli.files.decoding import Array, Start, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
+from gradcli.signals import readable
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
@@ -31,7 +31,6 @@ LONGEST = 2**24
 
 _PATIENCE = 0.02
 """Seconds without a byte after which a pipe counts as waiting."""
-
 
 _LONGEST_RECORD = 2**20
 """Characters in which a quote must end; else the row is taken for a broken one."""
@@ -48,14 +47,16 @@ class TextRows:
     """
 
     source: RowSource
+    _empty = BLANKS
+    """The characters of a blank row."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
         self._size, self._descriptor = _kind(stream)
         self._chunks = self._lines()
-        self._held: list[tuple[int, str]] = []  # lines that were read to know the columns
         self._first = 1  # the line that what is read next begins on
+        self._is_between_rows = True
         self.passed = 0
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
@@ -77,11 +78,10 @@ class TextRows:
     def starts(self, every: int) -> Iterator[Start]:
         """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
         last = 0
-        for text in self._texts():
-            if text:
-                self._pass(text)
+        for text in filter(None, self._texts()):
+            self._pass(text)
             found = Start(self.passed, self._whole, self._first + text.count("\n"))
-            if self._is_between_rows() and found.byte - last >= every:
+            if self._is_between_rows and found.byte - last >= every:
                 last = found.byte
                 yield found
         yield Start(self.passed, self._whole, 0)
@@ -90,7 +90,7 @@ class TextRows:
         """Go on from a row; the columns are known already."""
         self._stream.seek(start.byte)
         self._position = self._whole = start.byte
-        self._held, self.passed, self._chunks = [], start.rows, self._lines(start.line)
+        self.passed, self._chunks = start.rows, self._lines(start.line)
 
     @property
     def progress(self) -> tuple[int, int | None]:
@@ -103,17 +103,12 @@ class TextRows:
 
     def _pass(self, text: str) -> None:
         """Count the rows of such a text."""
-        for _ in self._blocks(text, [], keep=False):
-            pass
+        raise NotImplementedError
 
     def _goes_on(self, text: str) -> bool:
         """Tell whether the last row of a text may go on in the next chunk."""
         del text
         return False
-
-    def _is_between_rows(self) -> bool:
-        """Tell whether a row may begin here: no blank rows wait to be told from those at the end."""
-        return True
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
         """The places of the next rows, from 1."""
@@ -121,19 +116,21 @@ class TextRows:
         return np.arange(first, first + count)
 
     def _texts(self) -> Iterator[str]:
-        """The texts that are read at once, of whole rows; none while a pipe waits."""
-        held = ""
-        for first, text in itertools.chain(self._held, self._chunks):
-            self._held = []
+        """The texts that are read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
+        held, line = "", 1
+        for first, text in itertools.chain(self._chunks, [(0, "\n")]):
             if not text:
                 yield ""
                 continue
-            held, self._first = held + text, self._first if held else first
-            if not self._goes_on(held):
-                yield held
-                held = ""
-        if held:
-            yield held
+            line, held = line if held else first, held + text
+            filled = len(held.rstrip(self._empty))
+            if filled and (first == 0 or not self._goes_on(held)):
+                end = held.find("\n", filled) + 1
+                whole, held = held[:end], held[end:]
+                self._first, self._is_between_rows = line, not held
+                line += whole.count("\n")
+                if whole:
+                    yield whole
 
     def _lines(self, number: int = 1) -> Iterator[tuple[int, str]]:
         r"""Whole lines with `\n` alone at their ends, and the number of the first; none while a pipe waits.
@@ -142,52 +139,45 @@ class TextRows:
             InputError: The stream cannot be read, or is no text.
             TooLargeError: A line is longer than `LONGEST`.
         """
-        rest = b""
-        while True:
+        rest, data = b"", b"\n"
+        while data:
             # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
-            if self._waits():
+            if self._descriptor is not None and not readable(self._descriptor, _PATIENCE):
                 yield number, ""
             data = self._read()
             # Cut at a newline, in bytes: a chunk may end inside of a character.
-            cut = data.rfind(b"\n") + 1
-            if data and not cut:
-                rest += data
-                if len(rest) > LONGEST:
-                    raise TooLargeError(
-                        f"line {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
-                        hint="a text of rows has a newline after each",
-                    )
-                continue
-            whole, rest = rest + data[:cut], data[cut:]
-            if whole or rest:
-                text = self._text(whole or rest, number)
-                self._whole = self._position - len(rest) * bool(whole)
+            cut = data.rfind(b"\n") + 1 if data else len(rest)
+            whole, rest = (rest + data[:cut], data[cut:]) if cut else (b"", rest + data)
+            if len(rest) > LONGEST:
+                raise TooLargeError(
+                    f"line {number} of {self._name} is longer than {LONGEST // 2**20} MiB",
+                    hint="a text of rows has a newline after each",
+                )
+            if whole:
+                text = self._text(whole, number)
+                self._whole = self._position - len(rest)
                 yield number, text
                 number += text.count("\n")
-            if not data:
-                return
 
     def _read(self) -> bytes:
-        """Some bytes, none at the end.
+        """Some bytes, none at the end; a pipe gives what it has, and no more is waited for.
 
         Raises:
             InputError: The system refuses, as it says.
         """
         data = more = b""
         try:
-            while not data or (more and len(data) < CHUNK and self._descriptor is not None and not self._waits()):
-                # A pipe gives what it has, and no more is waited for.
-                read = self._stream.read if self._descriptor is None else self._stream.read1  # type: ignore[attr-defined]
-                data += (more := read(CHUNK - len(data)))
-                if not data:
-                    break
+            if self._descriptor is None:
+                data = self._stream.read(CHUNK)
+            else:
+                while len(data) < CHUNK and readable(self._descriptor, _PATIENCE if data else None):
+                    data += (more := self._stream.read1(CHUNK - len(data)))  # type: ignore[attr-defined]
+                    if not more:
+                        break
         except OSError as error:
             raise unreadable(self._name, error) from None
         self._position += len(data)
-        return bytes(data)
-
-    def _waits(self) -> bool:
-        return self._descriptor is not None and not select.select([self._descriptor], [], [], _PATIENCE)[0]
+        return data
 
     def _text(self, data: bytes, number: int) -> str:
         if number == 1:
@@ -240,24 +230,23 @@ class Delimited(TextRows):
         super().__init__(stream, name)
         self._separator = "\t" if form == "tsv" else ","
         self._header = self._names(form, variables, columns)
-        self._rows = RowsOfCells(self._separator, has_names=True)
+        self._empty = BLANKS + self._separator
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
     def _goes_on(self, text: str) -> bool:
         return text.count('"') % 2 == 1 and len(text) < _LONGEST_RECORD
 
-    def _is_between_rows(self) -> bool:
-        return not self._rows.blanks
+    def _pass(self, text: str) -> None:
+        for _ in self._blocks(text, [], keep=False):
+            pass
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]
-        is_plain = '"' not in text and not self._rows.blanks
-        block = self._fast(lines, wanted, usecols, keep=keep) if is_plain else None
-        if block is not None:
+        if '"' not in text and (block := self._fast(lines, wanted, usecols, keep=keep)):
             yield block
             return
-        rows = self._rows.of(lines, range(self._first, self._first + len(lines)))
+        rows = records(lines, self._separator)
         while part := list(itertools.islice(rows, _MOST_ROWS)):
             yield self._exact(part, wanted, usecols, keep=keep)
 
@@ -278,8 +267,8 @@ class Delimited(TextRows):
             names = [cell.strip() for cell in cells]
             given = self._unwritten(names, lines[blank], variables, columns)
             below = blank if given else blank + next(rows, (len(lines) - blank,))[0]
-            rest = "\n".join(lines[below:])
-            self._held = [(first + below, rest)] if rest else []
+            if rest := "\n".join(lines[below:]):
+                self._chunks = itertools.chain([(first + below, rest)], self._chunks)
             return given or names
         raise InputError(f"{self._name} is empty", hint="the first row names the columns, such as x,y")
 
@@ -330,17 +319,17 @@ class Delimited(TextRows):
         width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
         table: list[list[float]] = []
         faults: list[Fault] = []
-        for index, (line, cells, reason) in enumerate(rows):
+        for index, (place, cells, reason) in enumerate(rows):
             found = None if reason else numbers_of(cells, usecols, width)
             if found is None:
                 what, hint = fault_of(cells, reason, columns, width, self._separator)
-                called = row_called(self.passed + index + 1, line)
+                called = row_called(self.passed + index + 1, self._first + place)
                 faults.append(Fault(index, f"{called} of {self._name}{what}", hint))
             table.append(found or [np.nan] * len(wanted))
         # The cells that a broken row has not are empty.
         kept = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in rows] if keep else []
         numbers = np.array(table, np.float64).reshape(len(rows), len(wanted))
-        return self._block(numbers, kept, np.array([row[0] for row in rows]), wanted, faults, keep=keep)
+        return self._block(numbers, kept, self._first + np.array([row[0] for row in rows]), wanted, faults, keep=keep)
 
     def _block(
         self,

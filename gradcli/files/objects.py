@@ -37,17 +37,18 @@ class Objects(TextRows):
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
+        read: list[tuple[int, str]] = []
         first: tuple[int, str] | None = None
         for number, text in self._chunks:
             lines = [(place, line) for place, line in enumerate(text.split("\n"), number) if line.strip()]
-            if lines:
-                self._held.append((number, text))
-                first = first or lines[0]
+            first = first or next(iter(lines), None)
+            read.append((number, text))
             objects = (found for _, line in lines if (found := _object(line)) is not None)
             if rows := list(itertools.islice(objects, _LOOKED_AT)):
+                self._chunks = itertools.chain(read, self._chunks)
                 given = {key: [row[key] for row in rows if row.get(key) is not None] for key in rows[0]}
                 return {key: self._shape(values[0]) if values else () for key, values in given.items()}
-            if len(self._held) > 1:
+            if first and len(read) > 1:
                 break
         if first is None:
             raise InputError(f"{self._name} is empty", hint=_HINT)

@@ -1,9 +1,8 @@
 """One function over the rows of tables: into a file, or part by part into a folder, on this machine or on many.
 
 work          what to do with rows, as a process needs it that shares no memory with this one
-pieces        the rows of files cut into pieces, a part each
 folder        the parts, the journal of a run and its manifest
-schedule      piece after piece, here or on Dask
+schedule      the rows of files cut into pieces, which become parts here or on Dask
 
 Knows files and functions, and nothing of the command line.
 """

@@ -35,36 +35,46 @@ _TAIL = 2**16
 
 @dataclass(frozen=True)
 class Part:
-    """A part that is whole.
+    """A part that is whole, as the manifest describes it.
 
     Attributes:
         name: Of its file.
         input: The file that its rows are of.
         rows: The first of them, and the last one if it is known.
-        tally: The rows that went by.
-        size: Bytes of its file.
-        sha256: Of those.
+        read: How many rows went by; with `written` and `faulty` as in a tally.
+        first_fault: The first row at fault, in words.
+        bytes: The size of its file.
+        sha256: Of that.
+        sample: The rows to judge, which the manifest has of all parts together.
     """
 
     name: str
     input: str
     rows: tuple[int, int | None]
-    tally: Tally
-    size: int
+    read: int
+    written: int
+    faulty: int
+    first_fault: str | None
+    bytes: int
     sha256: str
+    sample: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> Part:
+        """Describe a part that was written, and write that next to it."""
+        counts = tally.read, tally.written, tally.faulty, tally.first or None
+        sample = tally.sample.facts() if tally.sample else None
+        folder, name = os.path.split(path)
+        part = cls(name, given, rows, *counts, os.path.getsize(path), checksum(path), sample)
+        _write(_note(folder, name), vars(part))
+        return part
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """Describe the part as the manifest does."""
-        one = self.tally
-        counts = {"read": one.read, "written": one.written, "faulty": one.faulty, "first_fault": one.first or None}
-        return {"name": self.name, "input": self.input, "rows": list(self.rows), **counts,
-                "bytes": self.size, "sha256": self.sha256}  # fmt: skip
+    def tally(self) -> Tally:
+        """The rows that went by."""
+        from gradcli.questions.streaming import Tally
 
-    def note(self, folder: str) -> None:
-        """Write the note of the part, next to it."""
-        sample = self.tally.sample
-        _write(_note(folder, self.name), self.facts | ({"sample": sample.facts()} if sample else {}))
+        return Tally(self.read, self.written, self.faulty, self.first_fault or "", _sample(self.sample))
 
 
 def input_facts(file: PointsFile) -> dict[str, Any]:
@@ -130,13 +140,13 @@ class Folder:
                 )
                 raise InputError(whose, hint="give the same words again with --resume, or name another folder")
         known = {facts["name"]: facts for facts in manifest.get("parts", ())}
-        self.sample = _sample(manifest)
+        self.sample = _sample(manifest.get("sample"))
         for name in found:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # a part of which nothing is known
                 if os.path.isfile(note := _note(self.path, name)):
                     known[name] = json.loads(Path(note).read_text(encoding="utf-8"))
                 if checksum(os.path.join(self.path, name)) == known[name]["sha256"]:
-                    self.done[name] = _part(known[name])
+                    self.done[name] = Part(**known[name])
 
     def finish(
         self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
@@ -145,7 +155,8 @@ class Folder:
         verdict = None if check is None else {
             "verdict": check.verdict, "entries": check.entries, "checked": check.checked, "chosen": check.chosen,
         }  # fmt: skip
-        whole = {"plan": self._plan, "complete": True, **facts, "check": verdict, "parts": [p.facts for p in parts]}
+        own = [{key: fact for key, fact in vars(part).items() if key != "sample"} for part in parts]
+        whole = {"plan": self._plan, "complete": True, **facts, "check": verdict, "parts": own}
         whole |= {"sample": sample.facts()} if sample else {}
         _write(os.path.join(self.path, MANIFEST), whole)
         for name in os.listdir(self.path):
@@ -180,15 +191,7 @@ def _as_json(value: Any) -> Any:
     return array.tolist() if array.size <= 64 else hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def _part(facts: Mapping[str, Any]) -> Part:
-    from gradcli.questions.streaming import Tally
-
-    first, last = facts["rows"]
-    tally = Tally(facts["read"], facts["written"], facts["faulty"], facts["first_fault"] or "", _sample(facts))
-    return Part(facts["name"], facts["input"], (first, last), tally, facts["bytes"], facts["sha256"])
-
-
-def _sample(facts: Mapping[str, Any]) -> Sample | None:
+def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
     from gradcli.crosscheck.many_points import Sample
 
-    return Sample.of(facts["sample"]) if "sample" in facts else None
+    return Sample.of(facts) if facts else None

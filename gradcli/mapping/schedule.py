@@ -1,4 +1,4 @@
-"""Piece after piece into a folder of parts, in this process or on workers of Dask.
+"""The rows of files, cut into pieces, into a folder of parts: in this process, or on workers of Dask.
 
 Dask runs a task again when its worker is lost.  The name of a part follows from its piece, so that a second run of a
 task writes the same file.
@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import importlib
 import importlib.metadata
+import itertools
 import logging
 import os
 import platform
@@ -24,10 +25,12 @@ from typing import TYPE_CHECKING, Any
 import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
+from gradcli.files.decoding import Start
 from gradcli.files.rows import Cut, Joined, Points
-from gradcli.mapping.folder import Folder, Part, checksum, input_facts
-from gradcli.mapping.pieces import Piece, pieces_of
+from gradcli.files.several import suffixes
+from gradcli.mapping.folder import Folder, Part, input_facts
 from gradcli.mapping.work import Work, apply, function_of
+from gradcli.results import RowSource
 from gradcli.signals import undone, uninterrupted
 
 if TYPE_CHECKING:
@@ -47,6 +50,61 @@ _PATIENCE = 10
 """Seconds that a scheduler has to answer, and its first worker to come."""
 
 _PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
+
+
+_BYTES = 2**26
+"""Bytes of a piece of text."""
+
+_FILE = 2**36
+"""Between the numbers of the first rows of two files: more rows than a file has."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of one file.
+
+    Attributes:
+        index: Of the piece among all.
+        points: The file.
+        first: The first row in it, from 1.
+        last: The last one; None for all that follow.
+        start: Where the first begins, in a text.
+    """
+
+    index: int
+    points: Points
+    first: int = 1
+    last: int | None = None
+    start: Start | None = None
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.points.files[0].path
+
+
+def pieces_of(points: Points, source: RowSource) -> Iterator[Piece]:
+    """Cut the rows of files: at row groups, at rows of arrays, at lines of text; what is compressed is not cut.
+
+    Args:
+        points: The files.
+        source: The columns of all of them.
+
+    Raises:
+        GradcliError: A file cannot be read.
+    """
+    count = itertools.count()
+    for place, file in enumerate(points.files):
+        one = replace(points, files=(file,), source=source, before=place * _FILE)
+        with one.opened(file, Files()) as rows:
+            is_cut = not suffixes(file.path)[1] and points.form != "arrows"  # which are read from the beginning
+            before, start = 0, None
+            for end in rows.starts(_BYTES) if is_cut else ():
+                if end.rows > before:
+                    yield Piece(next(count), one, before + 1, end.rows, start)
+                before, start = end.rows, end
+            if not before:
+                yield Piece(next(count), one)
 
 
 @dataclass(frozen=True)
@@ -157,9 +215,7 @@ def write_part(work: Work, piece: Piece, name: str, folder: str, function: Funct
         if piece.start is not None and isinstance(rows, Joined):
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
-    part = Part(name, piece.path, (piece.first, piece.last), stream.tally, os.path.getsize(path), checksum(path))
-    part.note(folder)
-    return part
+    return Part.of(path, piece.path, (piece.first, piece.last), stream.tally)
 
 
 def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, function: Function) -> Iterator[Part]:

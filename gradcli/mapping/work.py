@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
+from gradcli.files.layout import Layout
 from gradcli.files.rows import Cut, Rows, within
-from gradcli.files.sinks import Layout, open_sink
+from gradcli.files.sinks import open_sink
 from gradcli.running.targets import target
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import fcntl
 import importlib
-import marshal
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from gradcli.warm import wire
 
@@ -27,16 +26,19 @@ _ABOVE = 500
 """Descriptors from here on are out of the way of those that a call has."""
 
 
-def become(connection: socket.socket, threads: int) -> socket.socket:
+def become(connection: socket.socket, call: Sequence[Any], received: Sequence[int], threads: int) -> socket.socket:
     """Take over a call, with so many threads of torch; the connection, at a number that is in nobody's way.
 
     A call that this process cannot take over, such as a folder that it must not enter, ends it: the client runs cold.
+
+    Raises:
+        OSError, EOFError: The client has gone.
     """
-    data, received = wire.receive_with(connection)
-    words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
+    words, variables, paths, wanted, mask, ignored = call
     kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _ABOVE)
     connection.close()
     connection = type(connection)(fileno=kept)
+    connection.settimeout(None)
     try:
         os.fchdir(received[0])
         os.close(received[0])
@@ -58,6 +60,8 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
     _restore(threads)
+    connection.sendall(wire.CHILD + wire.number(os.getpid()))
+    wire.received(connection, len(wire.GO))
     return connection
 
 
@@ -94,7 +98,7 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
         if os.getpid() == own:  # and no process that the program has forked
             signal.signal(signal.SIGIO, signal.SIG_IGN)
             with contextlib.suppress(OSError):
-                connection.sendall(wire.ENDED + wire.number(status))
+                connection.sendall(wire.number(status))
         end(status & 0xFF)
 
     os._exit = leave

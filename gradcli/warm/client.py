@@ -63,113 +63,74 @@ def answered() -> int | None:
 
         if sys.warnoptions or not place.is_safe():
             return None
-        path, fingerprint = place.socket_path(), place.fingerprint()
+        from gradcli.warm import wire
+
         connection = _socket.socket(_socket.AF_UNIX)
-    except (ImportError, AttributeError, OSError):
-        return None
-    try:
-        call = _Call(connection)
-        return call.end(call.taken(path, fingerprint))
-    except (OSError, EOFError):
-        return None
-    finally:
-        connection.close()
-
-
-class _Call:
-    """This call, on a connection to the process."""
-
-    def __init__(self, connection: _socket.socket) -> None:
-        self.connection = connection
-        self.deadly = 0  # the last signal that went on to the child and may end it
-
-    def taken(self, path: str, fingerprint: bytes) -> int:
-        """The number of the process that is forked for this call.
-
-        Raises:
-            OSError, EOFError: None is.
-        """
-        from gradcli.warm import wire
-
-        connection = self.connection
         connection.settimeout(PATIENCE)
-        connection.connect(path)
-        if wire.peer(connection) != os.geteuid():
-            raise EOFError
-        connection.sendall(wire.message(wire.RUN, fingerprint))
-        if wire.received(connection, 1) != wire.CHILD:
-            raise EOFError
-        child = wire.value(wire.received(connection, wire.NUMBER))
-        connection.settimeout(None)
-        return child
-
-    def end(self, child: int) -> int | None:
-        """Give the child what this process was given, and end as it does; None if it cannot be what this is.
-
-        Raises:
-            OSError: The folder was removed, or must not be read.
-        """
-        from gradcli.warm import wire
-
-        descriptors = list(_open(self.connection.fileno()))
-        if len(descriptors) > wire.MOST_DESCRIPTORS:
+        connection.connect(place.socket_path())
+        descriptors = list(_open(connection.fileno()))
+        if wire.peer(connection) != os.geteuid() or len(descriptors) > wire.MOST_DESCRIPTORS:
             return None
         folder = os.open(os.getcwd(), os.O_RDONLY)
-        restored = self._pass_signals(child)
-        try:
-            call = _given(descriptors)
-            wire.send_with(self.connection, wire.number(len(call)) + call, [folder, *descriptors])
-            kind = wire.received(self.connection, 1)
-            value = 0 if kind == wire.COLD else wire.value(wire.received(self.connection, wire.NUMBER))
-        except (OSError, EOFError):
-            if self.deadly:
-                _die(self.deadly)
-            if sys.stderr is not None:
-                sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
-                sys.stderr.flush()
-            os._exit(70)
-        if kind == wire.COLD:
-            import _signal  # type: ignore[import-not-found]
-
-            for number, handler in restored:
-                _signal.signal(number, handler)
-            os.close(folder)
+        wire.send_with(connection, _given(descriptors), [folder, *descriptors])
+        os.close(folder)
+        if wire.received(connection, 1) != wire.CHILD:
             return None
-        if value < 0:
-            _die(-value)
-        if value == 130 and self.deadly:  # typed at a terminal, the command dies of it
-            from gradcli.signals import die_if_typed
+        child = wire.value(wire.received(connection, wire.NUMBER))
+        connection.settimeout(None)
+    except (ImportError, AttributeError, OSError, EOFError):
+        return None
+    return _ended(connection, child)
 
-            die_if_typed()
-        return value
 
-    def _pass_signals(self, child: int) -> list[tuple[int, object]]:
-        """From here on signals go to the child; what was there before."""
-        import _signal
+def _ended(connection: _socket.socket, child: int) -> int:
+    """The exit code of the child of this call, which begins now; or end as it does."""
+    from gradcli.warm import wire
 
-        names = {getattr(_signal, name): name for name in PASSED}
-        stop = _signal.SIGTSTP
+    deadly = _pass_signals(child)
+    try:
+        connection.sendall(wire.GO)
+        value = wire.value(wire.received(connection, wire.NUMBER))
+    except (OSError, EOFError):
+        if deadly:
+            _die(deadly[-1])
+        if sys.stderr is not None:
+            sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
+            sys.stderr.flush()
+        return 70
+    if value < 0:
+        _die(-value)
+    if value == 130 and deadly:  # typed at a terminal, the command dies of it
+        from gradcli.signals import die_if_typed
 
-        def passed(number: int, frame: FrameType | None) -> None:
-            if names[number] not in LIVED_THROUGH:
-                self.deadly = number
-            try:
-                if names[number] in TYPED:
-                    os.killpg(child, number)
-                else:
-                    os.kill(child, number)
-            except OSError:
-                pass  # it has just ended
-            if number == stop:
-                os.kill(os.getpid(), _signal.SIGSTOP)
+        die_if_typed()
+    return value
 
-        restored = []
-        for number in names:
-            before = _signal.getsignal(number)
-            if before != _signal.SIG_IGN:
-                restored.append((number, before))
-                _signal.signal(number, passed)
-        return restored
+
+def _pass_signals(child: int) -> list[int]:
+    """From here on signals go to the child; those that did and may end it."""
+    import _signal  # type: ignore[import-not-found]
+
+    names = {getattr(_signal, name): name for name in PASSED}
+    deadly: list[int] = []
+
+    def passed(number: int, frame: FrameType | None) -> None:
+        if names[number] not in LIVED_THROUGH:
+            deadly.append(number)
+        try:
+            if names[number] in TYPED:
+                os.killpg(child, number)
+            else:
+                os.kill(child, number)
+        except OSError:
+            pass  # it has just ended
+        if number == _signal.SIGTSTP:
+            os.kill(os.getpid(), _signal.SIGSTOP)
+
+    for number in names:
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, passed)
+    return deadly
 
 
 def _open(own: int) -> Iterator[int]:
@@ -183,7 +144,7 @@ def _open(own: int) -> Iterator[int]:
 
 
 def _given(descriptors: list[int]) -> bytes:
-    """What this process was given."""
+    """What this process was given, and what its start depends on."""
     import _signal
     import marshal  # Python has imported it, for modules
 
@@ -191,7 +152,7 @@ def _given(descriptors: list[int]) -> bytes:
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
     words, paths = list(map(os.fsencode, sys.argv)), list(map(os.fsencode, sys.path))
-    return marshal.dumps((words, dict(os.environb), paths, descriptors, mask, ignored))
+    return marshal.dumps((place.fingerprint(), words, dict(os.environb), paths, descriptors, mask, ignored))
 
 
 _OWN = (13, 25)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import socket
+import signal
 import subprocess
 import sys
 import time
 from typing import IO
 
-from gradcli.warm import place, wire
+from gradcli.warm import place
 
 STOPPING = 5.0
 
@@ -23,26 +24,25 @@ _OF_NOBODY = {"GRADCLI_CONFIG": ""}
 """No settings are read at the start: each call reads its own."""
 
 
-def status(kind: bytes = wire.STATUS) -> int | None:
-    """The number of the process; None if there is none that answers."""
+def status() -> int | None:
+    """The number of the process, which stands in the file that it has locked; None if there is none."""
     if not place.is_possible() or not place.is_safe():
         return None
-    with socket.socket(socket.AF_UNIX) as connection:
+    import fcntl
+
+    with contextlib.suppress(FileNotFoundError), open(place.lock_path(), encoding="ascii") as lock:
         try:
-            connection.settimeout(1.0)
-            connection.connect(place.socket_path())
-            if wire.peer(connection) != os.geteuid():
-                return None
-            connection.sendall(wire.message(kind, b""))
-            wire.received(connection, 1)
-            return wire.value(wire.received(connection, wire.NUMBER))
-        except (OSError, EOFError):
-            return None
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return int(lock.read() or 0) or None  # none yet, while it loads
+    return None
 
 
 def stop() -> int | None:
     """Stop the process, whose children go on; its number, or None if there was none."""
-    found, end = status(wire.STOP), time.monotonic() + STOPPING
+    found, end = status(), time.monotonic() + STOPPING
+    if found:
+        os.kill(found, signal.SIGTERM)
     while found and status() == found and time.monotonic() < end:
         time.sleep(0.01)
     return found

@@ -1,9 +1,9 @@
 """What is said on the socket, and the descriptors that go with it.
 
-client    RUN, its fingerprint              or STATUS or STOP
-child     CHILD, its number                 or OTHER, as a start differs; or the number of the process
 client    the call, with its descriptors
-child     ENDED, its exit code              or COLD, before it has done anything
+child     CHILD, its number                 or COLD, as a start differs
+client    GO, when it passes signals on to the child
+child     the exit code
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RUN, STATUS, STOP = b"R", b"S", b"Q"
-OTHER, CHILD, COLD, ENDED = b"O", b"C", b"F", b"E"
+CHILD, COLD, GO = b"C", b"F", b"G"
 
 LONGEST = 2**24
 """Bytes of one message; a system takes no more than some 2**21 in arguments and variables."""
@@ -38,11 +37,6 @@ def value(data: bytes) -> int:
     return int.from_bytes(data, "big", signed=True)
 
 
-def message(kind: bytes, data: bytes) -> bytes:
-    """A message of any length."""
-    return kind + number(len(data)) + data
-
-
 def received(connection: _socket.socket, size: int) -> bytes:
     """So many bytes.
 
@@ -59,25 +53,11 @@ def received(connection: _socket.socket, size: int) -> bytes:
     return data
 
 
-def body(connection: _socket.socket) -> bytes:
-    """What stands behind the kind of a message.
-
-    Raises:
-        EOFError, OSError: As `received`; also for one that is too long.
-    """
-    size = value(received(connection, NUMBER))
-    if not 0 <= size <= LONGEST:
-        raise EOFError
-    return received(connection, size)
-
-
 def send_with(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
-    """Send a message and open files."""
+    """Send a message of any length, and open files."""
+    data = number(len(data)) + data
     rights = b"".join(d.to_bytes(4, sys.byteorder) for d in descriptors)
-    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
-    rest = data[connection.sendmsg([data], ancillary) :]
-    if rest:  # or the other end may have done all, and be gone
-        connection.sendall(rest)
+    connection.sendall(data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :])
 
 
 def receive_with(connection: _socket.socket) -> tuple[bytes, list[int]]:

@@ -12,6 +12,7 @@ import fcntl
 import gc
 import importlib
 import io
+import marshal
 import os
 import pkgutil
 import select
@@ -24,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 from gradcli.warm import place, wire
 from gradcli.warm.becoming import become, finish
@@ -74,6 +76,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
+        lock.truncate(0)
         threads = load()
         if path != place.socket_path():
             return  # what is installed has changed meanwhile
@@ -86,6 +89,8 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
             listener.setblocking(False)
             server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
+            lock.write(str(os.getpid()))
+            lock.flush()
             ready()
             server.run()
 
@@ -147,8 +152,6 @@ class _Server:
 
     def run(self) -> None:
         """Have a child at the socket until it is over."""
-        self.process = os.getpid()
-        self.lives, lifeline = os.pipe()  # the child that waits reads its end when this process has ended
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, lambda *_: os._exit(0))
@@ -159,70 +162,61 @@ class _Server:
                 child = os.fork()
             if child == 0:
                 try:
-                    self._be_a_call(told, taken, lifeline)
+                    os.close(taken)
+                    self._be_a_call(told)
                 finally:
                     os._exit(70)
             os.close(told)
             # The child says that it has a call, before the process is over or it was killed.
             is_taken = bool(select.select([taken], [], [], self.idle)[0] and os.read(taken, 1))
             os.close(taken)
-        os.close(lifeline)
 
     # -- a child
 
-    def _be_a_call(self, told: int, *others: int) -> None:
+    def _be_a_call(self, told: int) -> None:
         """Wait for a call, be what its client asks for, and end.
 
         Args:
-            told: What says that there is a call.
-            others: Descriptors of the process that are not for it.
+            told: What says that there is a call, and whose other end is closed when the process has ended.
         """
         os.setpgid(0, 0)
         for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for descriptor in (self.lock, *others):
-            os.close(descriptor)
-        connection = self._connection()
-        while not self._is_call(connection):
-            connection.close()
-            connection = self._connection()
+        os.close(self.lock)
+        process = select.poll()
+        process.register(told, 0)
+        process.register(self.listener, select.POLLIN)
+        found = None
+        while found is None:
+            if any(descriptor == told for descriptor, _ in process.poll()):
+                os._exit(0)
+            with contextlib.suppress(OSError, EOFError, ValueError):
+                found = self._call()
         os.write(told, b"c")
-        for descriptor in (told, self.lives):
-            os.close(descriptor)
+        os.close(told)
         self.listener.close()
-        connection.settimeout(None)
         try:
-            connection.sendall(wire.CHILD + wire.number(os.getpid()))
-            connection = become(connection, self.threads)
+            connection = become(*found, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
 
-    def _connection(self) -> socket.socket:
-        """The next client of this user."""
-        while True:
-            ready, _, _ = select.select([self.listener.fileno(), self.lives], [], [])
-            if self.lives in ready:  # the process has ended
-                os._exit(0)
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                continue
-            if wire.peer(connection) == os.geteuid():
-                return connection
-            connection.close()
+    def _call(self) -> tuple[socket.socket, list[Any], list[int]] | None:
+        """The next client of this user with what it says, if its call can be answered here.
 
-    def _is_call(self, connection: socket.socket) -> bool:
-        """Whether a client has a call that can be answered here; another request is answered."""
+        Raises:
+            OSError, EOFError, ValueError: It says nothing that is a call.
+        """
+        connection, _ = self.listener.accept()
         connection.settimeout(SAYING)
-        try:
-            kind, said = wire.received(connection, 1), wire.body(connection)
-            if kind == wire.RUN and said == self.fingerprint:
-                return True
-            connection.sendall(wire.OTHER if kind == wire.RUN else kind + wire.number(self.process))
-        except (OSError, EOFError):
-            return False
-        if kind == wire.STOP and os.getppid() == self.process:
-            os.kill(self.process, signal.SIGTERM)
-        return False
+        if wire.peer(connection) == os.geteuid():
+            said, received = wire.receive_with(connection)
+            fingerprint, *call = marshal.loads(said)  # noqa: S302 (of the same user)
+            if fingerprint == self.fingerprint:
+                return connection, call, received
+            for descriptor in received:
+                os.close(descriptor)
+            connection.sendall(wire.COLD)
+        connection.close()
+        return None

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gradcli.files import Files, delimited
 from gradcli.files.rows import Points
-from gradcli.mapping import Cluster, Work, into_folder, pieces
+from gradcli.mapping import Cluster, Work, into_folder, schedule
 from gradcli.mapping.work import function_of
 from tests.cli.test_map import MAP, _read, _write
 from tests.conftest import Command, Run
@@ -45,10 +45,10 @@ def test_the_parts_of_a_text_joined_are_the_whole(
         whole = gradcli(*words)
         cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
         cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
-        patch.setattr(pieces, "_BYTES", 2 * chunk)
+        patch.setattr(schedule, "_BYTES", 2 * chunk)
         points = Points.of("in.csv", None, ["x"])
         with points.rows("in.csv", Files()) as rows:
-            found = list(pieces.pieces_of(points, rows.source))
+            found = list(schedule.pieces_of(points, rows.source))
     assert {run.code for run in (whole, *cut, *cut_at_rows)} == {0}
     assert "".join(run.out for run in cut) == whole.out
     assert "".join(run.out for run in cut_at_rows) == whole.out
