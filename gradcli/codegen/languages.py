@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
 from gradcli.codegen.script import Script, Task, assembled, reached
-from gradcli.codegen.self_writing import Expression, Written, rule_of, shortest, whole
+from gradcli.codegen.self_writing import Expression, Written
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
@@ -24,7 +25,7 @@ from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.wengert import Call
 from gradcli.report import Screen, rendered
-from gradcli.results import VJP, Array, Formula
+from gradcli.results import VJP, Array, Cell, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 
@@ -82,30 +83,19 @@ class _TorchScript(Script):
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
         return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_TORCH_IMPORTS)
 
-    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
-        """The expression of a tensor of these numbers, which is a leaf.
+    @property
+    def options(self) -> dict[str, Any]:
+        """The dtype of every tensor."""
+        return {"dtype": getattr(_TORCH, self.task.dtype)}
 
-        Raises:
-            TooLargeError: They are many and follow no rule.
-        """
-        rule, dtype = rule_of(array, name), getattr(_TORCH, self.task.dtype)
-        options = {"dtype": dtype, **({"requires_grad": True} if requires_grad else {})}
-        match rule.kind:
-            case "list":
-                return _TORCH.tensor(rule.values, **options)
-            case "zeros" | "ones" | "eye":
-                return getattr(_TORCH, rule.kind)(*rule.shape, **options)  # type: ignore[no-any-return]
-            case "full":
-                return _TORCH.full(rule.shape, *rule.numbers, **options)
-        numbers = [whole(number) for number in (shortest(rule.numbers) if rule.kind == "arange" else rule.numbers)]
-        if len(rule.shape) == 1 and rule.is_exact:
-            return getattr(_TORCH, rule.kind)(*numbers, **options)  # type: ignore[no-any-return]
-        tensor: Expression = getattr(_TORCH, rule.kind)(*numbers, dtype=dtype)
-        if not rule.is_exact:  # torch rounds differently
-            tensor = _TORCH.from_numpy(Expression("np").linspace(*numbers))
-            tensor = tensor.float() if self.task.dtype == "float32" else tensor
-        tensor = tensor.reshape(*rule.shape) if len(rule.shape) > 1 else tensor
-        return tensor.requires_grad_() if requires_grad else tensor
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+        """A tensor of numbers that are written out."""
+        return _TORCH.tensor(numbers, **options)
+
+    def spaced(self, *numbers: float) -> Expression:
+        """Evenly spaced numbers by NumPy, as torch rounds differently."""
+        tensor = _TORCH.from_numpy(NUMPY.linspace(*numbers))
+        return tensor.float() if self.task.dtype == "float32" else tensor
 
     def define(self, name: str, array: Array, variable: str) -> str:
         """The statement that gives a variable its value."""
@@ -192,14 +182,6 @@ def numpy_script(task: Task, derivatives: Mapping[str, Derivative], shown: Mappi
     return _NumpyScript(task, calls, is_in_numpy).text(derivatives, shown)
 
 
-def in_ascii(script: str, shown: Mapping[str, Formula]) -> str:
-    """The script with the formulas of its comments in SymPy's notation, for where there are no other characters."""
-    for cell in (cell for formula in shown.values() for cell in formula.cells[:MOST_CELLS]):
-        pretty, plain = _comment(cell.row, cell.column, cell.pretty), _comment(cell.row, cell.column, cell.text, "d")
-        script = script.replace(f"\n{pretty}\n", f"\n{plain}\n")
-    return script
-
-
 class _NumpyScript(Script):
     """One task as a NumPy script: its values, its function, and the formula of each Jacobian."""
 
@@ -224,29 +206,19 @@ class _NumpyScript(Script):
         prints = prints or [f"print({self.output})"]
         return assembled(definitions, statements.written, *blocks, prints, imports=_NUMPY_IMPORTS)
 
-    def array(self, array: Array, name: str) -> Expression:
-        """The expression of an array of these numbers; one number is a scalar of NumPy.
+    @property
+    def options(self) -> dict[str, Any]:
+        """The dtype of every array, where it is not NumPy's own."""
+        return {} if self.task.dtype == "float64" else {"dtype": getattr(NUMPY, self.task.dtype)}
 
-        Raises:
-            TooLargeError: They are many and follow no rule.
-        """
-        rule, dtype = rule_of(array, name), getattr(NUMPY, self.task.dtype)
-        options = {"dtype": dtype} if self.task.dtype != "float64" else {}
-        shape = rule.shape[0] if len(rule.shape) == 1 else rule.shape
-        match rule.kind:
-            case "list":
-                return NUMPY.array(rule.values, **options) if rule.shape else dtype(rule.values)
-            case "zeros" | "ones":
-                return getattr(NUMPY, rule.kind)(shape, **options)  # type: ignore[no-any-return]
-            case "full":
-                return NUMPY.full(shape, *rule.numbers, **options)
-            case "eye":
-                return NUMPY.eye(*rule.shape, **options)
-            case "arange":
-                found = NUMPY.arange(*shortest(rule.numbers), **options)
-            case "linspace":
-                found = NUMPY.linspace(*map(whole, rule.numbers), **options)
-        return found.reshape(*rule.shape) if len(rule.shape) > 1 else found
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+        """An array of numbers that are written out; one number is a scalar of NumPy."""
+        is_array = isinstance(numbers, list)
+        return NUMPY.array(numbers, **options) if is_array else getattr(NUMPY, self.task.dtype)(numbers)
+
+    def spaced(self, *numbers: float) -> Expression:
+        """Evenly spaced numbers."""
+        return NUMPY.linspace(*numbers, **self.options)
 
     def _constants(self, definitions: list[str], derivatives: Mapping[str, Derivative]) -> dict[str, str]:
         """The names of the constant tensors that occur in formulas; their definitions are appended."""
@@ -264,8 +236,8 @@ class _NumpyScript(Script):
         self, name: str, derivative: Derivative, shown: Formula, constants: Mapping[str, str]
     ) -> tuple[list[str], str]:
         """The Jacobian block of a variable and vᵀJ; what the result is called."""
-        formulas = Formulas(self.names, {**self.variables, **constants})
-        text = formulas.block(derivative)
+        formulas = Formulas(self.names, {**self.variables, **constants}, derivative)
+        text = formulas.block()
         block = self.names.take(f"J_{self.variables[name]}")
         shape = self.task.arrays[name].shape
         if self.shape or shape:
@@ -275,10 +247,10 @@ class _NumpyScript(Script):
             # Nested loops over nothing lose the sizes behind the empty one.
             if 0 in (*self.shape, *shape):
                 text = f"np.zeros({(*self.shape, *shape)})"
-        comments = [_comment(cell.row, cell.column, cell.pretty) for cell in shown.cells[:MOST_CELLS]]
+        comments = [_comment(cell) for cell in shown.cells[:MOST_CELLS]]
         comments += ["# ..."] * (len(shown.cells) > MOST_CELLS)
         comments += [f"# {shown.note}"] * bool(shown.note)
-        lines = [laid_out(f"{before} = {value}") for before, value in formulas.before]
+        lines = [laid_out(f"{before} = {value}") for before, value in formulas.before.items()]
         lines = [*comments, *lines, laid_out(f"{block} = {text}")]
         if self.task.v is None and not self.shape:
             return lines, block
@@ -287,8 +259,8 @@ class _NumpyScript(Script):
         return [*lines, f"{result} = {product if self.shape else f'{self.gradient} * {block}'}"], result
 
 
-def _comment(row: str, column: str, text: str, d: str = "∂") -> str:
-    line = printable(f"# {d}{row}/{d}{column} = {text}")
+def _comment(cell: Cell) -> str:
+    line = printable(f"# ∂{cell.row}/∂{cell.column} = {cell.pretty}")
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
 
 

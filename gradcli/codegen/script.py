@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held
+from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held, rule_of
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
@@ -239,13 +239,39 @@ class Script(ABC):
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
 
+    @property
     @abstractmethod
-    def array(self, array: Array, name: str) -> Expression:
-        """The expression of an array of these numbers.
+    def options(self) -> dict[str, Any]:
+        """What every array is asked for with."""
+
+    @abstractmethod
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+        """An array of numbers that are written out."""
+
+    @abstractmethod
+    def spaced(self, *numbers: float) -> Expression:
+        """Evenly spaced numbers."""
+
+    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
+        """The expression of an array of these numbers, which is a leaf.
 
         Raises:
             TooLargeError: They are many and follow no rule.
         """
+        kind, numbers = rule_of(array, name)
+        options = {**self.options, **({"requires_grad": True} if requires_grad else {})}
+        maker = getattr(Expression(self.module, module=self.module), kind)
+        match kind:
+            case "list":
+                return self.listed(numbers[0], options)
+            case "zeros" | "ones" | "full":
+                shape = array.size if array.ndim == 1 and not numbers else array.shape
+                return maker(shape, *numbers, **options)  # type: ignore[no-any-return]
+            case "eye":
+                return maker(*array.shape, **options)  # type: ignore[no-any-return]
+        made = self.spaced(*numbers) if kind == "linspace" else maker(*numbers, **self.options)
+        made = made.reshape(*array.shape) if array.ndim > 1 else made
+        return made.requires_grad_() if requires_grad else made
 
     @property
     def shape(self) -> Shape:
@@ -302,14 +328,11 @@ class Script(ABC):
         return v
 
     def _like_output(self, v: Array) -> list[str]:
-        """The statements for ones of y's shape, or a single component, of a long y; none for other numbers."""
-        if v.size <= SHORT:
-            return []
-        if at := component(v):
+        """The statements for a single component of a long y; none for other numbers."""
+        if v.size > SHORT and (at := component(v)):
             index = ", ".join(map(str, at))
             return [f"{self.gradient} = {self.module}.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
-        is_ones = np.array_equal(v, np.ones_like(v))
-        return [f"{self.gradient} = {self.module}.ones_like({self.output})"] if is_ones else []
+        return []
 
 
 def _named_by(task: Task) -> dict[str, Array]:

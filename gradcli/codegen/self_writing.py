@@ -6,19 +6,16 @@
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
-Numbers and arrays are literals, or the rule that they follow, if it gives exactly these numbers: a rule is written only
-where every way to compute it gives the same floats, as its numbers lie on a grid that the dtype holds exactly, so that
-no step of it rounds.  What follows no rule is written out, up to `MAX_WRITTEN` numbers.
+Numbers and arrays are literals, or the rule of NumPy that gives exactly these numbers.  What follows no rule is written
+out, up to `MAX_WRITTEN` numbers.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import sympy
@@ -35,35 +32,17 @@ MAX_WRITTEN = 1_000
 SHORT = 6
 """Numbers that are written out even where they follow a rule."""
 
-_DIGITS = {"float64": 53, "float32": 24}
-"""Bits of a number of each dtype."""
+_EXACT = 2**53
+"""Up to this, Python divides whole numbers as floats of the same value."""
+
+_EVENLY = 2**24
+"""Up to this, every dtype holds whole numbers."""
+
+_Rule = tuple[str, tuple[Any, ...], Array]
 
 
-_Kind = Literal["zeros", "ones", "full", "arange", "linspace", "eye", "list"]
-_Found = tuple[_Kind, tuple[float, ...], bool]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How an array can be made: of one number, evenly spaced, with ones on the diagonal, or written out.
-
-    Attributes:
-        kind: The function that makes it, or `list`.
-        numbers: Start, stop and step of `arange`, start, stop and count of `linspace`, the number of `full`.
-        shape: Of the array.
-        is_exact: Whether every library's rule gives these floats; if not, NumPy's does.
-        values: The nested list, where written out.
-    """
-
-    kind: _Kind
-    numbers: tuple[float, ...]
-    shape: Shape
-    is_exact: bool = True
-    values: Any = None
-
-
-def rule_of(array: Array, name: str) -> Rule:
-    """The shortest rule for exactly these numbers.
+def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
+    """The function of NumPy that makes exactly these numbers, and its numbers; `list`, and the nested list, where none.
 
     Args:
         array: The numbers.
@@ -72,57 +51,37 @@ def rule_of(array: Array, name: str) -> Rule:
     Raises:
         TooLargeError: There are many, and they follow no rule.
 
-    >>> rule_of(np.arange(12.0), "x").numbers
-    (0.0, 12.0, 1.0)
-    >>> rule_of(np.array([1.0, 2.0]), "x").kind
-    'list'
+    >>> rule_of(np.arange(12.0), "x"), rule_of(np.array([1.0, 2.0]), "x")[0]
+    (('arange', (12,)), 'list')
     """
-    flat = array.ravel()
-    if array.size == 0:
-        return Rule("zeros", (), array.shape)
-    if array.size > SHORT:
-        found = _full(flat) or _eye(array) or _evenly(flat)
-        if found is not None:
-            kind, numbers, is_exact = found
-            return Rule(kind, numbers, array.shape, is_exact)
+    with np.errstate(all="ignore"):
+        for kind, numbers, made in _rules(array) if array.size > SHORT or not array.size else ():
+            if _same(array, made.astype(array.dtype).reshape(array.shape)):
+                return kind, numbers
     if array.size > MAX_WRITTEN:
         raise TooLargeError(
             f"{name} has {array.size:,} numbers that follow no simple rule; a script holds up to {MAX_WRITTEN:,}",
             hint="use fewer of them, or numbers that have a rule: zeros, ones, full, arange, linspace",
         )
-    return Rule("list", (), array.shape, values=_nested(array))
+    return "list", (_nested(array),)
 
 
-def _full(flat: Array) -> _Found | None:
-    if not _same(flat, np.full_like(flat, flat[0])):
-        return None
-    number = float(str(flat[0]))
-    kind: _Kind = "ones" if number == 1 else "full" if number or np.signbit(number) else "zeros"
-    return kind, (number,), True
-
-
-def _eye(array: Array) -> _Found | None:
-    is_it = array.ndim == 2 and min(array.shape) > 1 and _same(array, np.eye(*array.shape, dtype=array.dtype))
-    return ("eye", (), True) if is_it else None
-
-
-def _evenly(flat: Array) -> _Found | None:
-    """Evenly spaced numbers: whole steps as `arange`, other steps as `linspace`."""
-    first, last, count = float(flat[0]), float(flat[-1]), flat.size
-    if not (math.isfinite(first) and math.isfinite(last)) or first == last:
-        return None
-    step = (Fraction(last) - Fraction(first)) / (count - 1)
-    ends = [Fraction(first), Fraction(last), step, step * count, Fraction(last) + step]
-    grid = max(end.denominator for end in ends)
-    is_dyadic = grid & (grid - 1) == 0
-    is_exact = is_dyadic and all(abs(end) * grid <= 2 ** _DIGITS[str(flat.dtype)] for end in ends)
-    with np.errstate(all="ignore"):
-        is_spaced = _same(flat, np.linspace(first, last, count).astype(flat.dtype))
-    if not is_spaced:
-        return None
-    if is_exact and step.denominator == 1 and Fraction(first).denominator == 1:
-        return "arange", (first, float(Fraction(last) + step), float(step)), True
-    return "linspace", (first, last, count), is_exact
+def _rules(array: Array) -> Iterator[_Rule]:
+    """What an array may be made by: of one number, with ones on the diagonal, in whole steps, evenly spaced."""
+    yield "zeros", (), np.zeros(array.shape)
+    yield "ones", (), np.ones(array.shape)
+    flat, size = array.ravel(), array.size
+    yield "full", (float(str(flat[0])),), np.full(array.shape, flat[0])
+    if array.ndim == 2:
+        yield "eye", (), np.eye(*array.shape)
+    first, last = float(flat[0]), float(flat[-1])
+    step = (last - first) / (size - 1)
+    if step and all(number % 1 == 0 and abs(number) * size < _EVENLY for number in (first, step)):
+        start, stop, by = int(first), int(first + step * size), int(step)
+        numbers = (stop,) if (start, by) == (0, 1) else (start, stop, by)[: 2 + (by != 1)]
+        yield "arange", numbers, np.arange(*numbers, dtype=float)
+    if math.isfinite(step) and step:
+        yield "linspace", (first, last, size), np.linspace(first, last, size)
 
 
 def _same(a: Array, b: Array) -> bool:
@@ -150,27 +109,6 @@ def decimal(value: Any, inf: str, nan: str) -> str:
     return (short if is_same else repr(float(value))).replace("e+", "e")
 
 
-def whole(value: float) -> int | float:
-    """A number without the `.0` of whole ones, as the arguments of `arange` are written.
-
-    >>> whole(3.0), whole(0.5)
-    (3, 0.5)
-    """
-    return int(value) if value == int(value) and abs(value) < 2**53 else value
-
-
-def shortest(numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """Start, stop and step of an `arange` without those that are as by default.
-
-    >>> shortest((0.0, 4.0, 1.0)), shortest((1.0, 4.0, 1.0)), shortest((0.0, 4.0, 2.0))
-    ((4.0,), (1.0, 4.0), (0.0, 4.0, 2.0))
-    """
-    start, stop, step = numbers
-    if step != 1:
-        return numbers
-    return (stop,) if start == 0 else (start, stop)
-
-
 def held(numbers: Array | float, dtype: str) -> Array:
     """Numbers as a dtype holds them; those beyond its range are infinite."""
     with np.errstate(over="ignore"):
@@ -182,9 +120,6 @@ SIGN, POWER, ATOM = 9, 10, 11
 
 SHORTHANDS = {"torch.nn.functional": "F"}
 """What a script calls a module by."""
-
-_EXACT = 2**53
-"""Up to this, Python divides whole numbers as floats of the same value."""
 
 _SIMPLE = re.compile(r"-?(?:[^\W\d]\w*(?:\.[^\W\d]\w*)*|[\d.]+(?:e-?\d+)?)")
 

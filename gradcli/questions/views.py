@@ -175,7 +175,6 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         None if is_implicit else weights,
         question.named,
     )
-    in_ascii = ""
     match language:
         case "torch":
             from gradcli.codegen.languages import torch_script
@@ -186,7 +185,7 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
 
             text = gradcli_text(task)
         case "numpy":
-            text, in_ascii = _numpy(question, task)
+            text = _numpy(question, task)
         case "latex":
             text = _latex(question, cotangent)
     comment = _comment(question, v, language, inquiry.at)
@@ -198,7 +197,6 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         wrt=question.wrt,
         language=language,
         source=f"{comment}\n{text}",
-        in_ascii=f"{comment}\n{in_ascii or text}",
         warnings=question.program.warnings,
     )
 
@@ -211,14 +209,14 @@ def _latex(question: Question, cotangent: Cotangent) -> str:
     return latex_document(products(question, [cotangent], ProductOptions()).answers[0])
 
 
-def _numpy(question: Question, task: Task) -> tuple[str, str]:
-    """The script with the formulas that the reference confirms, and the same in ASCII.
+def _numpy(question: Question, task: Task) -> str:
+    """The script with the formulas that the reference confirms.
 
     Raises:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.codegen.languages import in_ascii, numpy_script
+    from gradcli.codegen.languages import numpy_script
     from gradcli.crosscheck.formulas import confirmed, evidence_at
 
     if question.jacobian_entries > JACOBIAN_ENTRIES:
@@ -233,11 +231,10 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
         message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
         raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
     try:
-        script = numpy_script(task, by_variable(found.derivatives), by_variable(found.shown))
+        return numpy_script(task, by_variable(found.derivatives), by_variable(found.shown))
     except NotImplementedError as error:
         message = f"the formula has no NumPy form: {error}"
         raise InputError(message, hint="--to torch needs no formula") from None
-    return script, in_ascii(script, by_variable(found.shown))
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

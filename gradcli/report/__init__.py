@@ -69,7 +69,7 @@ def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
         from gradcli.report.render import graphs
 
         source = graphs.render(answer, answer.drawing)
-        document: Document = (Script(source, source, answer.drawing),)
+        document: Document = (Script(source, answer.drawing),)
     else:
         is_full = form != "table" or (isinstance(answer, BackwardGraph) and bool(answer.drawing))
         document = compose(answer, digits, is_full=is_full)

@@ -238,12 +238,10 @@ class Script:
 
     Attributes:
         source: The text.
-        in_ascii: The same where there are no other characters.
         language: What it is written in.
     """
 
     source: str
-    in_ascii: str
     language: str
 
 

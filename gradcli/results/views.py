@@ -314,14 +314,12 @@ class Source(Reply):
         inputs: The value of every variable, an array of `dtype`.
         language: Of the script.
         source: The script, with its last newline.
-        in_ascii: The same with its comments in ASCII.
     """
 
     dtype: str
     inputs: Mapping[str, Array]
     language: Language
     source: str
-    in_ascii: str
 
 
 # -- functions

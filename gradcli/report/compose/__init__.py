@@ -30,7 +30,7 @@ def compose(answer: Result, digits: int | None = None, *, is_full: bool = True) 
     """
     match answer:
         case Source():
-            return (Script(answer.source, answer.in_ascii, answer.language),)
+            return (Script(answer.source, answer.language),)
         case ClosedForm():
             return tuple(closed_form(answer, is_full=is_full))
         case Improvement():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from gradcli.report import document as doc
-from gradcli.report.document import Screen
+from gradcli.report.document import Screen, in_ascii
 from gradcli.report.render import drawings, terminal
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
@@ -42,8 +42,8 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
             return
         case doc.Graph():
             yield fenced("\n".join(map(screen.shown, drawings.tree(node, screen))))
-        case doc.Script(source=source, in_ascii=in_ascii, language=language):
-            yield fenced(in_ascii if screen.ascii else source, _FENCES.get(language, language))
+        case doc.Script(source=source, language=language):
+            yield fenced(in_ascii(source) if screen.ascii else source, _FENCES.get(language, language))
         case _:
             yield _table(drawings.table(node), screen)
 

@@ -21,7 +21,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from gradcli.report import document as doc
-from gradcli.report.document import WIDEST, Screen
+from gradcli.report.document import WIDEST, Screen, in_ascii
 from gradcli.report.numbers import elements, in_a_line
 from gradcli.report.render import drawings
 
@@ -69,7 +69,7 @@ Part = RichTable | Text
 def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, none of it wider than the screen but a script."""
     if isinstance(document[0], doc.Script):  # without a frame, so that it can go into a file
-        return document[0].in_ascii if screen.ascii else document[0].source
+        return in_ascii(document[0].source) if screen.ascii else document[0].source
     parts = [piece for node in document for part in _parts(node, screen) for piece in _pieces(part, screen.width)]
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
