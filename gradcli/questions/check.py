@@ -29,7 +29,7 @@ from gradcli.questions.judging import (
     verdict_of_form,
 )
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     if sampling is not None and check.verdict in MENDED:
         check = _mended_everywhere(inquiry, demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
-    is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
+    omitted = question.jacobian_omitted() if cotangent is None else ""
     is_enough = check.is_whole or not demands.requires_all
     live = question.live
     elsewhere, tried = ((), ()) if live is None else (live.elsewhere(check.verdict), live.tried)
@@ -179,8 +179,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
-        jacobian=worst.jacobian if is_small else None,
-        jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),
+        jacobian=None if omitted else worst.jacobian,
+        jacobian_omitted=omitted,
         v=worst.v,
         vjp=worst.vjp,
         value=worst.question.value,
@@ -291,17 +291,12 @@ def _look(
     first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
 ) -> _AtPoint:
     """Ask torch and the judge at one point."""
-    from gradcli.autodiff.jacobians import vjp
-
     question = first.at(drawn)
-    jacobian = v = product = None
-    if cotangent is None:
-        jacobian, _ = question.jacobian(question.jacobian_entries)
-    else:
-        v = question.weights(cotangent)
-        product = vjp(question.forward, v, question.wrt)
+    jacobian = question.jacobian if cotangent is None else None
+    v = None if cotangent is None else question.weights(cotangent)
+    product = None if v is None else question.product(v)
     judgement = compared(question, first_derivatives(question, jacobian, v, product), tolerance)
-    derived = question.derived if question.is_another else first.derived
+    derived = (first if first.program is question.program else question).derived
     return _AtPoint(question, derived, jacobian, v, product, judgement)
 
 

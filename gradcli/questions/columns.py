@@ -16,7 +16,7 @@ from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets import Snippet
-from gradcli.questions.question import Inquiry, Question, prepare
+from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.texts import read
 from gradcli.results import Array, Quantity, RowSource
 
@@ -126,7 +126,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
     try:
         wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
-        question = prepare(replace(inquiry, at={**at, **zeros}, wrt=wrt))
+        question = replace(inquiry, at={**at, **zeros}, wrt=wrt).question()
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(shape)}" for name, shape in shapes.items())
         where = f"the expression is of one row, where {inside}"

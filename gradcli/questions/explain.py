@@ -19,7 +19,7 @@ from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
-from gradcli.questions.judging import of_passes, of_v, product
+from gradcli.questions.judging import differentiated, of_passes, of_v
 from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
@@ -63,7 +63,8 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
     derived = None if loss is None else derive_loss(question, loss, extra, check=check)
     weights = question.weights(given) if derived is None else derived.v
-    found, shared = product(question, weights, check=check)
+    shared = differentiated(question, weights, check=check)
+    found = shared["vjp"]
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
@@ -83,8 +84,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
     return Explanation(
         command="explain",
-        v=weights,
-        vjp=found,
         remarks=tuple(remarked),
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),

@@ -7,9 +7,9 @@ sum() that stands for v = ones, or a backward pass that torch refuses because an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -22,15 +22,13 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Formula, Verdict
+from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
     from gradcli.crosscheck.compare import Tolerance
     from gradcli.crosscheck.formulas import Derived, Formulas
     from gradcli.crosscheck.judge import Judgement
-
-_T = TypeVar("_T")
 
 ROUNDINGS = 2**10
 """In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
@@ -42,44 +40,60 @@ SHORT = 6
 class Checked(TypedDict):
     """The part of an answer that the formulas and the check fill."""
 
-    symbolic: dict[str, Formula]
-    symbolic_omitted: dict[str, str]
+    symbolic: dict[str, Any]
+    symbolic_omitted: dict[str, Any]
     check: Check | None
 
 
-def product(question: Question, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
+def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
     """The vector-Jacobian product, and the rest of an answer that gives one."""
-    from gradcli.autodiff.jacobians import vjp
+    found, jacobian = question.product(v), question.small_jacobian
+    numbers = first_derivatives(question, jacobian, v, found)
+    return {
+        "v": v,
+        "vjp": found,
+        "value": question.value,
+        "jacobian": jacobian,
+        "jacobian_omitted": question.jacobian_omitted(),
+        **question.common,
+        **checked(question, numbers, check=check),
+    }
 
-    found = vjp(question.forward, v, question.wrt)
-    jacobian, omitted = question.small_jacobian
-    shared = {"value": question.value, "jacobian": jacobian, "jacobian_omitted": omitted}
-    return found, {**shared, **question.common, **checked(question, jacobian, v, found, check=check)}
+
+def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    """What is known of blocks that have one variable, by that."""
+    return {name: found for (_, name), found in blocks.items()}
+
+
+_Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
+"""Blocks as an answer has them."""
 
 
 def checked(
-    question: Question,
-    jacobian: Mapping[str, Array] | None,
-    v: Array | None,
-    vjp: Mapping[str, Array] | None,
-    *,
-    check: bool,
+    question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
 ) -> Checked:
-    """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-    judgement = judged(question, first_derivatives(question, jacobian, v, vjp)) if check else None
-    known = {} if question.live is None else question.live.formulas
+    """The formulas that the reference confirms, and the verdict unless it is not asked for.
+
+    Args:
+        question: The function at its point.
+        numbers: Torch's.
+        derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
+        by: How the answer has the formulas.
+        check: Whether to judge.
+    """
+    judgement = judged(question, numbers) if check else None
+    known = {} if question.live is None or derived is not None else question.live.formulas
     if question.wrt in known:
         return as_fields(known[question.wrt], judgement.check if judgement else None)
-    formulas, found = concluded(question, judgement, question.derived)
+    formulas, found = concluded(question, judgement, derived or question.derived)
     if not formulas.refuted:
         known[question.wrt] = formulas
-    return as_fields(formulas, found)
+    return as_fields(formulas, found, by)
 
 
-def as_fields(formulas: Formulas, check: Check | None) -> Checked:
+def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variable) -> Checked:
     """Formulas and check as the fields of an answer."""
-    shown, omitted = by_variable(formulas.shown), by_variable(formulas.omitted)
-    return {"symbolic": shown, "symbolic_omitted": omitted, "check": check}
+    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": check}
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
@@ -90,32 +104,16 @@ def concluded(question: Question, judgement: Judgement | None, derived: Derived)
     return concluded(check, [Witness(question.point, evidence)], question.program, derived)
 
 
-def by_variable(blocks: Mapping[tuple[str, str], _T]) -> dict[str, _T]:
-    """What is known of blocks that have one variable, by that."""
-    return {name: found for (_, name), found in blocks.items()}
-
-
-def first_derivatives(
-    question: Question,
-    jacobian: Mapping[str, Array] | None = None,
-    v: Array | None = None,
-    vjp: Mapping[str, Array] | None = None,
-    *,
-    passes: Sequence[Array] = (),
-    judges_value: bool = True,
-) -> Torch:
-    """Torch's numbers: y with J and vᵀJ, if they were computed."""
-    return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
+def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
+    """Torch's numbers: y, with J, v and vᵀJ in this order if they were computed."""
+    return Torch(question.dtype, question.value, jacobian, *more, **how)
 
 
 def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
     """Torch's numbers with J if it is small, and vᵀJ if there is a v, or J is large: of ones then."""
-    from gradcli.autodiff.jacobians import vjp
-
-    jacobian, _ = question.small_jacobian
-    if jacobian is None and v is None:
-        v = np.ones(question.shape)
-    return first_derivatives(question, jacobian, v, None if v is None else vjp(question.forward, v, question.wrt))
+    jacobian = question.small_jacobian
+    v = np.ones(question.shape) if jacobian is None and v is None else v
+    return first_derivatives(question, jacobian, v, None if v is None else question.product(v))
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
@@ -264,12 +262,10 @@ def _is_component(v: Array) -> bool:
 
 
 def _instead(question: Question, name: str) -> str:
-    from gradcli.autodiff.jacobians import vjp
-
     x = question.arrays[name]
     if x.size > SHORT:
         return ""
-    this, plain = (vjp(question.forward, v, (name,))[name] for v in (x, np.ones_like(x)))
+    this, plain = (question.product(v)[name] for v in (x, np.ones_like(x)))
     return f" ({_listed(this)} instead of {_listed(plain)})"
 
 

@@ -22,7 +22,7 @@ from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.text.source import Source
-from gradcli.questions.judging import product
+from gradcli.questions.judging import differentiated
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.questions.texts import read
 from gradcli.results import Check, Loss
@@ -94,13 +94,13 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    found, shared = product(of_y, weights, check=check)
+    shared = differentiated(of_y, weights, check=check)
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
         value=of_y.value,
-        v=found[y],
+        v=shared["vjp"][y],
         formula=shared["symbolic"].get(y),
         formula_omitted=shared["symbolic_omitted"].get(y, ""),
         gradient=_composed(question, program, values, weights),

@@ -22,17 +22,8 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import (
-    JACOBIAN_ENTRIES,
-    Cotangent,
-    Dtype,
-    Inquiry,
-    Question,
-    prepare,
-    require_one_element,
-    rounded,
-)
-from gradcli.results import VJP, Check, Evaluation, Jacobian
+from gradcli.questions.question import Cotangent, Dtype, Inquiry, Question, require_one_element, rounded
+from gradcli.results import Check, Evaluation
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints
@@ -62,11 +53,6 @@ class Points:
     def common(self) -> dict[str, Any]:
         """The fields that every answer at many points has."""
         return {**self.question.common, "inputs": self.arrays, "points_of": self.names, "points": self.count}
-
-    @property
-    def jacobian_entries(self) -> int:
-        """The number of entries of the Jacobians of all points."""
-        return self.count * self.question.jacobian_entries
 
     def at(self, point: int) -> Question:
         """The question at one of the points: a row of every variable that differs between them."""
@@ -98,7 +84,7 @@ def points_of(inquiry: Inquiry) -> Points:
     """Everything that can be known of a question at many points without torch; the expression is of one of them.
 
     Raises:
-        GradcliError: As for `prepare`; a name is no variable, has no axis, or has another number of points.
+        GradcliError: As for `Inquiry.question`; a name is no variable, has no axis, or has another number of points.
         TooLargeError: There are too many points for this expression.
 
     >>> from gradcli.language.snippets import read
@@ -123,7 +109,7 @@ def points_of(inquiry: Inquiry) -> Points:
     first = {name: array[0] for name, array in full.items()}
     try:
         # The first point stands for the shapes of all: prepared once, run at every point.
-        question = prepare(replace(inquiry, at={**at, **first}))
+        question = replace(inquiry, at={**at, **first}).question()
     except ShapeError as error:
         inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
         where = f"with --points-of the expression is of one point, where {inside}"
@@ -144,48 +130,30 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
     return Evaluation(command="eval", value=found.value, check=verdict, **{**points.common, "wrt": ()})
 
 
-def product(inquiry: Inquiry, v: Value | None, command: str) -> VJP:
-    """The vector-Jacobian product of each point, with one v for all of them or one for each.
+def differentiated(inquiry: Inquiry, command: str, v: Value | None = None) -> dict[str, Any]:
+    """The fields of the answer to `jacobian`, `vjp` or `grad` at each point; v is one for all points or one for each.
 
     Raises:
         InputError: The command is `grad`, and at one point y has several elements.
+        TooLargeError: Together the Jacobians would take more than `JACOBIAN_BYTES`.
     """
     points = points_of(inquiry)
-    if command == "grad":
-        require_one_element(points.question, "grad")
-    weights = _weights(points, v, inquiry.snippet.v)
-    is_small = points.jacobian_entries <= JACOBIAN_ENTRIES
-    found = points.torch(v=weights, jacobian=is_small)
-    return VJP(
-        command="vjp",
-        v=weights,
-        vjp=found.vjp or {},
-        value=found.value,
-        jacobian=found.jacobian,
-        jacobian_omitted="" if is_small else points.question.too_many(JACOBIAN_ENTRIES, times=points.count),
-        **points.common,
-        **_checked(points, found, weights, check=inquiry.check),
-    )
-
-
-def jacobian(inquiry: Inquiry) -> Jacobian:
-    """The Jacobian of each point.
-
-    Raises:
-        TooLargeError: Together they would take more than `JACOBIAN_BYTES`.
-    """
-    points = points_of(inquiry)
-    question = points.question
-    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or fewer points", times=points.count)
-    found = points.torch(jacobian=True)
-    return Jacobian(
-        command="jacobian",
-        value=found.value,
-        jacobian=found.jacobian,
-        remarks=_saved(points),
-        **points.common,
-        **_checked(points, found, None, check=inquiry.check),
-    )
+    question, weights, omitted = points.question, None, ""
+    if command == "jacobian":
+        hint = "use vjp with --v e0, --v e1, ... for single rows, or fewer points"
+        what = "the Jacobian has" if points.count == 1 else f"the Jacobians of {points.count:,} points have"
+        question.require_room(hint, what, points.count * question.jacobian_entries)
+        own: dict[str, Any] = {"remarks": _saved(points)}
+    else:
+        if command == "grad":
+            require_one_element(question, command)
+        weights, omitted = _weights(points, v, inquiry.snippet.v), question.jacobian_omitted(points.count)
+        own = {"v": weights, "jacobian_omitted": omitted}
+    found = points.torch(v=weights, jacobian=not omitted)
+    own |= {} if found.vjp is None else {"vjp": found.vjp}
+    shared = _checked(points, found, weights, check=inquiry.check)
+    command = "jacobian" if command == "jacobian" else "vjp"
+    return {"command": command, "value": found.value, "jacobian": found.jacobian, **own, **points.common, **shared}
 
 
 def _saved(points: Points) -> tuple[str, ...]:
@@ -232,10 +200,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
     if any(name not in inputs for name in of_snippet.names):
         return None
     infer(of_snippet, {symbol: inputs[str(symbol)].shape for symbol in of_snippet.variables})
-    from gradcli.autodiff.jacobians import value
-    from gradcli.autodiff.run import run
-
-    return value(run(of_snippet, inputs, (), points.question.dtype))
+    return points.question.evaluated(of_snippet, inputs)
 
 
 # -- the check

@@ -14,7 +14,7 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import ADD_UP, Backward
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
-from gradcli.questions.judging import compared, first_derivatives, of_passes, of_v, product
+from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_one_element
@@ -68,13 +68,13 @@ def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
     """
     if not inquiry.points_of:
         return _asked(inquiry, options, each=False).answers[0]
-    from gradcli.questions.points import product
+    from gradcli.questions.points import differentiated
 
     for name, given in (("show", options.show), ("loss", options.loss)):
         if given:
             point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
             raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
-    return product(inquiry, options.vs[0] if options.vs else None, options.command)
+    return VJP(**differentiated(inquiry, options.command, options.vs[0] if options.vs else None))
 
 
 def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
@@ -164,23 +164,13 @@ def products(
     own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
-        found, shared = product(question, v, check=check)
-        verdict = _with_adjoints(shared.pop("check"), question, kept, number, v)
+        shared = differentiated(question, v, check=check)
+        verdict = _with_adjoints(shared["check"], question, kept, number, v)
         added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
         verdict = _with_added(verdict, question, added, held[number])
-        shared["warnings"] = (*own, *remarked)
-        answers.append(
-            VJP(
-                command="vjp",
-                v=v,
-                vjp=found,
-                accumulated=held[number],
-                loss=loss,
-                intermediates=kept.shown(number),
-                check=verdict if loss is None else with_loss(verdict, loss, question, found),
-                **shared,
-            )
-        )
+        shared["check"] = verdict if loss is None else with_loss(verdict, loss, question, shared["vjp"])
+        shared |= {"warnings": (*own, *remarked), "accumulated": held[number], "intermediates": kept.shown(number)}
+        answers.append(VJP(command="vjp", loss=loss, **shared))
     return _joined(answers)
 
 

@@ -20,7 +20,7 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
-from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, prepare, rounded
+from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
 MAX_ELEMENTS = 2**25
@@ -48,7 +48,7 @@ def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGr
     Raises:
         GradcliError: v has not y's shape, a name is none of the function's, or the tensors are too large.
     """
-    question = inquiry.of_last(prepare(inquiry, shares=False), v)
+    question = inquiry.of_last(inquiry.question(shares=False), v)
     program, of_snippet = question.program, inquiry.snippet.v
     retained = intermediates(program, shown)
     named = _named(program)
