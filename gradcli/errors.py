@@ -10,7 +10,7 @@ import contextlib
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from os.path import dirname
@@ -343,6 +343,17 @@ class InternalError(GradcliError):
 
     kind = "internal"
     exit_code = 70
+
+
+MOST_NAMES = 6
+"""Names that one remark lists."""
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and 3 more`."""
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1:,} more"
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
 
 
 def constants_meant(names: Container[str]) -> str:

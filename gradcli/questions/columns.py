@@ -12,12 +12,10 @@ import numpy as np
 
 from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value
-from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.question import Inquiry, Question
-from gradcli.questions.texts import read
 from gradcli.results import Array, Quantity, RowSource
 
 MOST_ENTRIES = 2**20
@@ -104,9 +102,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     """
     at, snippet = inquiry.at, inquiry.snippet
     inquiry.require_fixed()
-    hidden = shadowed((*at, *source.columns))
-    snippet.require_valued({*hidden, *snippet.values})
-    names = read(inquiry.expression, given=hidden).program.names if hidden else snippet.program.names
+    names = inquiry.read_with((*at, *source.columns))[1].program.names
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:

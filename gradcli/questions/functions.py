@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.errors import UnknownFunctionError, did_you_mean
+from gradcli.errors import UnknownFunctionError, did_you_mean, listed_names
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, SIGNS, Kind, Op
 from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
@@ -230,8 +230,10 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
         return (Meaning("", op.meaning, op.meaning),), ""
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
     handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
-    note = f"where {_and(handed_on)} {'is' if len(handed_on) == 1 else 'are'} given, the functions inside get the same"
-    return found, note if handed_on else ""
+    if not handed_on:
+        return found, ""
+    are = "is" if len(handed_on) == 1 else "are"
+    return found, f"where {listed_names(handed_on)} {are} given, the functions inside get the same"
 
 
 def _meaning(op: Op, case: str, constants: Mapping[str, Any]) -> Meaning:
@@ -255,10 +257,6 @@ def _cases(op: Op) -> list[tuple[str, dict[str, Any]]]:
             infinite = [(f"p={p}", {"p": float(p)}) for p in ("inf", "-inf")]
             return [("p=2", {"p": 2}), ("p=1", {"p": 1}), *infinite, ("any other p", {"p": 3})]
     return [("", {})]
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _inner_kinks(op: Op) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from gradcli.crosscheck.point import Numbers, Torch
+from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -231,6 +232,13 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
         return compared(other, whole_derivatives(other, v), tolerance).check.verdict
     except GradcliError:
         return None
+
+
+def with_part(check: Check, part: Check, of: str = "") -> Check:
+    """The check with what was found of something beside the answer, named where its coverage is to be said."""
+    note = f"of {of}, {part.checked:,} of {part.entries:,} entries were checked"
+    notes = (note, *part.notes) if of else part.notes
+    return replace(joined([check, replace(part, notes=notes)]), checked=check.checked)
 
 
 # -- remarks

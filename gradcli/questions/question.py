@@ -6,7 +6,7 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError, InternalError, TooLargeError
-from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_range, read_value, require_shape
+from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -131,6 +131,15 @@ class Question:
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
         return forward
+
+    def bounds(self, name: str, read: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The bounds of a variable that were read of `--in`, of its shape.
+
+        Raises:
+            InputError: They have another shape.
+        """
+        low, high = (fitted(bound, self.arrays[name].shape, f"--in {name}") for bound in read)
+        return low, high
 
     @property
     def elements(self) -> int:
@@ -315,6 +324,12 @@ class Inquiry:
         """
         if self.snippet.program.needs_values:
             read(self.expression, given=shadowed(self.at))
+
+    def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
+        """The names among these that hide a constant, such as `pi`, and the text read with variables in its place."""
+        hidden = shadowed(names)
+        self.snippet.require_valued({*hidden, *self.snippet.values})
+        return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
     def within(self, ranges: Mapping[str, str]) -> Inquiry:
         """The same with a value of its range for each variable that has none: its shape is that of the bounds.
