@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
+from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value
 from gradcli.language.lower.joined import require_named
-from gradcli.language.program.wengert import Shape, show
+from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets import Snippet
 from gradcli.questions.question import Inquiry, Question
 from gradcli.results import Array, Quantity, RowSource
@@ -120,14 +120,8 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
     # Only the shapes count here; the values come row by row.
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
-    try:
-        wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
-        question = replace(inquiry, at={**at, **zeros}, wrt=wrt).question()
-    except ShapeError as error:
-        inside = ", ".join(f"{name} has shape {show(shape)}" for name, shape in shapes.items())
-        where = f"the expression is of one row, where {inside}"
-        error.add(where)
-        raise
+    wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
+    question = replace(inquiry, wrt=wrt).of_one(zeros, "the expression is of one row")
     return Plan(question, source, bound, _quantities(question))
 
 

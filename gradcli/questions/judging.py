@@ -125,8 +125,8 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
-    """What the reference says of torch's numbers."""
-    from gradcli.crosscheck.judge import judge
+    """What the reference says of torch's numbers; with a kink for each condition that is decided otherwise nearby."""
+    from gradcli.crosscheck.judge import judge, withheld
 
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
@@ -135,19 +135,14 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
 
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
-        from gradcli.crosscheck.judge import withheld
-
         found = withheld(found, reason)
     if question.live is not None:
         return replace(found, check=question.live.commented(found.check, question.wrt))
-    return found if question.program.guards is None else _guarded(question, found)
-
-
-def _guarded(question: Question, judgement: Judgement) -> Judgement:
-    """The judgement with a kink for each condition that is decided otherwise beside the point."""
+    if question.program.guards is None:
+        return found
     from gradcli.crosscheck.boundaries import with_boundaries
 
-    return replace(judgement, check=with_boundaries(judgement.check, question.value, boundaries(question)))
+    return replace(found, check=with_boundaries(found.check, question.value, boundaries(question)))
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:
@@ -184,21 +179,8 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
     """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
-    try:
-        with time_limit():
-            return _advised(question, judgement, v, tolerance)
-    except OverTimeError:
-        return judgement
-
-
-def _advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
     from gradcli.diagnose.advice import rewritten
     from gradcli.diagnose.measuring import Measure, around
-
-    doing("looking for what is to blame")
-    found, culprit = diagnosed(question, judgement, v)
-    if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
-        return found
 
     def verdict_of(text: str) -> Verdict | None:
         doing("trying another way to write it")
@@ -207,8 +189,16 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
     def measured() -> Measure:
         return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
 
-    rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
-    return replace(found, check=replace(found.check, rewrite=rewrite))
+    try:
+        with time_limit():
+            doing("looking for what is to blame")
+            found, culprit = diagnosed(question, judgement, v)
+            if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+                return found
+            rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
+            return replace(found, check=replace(found.check, rewrite=rewrite))
+    except OverTimeError:
+        return judgement
 
 
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
@@ -257,28 +247,16 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
         is_named = isinstance(v, Program) and str(v.output) == name
         if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
             continue
-        if is_named or (x.size > 1 and not _is_component(x)):
+        if is_named or (x.size > 1 and not np.isin(x, (0, 1)).all()):  # which pick elements of y
+            instead = ""
+            if x.size <= SHORT:
+                both = (question.product(one)[name].ravel().tolist() for one in (x, np.ones_like(x)))
+                this, plain = (", ".join(f"{number:.6g}" for number in numbers) for numbers in both)
+                instead = f" ({this} instead of {plain})"
             yield (
-                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
-                f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
+                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers{instead}; "
+                "for the plain derivative of an elementwise function take ones: --v ones"
             )
-
-
-def _is_component(v: Array) -> bool:
-    """Whether it picks elements of y: all others are 0."""
-    return bool(np.isin(v, (0, 1)).all())
-
-
-def _instead(question: Question, name: str) -> str:
-    x = question.arrays[name]
-    if x.size > SHORT:
-        return ""
-    this, plain = (question.product(v)[name] for v in (x, np.ones_like(x)))
-    return f" ({_listed(this)} instead of {_listed(plain)})"
-
-
-def _listed(array: Array) -> str:
-    return ", ".join(f"{number:.6g}" for number in array.ravel().tolist())
 
 
 def of_passes(question: Question) -> Iterator[str]:

@@ -58,12 +58,11 @@ class Points:
         """The question at one of the points: a row of every variable that differs between them."""
         return self.question.at({name: self.arrays[name][point] for name in self.names})
 
-    def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
+    def torch(self, *, v: Array | None = None, jacobian: bool = False) -> AtPoints:
         """The values of y at all points by torch, and their vᵀJ and Jacobians if asked for."""
         from gradcli.autodiff.batched import at_points
 
-        batch = self.question.batch(self.arrays, self.names, self.count)
-        return at_points(batch if wrt is None else replace(batch, wrt=wrt), v=v, jacobian=jacobian)
+        return at_points(self.question.batch(self.arrays, self.names, self.count), v=v, jacobian=jacobian)
 
     def weights(self, cotangent: Cotangent) -> Array:
         """The numbers of v at every point; an expression in y and the variables is evaluated at each."""
@@ -73,11 +72,11 @@ class Points:
         from gradcli.autodiff.batched import at_points
 
         y = question.program.output_name
-        inputs = {**question.named, y: self.torch(wrt=()).value, **self.arrays}
+        inputs = {**question.named, y: self.torch().value, **self.arrays}
         known = {name: inputs[name] for name in cotangent.names}
         mapped = tuple(name for name in dict.fromkeys((y, *self.names)) if name in known)
         batch = question.batch(known, mapped, self.count)
-        return at_points(replace(batch, program=cotangent, wrt=(), live=None)).value
+        return at_points(replace(batch, program=cotangent, live=None)).value
 
 
 def points_of(inquiry: Inquiry) -> Points:
@@ -107,14 +106,8 @@ def points_of(inquiry: Inquiry) -> Points:
     }
     count = _count(full)
     first = {name: array[0] for name, array in full.items()}
-    try:
-        # The first point stands for the shapes of all: prepared once, run at every point.
-        question = replace(inquiry, at={**at, **first}).question()
-    except ShapeError as error:
-        inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
-        where = f"with --points-of the expression is of one point, where {inside}"
-        error.add(where)
-        raise
+    # The first point stands for the shapes of all: prepared once, run at every point.
+    question = inquiry.of_one(first, "with --points-of the expression is of one point")
     found = Points(question, {**question.arrays, **full}, mapped, count)
     _require_room(found)
     return found
@@ -123,7 +116,7 @@ def points_of(inquiry: Inquiry) -> Points:
 def evaluation(inquiry: Inquiry) -> Evaluation:
     """The value y at each point."""
     points = points_of(inquiry)
-    found = points.torch(wrt=())
+    found = points.torch()
     verdict = None
     if inquiry.check:
         verdict, _ = judged(replace(points, question=replace(points.question, wrt=())), found, None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError, InternalError, TooLargeError
+from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
@@ -324,6 +324,15 @@ class Inquiry:
         """
         if self.snippet.program.needs_values:
             read(self.expression, given=shadowed(self.at))
+
+    def of_one(self, values: Mapping[str, Array], where: str) -> Question:
+        """The question at one of many points, with these values too; `where` says in messages that it is of one."""
+        try:
+            return replace(self, at={**self.at, **values}).question()
+        except ShapeError as error:
+            inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in values.items())
+            error.add(f"{where}, where {inside}")
+            raise
 
     def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
         """The names among these that hide a constant, such as `pi`, and the text read with variables in its place."""
