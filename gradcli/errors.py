@@ -10,11 +10,11 @@ import contextlib
 import difflib
 import re
 import shlex
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from os.path import dirname
-from typing import ClassVar, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret, where there is room for them."""
@@ -223,23 +223,17 @@ class GradcliError(BriefError):
         self.advise(f"{self.in_shell.hint}; {hint}" if self.in_shell.hint else hint)
 
     def __str__(self) -> str:
-        where = _in_python(printable(self.place.where)) if self.place else ""
-        lines = [f"{self.message}{f' ({where})' if where else ''}"]
-        if self.place is not None:
-            lines.append(self.place.render())
-        if self.hint:
-            lines.append(f"hint: {self.hint}")
-        return "\n".join(lines)
+        return self._text(Words(self.message, self.hint), _in_python)
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
         """The message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
-        where = printable(self.place.where) if self.place else ""
-        lines = [f"error: {self.in_shell.message}{f' ({where})' if where else ''}"]
-        if self.place is not None:
-            lines.append(self.place.render(columns, encoding))
-        if self.in_shell.hint:
-            lines.append(f"hint: {self.in_shell.hint}")
-        return "\n".join(lines)
+        return f"error: {self._text(self.in_shell, str, columns, encoding)}"
+
+    def _text(self, words: Words, translated: Callable[[str], str], *room: Any) -> str:
+        where = translated(printable(self.place.where)) if self.place else ""
+        lines = [f"{words.message}{f' ({where})' if where else ''}"]
+        lines += [self.place.render(*room)] if self.place else []
+        return "\n".join([*lines, f"hint: {words.hint}"] if words.hint else lines)
 
 
 class LanguageError(GradcliError):
@@ -343,6 +337,17 @@ class InternalError(GradcliError):
 
     kind = "internal"
     exit_code = 70
+
+
+MOST_NAMES = 6
+"""Names that one remark lists."""
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and 3 more`."""
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1:,} more"
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
 
 
 def constants_meant(names: Container[str]) -> str:

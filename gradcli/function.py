@@ -20,6 +20,7 @@ from gradcli.questions.question import Dtype
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
+    from gradcli.questions.columns import Plan
     from gradcli.questions.streaming import Stream
 
 
@@ -380,12 +381,7 @@ class Function(ParsedText):
         """
         from gradcli.questions.streaming import Stream
 
-        return Stream(
-            self._planned(source, at, options.get("wrt"), options.get("dtype")),
-            on_error,
-            check=check,
-            check_rows=check_rows,
-        )
+        return Stream(self._planned(source, at, **options), on_error, check=check, check_rows=check_rows)
 
     def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """The value and the derivatives at many points, computed block by block on all cores.
@@ -404,16 +400,14 @@ class Function(ParsedText):
         from gradcli.questions.columns import columns_of
         from gradcli.questions.streaming import mapped
 
-        has_frame, arrays = is_frame(columns), columns
-        if has_frame:
-            known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
-            arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
-        mapped_to = mapped(
-            lambda source: self._planned(source, at, options.get("wrt"), options.get("dtype")),
-            arrays,
-            is_flat=has_frame,
-        )
-        return alike(columns, mapped_to) if has_frame else mapped_to
+        def planned(source: results.RowSource) -> Plan:
+            return self._planned(source, at, **options)
+
+        if not is_frame(columns):
+            return mapped(planned, columns)
+        known = (columns_of(name, self.parameters, source_of(columns)) for name in self.parameters)
+        arrays = arrays_of(columns, [column for found in known if found for column in found[0]])
+        return alike(columns, mapped(planned, arrays, is_flat=True))
 
     def map_partitions(self, frame: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
         """Map a DataFrame of Dask as `map` does, each partition on its worker, when it is computed."""

@@ -7,40 +7,26 @@ Messages and hints are written once, for the shell.  What an option is in Python
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from gradcli.options import BY_VARIABLE, FORMATS, OPTIONS, QUESTIONS, Kind, Option
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _QUOTED = r'"[^"]*"' + r"|'[^']*'"
 _NUMBERS = rf"{_NUMBER}(?:,{_NUMBER})*"
-_VALUE = rf"{_QUOTED}|\[[\d\[\], .+-]*\]|{_NUMBER}\.\.{_NUMBER}|{_NUMBERS}(?![\w.])|VALUE|\.\.\.|ones\b|e\d[\d_]*\b"
+_VALUE = (
+    rf"{_QUOTED}|\[[\d\[\], .+-]*\]|{_NUMBER}\.\.{_NUMBER}|{_NUMBERS}(?![\w.])|VALUE|\.\.\.|ones\b|e\d[\d_]*\b|\(\)"
+)
 _ITSELF = rf"{_QUOTED}|\[[^\s;]*\]|[^\s,;:()\"']+(?:,[^\s,;:()\"']+)*"
 """What stands behind a name and `=`."""
 
-_NAME = r"[^\W\d]\w*(?:\.\w+)*"
-_NAMES = rf"{_NAME}(?:,{_NAME})*"
 _WORDS = (
     "a allows an and are as by does exclude for gives has in is it keeps moves names needs of on or says that the to "
     "which with without would"
-).split()
+).replace(" ", "|")
 """Words of a sentence behind an option, which are none of its values."""
 
-_OTHER_WORD = rf"(?!(?:{'|'.join(_WORDS)})\b)"
-
-_BEHIND = {
-    **dict.fromkeys((Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.RANGES, Kind.TEXTS), _VALUE),
-    Kind.VECTOR: _VALUE,
-    Kind.VECTORS: _VALUE,
-    Kind.TEXT: _QUOTED,
-    Kind.VARIABLES: _OTHER_WORD + _NAMES,
-    Kind.STATEMENTS: _OTHER_WORD + _NAMES,
-    Kind.SHAPES: rf"{_QUOTED}|\(\)|\d+(?:,\d+)*",
-    Kind.VERDICTS: _QUOTED,
-    Kind.NUMBER: _NUMBER,
-    Kind.WHOLE: r"-?\d[\d,]*(?<!,)",
-}
-"""What a value looks like in a sentence, by kind; what looks otherwise goes on with the sentence."""
+_NAME = r"[^\W\d]\w*(?:\.\w+)*"
+_NAMES = rf"(?!(?:{_WORDS})\b){_NAME}(?:,{_NAME})*"
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
 _HELP = re.compile(r"\bgradcli(?: ([a-z]+))? --help")
@@ -69,38 +55,32 @@ def in_python(words: str) -> str:
 
 def _called(command: str | None) -> str:
     """What `help` takes."""
-    return (
-        "gradcli" if command is None else f"gradcli.Function.{command}" if command in QUESTIONS else "gradcli.Function"
-    )
+    function = "" if command is None else f".Function.{command}" if command in QUESTIONS else ".Function"
+    return f"gradcli{function}"
 
 
 def _options(words: str) -> str:
-    found, at = [], 0
+    found, at = "", 0
     while (flag := _FLAG.search(words, at)) is not None:
-        found.append(words[at : flag.start()])
-        shown, at = _keyword(flag, words)
-        found.append(shown)
-    return "".join((*found, words[at:]))
+        shown, end = _keyword(flag, words)
+        found, at = found + words[at : flag.start()] + shown, end
+    return found + words[at:]
 
 
 def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
     """An option in Python with what it is given, and where the sentence goes on."""
     rows = [option for option in OPTIONS if option.flag == flag[0]]
     for option in rows:
-        if option.choices:
-            value = re.compile(rf" ({'|'.join(option.choices)})\b").match(words, flag.end())
-            if value is not None and option.name == "format":
-                return _formatted(value[1]), value.end()
-            if value is not None:
-                return f'{option.name}="{value[1]}"', value.end()
-        elif option.kind in BY_VARIABLE and (pairs := list(_pairs(option, words, flag.start()))):
-            names = ", ".join(f'"{name}": {_literal(value, option)}' for name, value, _ in pairs)
-            return f"{option.name}={{{names}}}", pairs[-1][2]
-        elif option.kind in _BEHIND and (value := re.compile(f" ({_BEHIND[option.kind]})").match(words, flag.end())):
-            return f"{option.name}={_literal(value[1], option)}", value.end()
-        elif option.kind in BY_VARIABLE and (
-            value := re.compile(rf" {_OTHER_WORD}({_NAME})(?![\w(])").match(words, flag.end())
-        ):
+        is_of_each = option.kind in BY_VARIABLE
+        if is_of_each and (pairs := re.compile(rf"(?: ?{flag[0]} {_PAIR})+").match(words, flag.start())):
+            each = re.finditer(rf"{flag[0]} {_PAIR}", pairs[0])
+            named = (f'"{one[1] or one[3]}": {_literal(one[2] or one[4], option)}' for one in each)
+            return f"{option.name}={{{', '.join(named)}}}", pairs.end()
+        looks = rf"(?:{'|'.join(option.choices)})\b" if option.choices else _LOOKS.get(option.kind, _VALUE)
+        if looks and (value := re.compile(f" ({looks})").match(words, flag.end())):
+            form = _formatted(value[1]) if option.name == "format" else f"{option.name}={_literal(value[1], option)}"
+            return form, value.end()
+        if is_of_each and (value := re.compile(rf" ({_NAMES})(?![\w(])").match(words, flag.end())):
             return f'{option.name}["{value[1]}"]', value.end()
     if not rows:
         return flag[1], flag.end()
@@ -110,33 +90,30 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
     return f"{option.name}=False" if option.flag.startswith("--no-") else option.name, flag.end()
 
 
+_PAIR = rf"(?:({_NAME})=({_ITSELF})|\"({_NAME})=([^\"]*)\")"
+"""A name with its value."""
+
+_LOOKS = {
+    **dict.fromkeys((Kind.TEXT, Kind.VERDICTS), _QUOTED),
+    **dict.fromkeys((Kind.VARIABLES, Kind.STATEMENTS), _NAMES),
+    Kind.WHOLE: r"-?\d[\d,]*(?<!,)",
+    **dict.fromkeys((Kind.SWITCH, Kind.FILE, Kind.WORD), ""),
+}
+"""What a value that is no number looks like, by kind; what looks otherwise goes on with the sentence."""
+
+
 def _formatted(form: str) -> str:
     return f'f"{{answer:{form}}}"'
-
-
-def _pairs(option: Option, words: str, at: int) -> Iterator[tuple[str, str, int]]:
-    """Names with their values, one after another, each behind the option, and where each ends."""
-    pair = re.compile(rf" ?{option.flag} (?:({_NAME})=({_ITSELF})|\"({_NAME})=([^\"]*)\")")
-    while (found := pair.match(words, at)) is not None:
-        at = found.end()
-        yield found[1] or found[3], found[2] or found[4], at
 
 
 def _literal(text: str, option: Option) -> str:
     """A value of the shell's as Python writes it."""
     text = text[1:-1] if text[:1] in ("'", '"') else text
-    is_number = re.compile(rf"{_NUMBER}(?:,\s*{_NUMBER})*").fullmatch(text)
-    match option.kind:
-        case Kind.VARIABLES | Kind.STATEMENTS:
-            quoted = (f'"{name}"' for name in text.split(","))
-            return f"[{', '.join(quoted)}]"
-        case Kind.NUMBER:
-            return text
-        case Kind.WHOLE:
-            return text.replace(",", "")
-        case Kind.INPUTS | Kind.VALUES | Kind.DIRECTIONS | Kind.VECTOR | Kind.VECTORS if is_number:
-            spaced = ", ".join(part.strip() for part in text.split(","))
-            return f"[{spaced}]" if "," in text else text
-        case Kind.SHAPES if is_number:
-            return f"({text.replace(',', ', ')})" if "," in text else text
+    if option.kind in (Kind.VARIABLES, Kind.STATEMENTS):
+        return str(text.split(",")).replace("'", '"')
+    if option.kind is Kind.WHOLE:
+        return text.replace(",", "")
+    opening, closing = "()" if option.kind is Kind.SHAPES else "[]"
+    if re.fullmatch(rf"{_NUMBER}(?:,\s*{_NUMBER})*", text) and option.kind is not Kind.TEXTS:
+        return f"{opening}{', '.join(text.replace(' ', '').split(','))}{closing}" if "," in text else text
     return text if text in ("VALUE", "...") or text.startswith("[") else f'"{text}"'

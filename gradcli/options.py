@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from typing import Any
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
@@ -39,45 +39,29 @@ ON_TERMINALS = 6
 
 
 class Kind(Enum):
-    """What the value of an option is."""
+    """What the value of an option is, and what stands for it in the help, unless it has words or letters of its own."""
 
-    INPUTS = auto()  # values by variable; without a name, of the only one
-    VALUES = auto()  # the same of derivatives
-    DIRECTIONS = auto()  # the same of directions
-    VECTOR = auto()  # one gradient vector
-    VECTORS = auto()  # several of them
-    TEXT = auto()  # an expression
-    TEXTS = auto()  # expressions by variable
-    SHAPES = auto()  # sizes by variable
-    RANGES = auto()  # pairs of bounds by variable
-    VARIABLES = auto()  # names of variables
-    STATEMENTS = auto()  # names of statements
-    VERDICTS = auto()
-    SWITCH = auto()
-    NUMBER = auto()
-    WHOLE = auto()
-    CHOICE = auto()
-    FILE = auto()
-    WORD = auto()
+    INPUTS = "values by variable; without a name, of the only one", "[NAME=]VALUE"
+    VALUES = "the same of derivatives", "[NAME=]VALUE"
+    DIRECTIONS = "the same of directions", "[NAME=]VALUE"
+    VECTOR = "one gradient vector", "VALUE"
+    VECTORS = "several of them", ""
+    TEXT = "an expression", "TEXT"
+    TEXTS = "expressions by variable", "[NAME=]FORMULA"
+    SHAPES = "sizes by variable", "[NAME=]SIZES"
+    RANGES = "pairs of bounds by variable", "[NAME=]LOW..HIGH"
+    VARIABLES = "names of variables", "NAMES"
+    STATEMENTS = "names of statements", "NAMES"
+    VERDICTS = "verdicts", "VERDICTS"
+    SWITCH = "on or off", ""
+    NUMBER = "a number", "NUMBER"
+    WHOLE = "a whole number", "N"
+    CHOICE = "one of a few words", ""
+    FILE = "a file", "FILE"
+    WORD = "a word", ""
 
 
-_METAVARS: Mapping[Kind, str] = {
-    **dict.fromkeys((Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS), "[NAME=]VALUE"),
-    Kind.TEXTS: "[NAME=]FORMULA",
-    Kind.SHAPES: "[NAME=]SIZES",
-    Kind.RANGES: "[NAME=]LOW..HIGH",
-    Kind.VECTOR: "VALUE",
-    Kind.TEXT: "TEXT",
-    Kind.VARIABLES: "NAMES",
-    Kind.STATEMENTS: "NAMES",
-    Kind.VERDICTS: "VERDICTS",
-    Kind.NUMBER: "NUMBER",
-    Kind.WHOLE: "N",
-    Kind.FILE: "FILE",
-}
-"""What stands for a value in the help; a choice says its words."""
-
-BY_VARIABLE = frozenset([Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS, Kind.TEXTS, Kind.SHAPES, Kind.RANGES])
+BY_VARIABLE = frozenset(kind for kind in Kind if kind.value[1].startswith("[NAME=]"))
 """What there is one of for each variable."""
 
 
@@ -124,7 +108,7 @@ class Option:
     @property
     def metavar(self) -> str | None:
         """What stands for its value in the help."""
-        of_kind = self.letters or _METAVARS.get(self.kind)
+        of_kind = self.letters or self.kind.value[1]
         return "|".join([of_kind, *self.words]) if of_kind and not self.choices else None
 
     @property

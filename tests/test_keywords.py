@@ -12,7 +12,7 @@ import pytest
 
 from gradcli import Function, GradcliError
 from gradcli.keywords import in_python
-from gradcli.options import OPTIONS, Kind
+from gradcli.options import OPTIONS
 from tests.conftest import Command
 
 ERRORS = sorted((Path(__file__).parent / "goldens" / "errors").glob("*.txt"))
@@ -122,11 +122,3 @@ def test_an_answer_is_shown_in_the_words_of_python() -> None:
     assert f"{answer}" == str(answer)
     with pytest.raises(ValueError, match="an answer has no format 'pdf'; known are table, full, json"):
         f"{answer:pdf}"
-
-
-def test_every_kind_of_value_is_known_to_the_rules() -> None:
-    """A new kind needs a way to be said."""
-    from gradcli import keywords
-
-    unsaid = {Kind.SWITCH, Kind.CHOICE, Kind.FILE, Kind.WORD}
-    assert set(keywords._BEHIND) | unsaid == set(Kind)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
-from gradcli.language.inputs import Array, Value, fitted, read_range
+from gradcli.language.inputs import Array, Value, read_range
 from gradcli.language.program.wengert import Program
 from gradcli.progress import counted, each_with_time
 from gradcli.questions.closed_form import at_random_values
@@ -28,14 +28,14 @@ from gradcli.questions.judging import (
     first_derivatives,
     verdict_of_form,
 )
-from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import JACOBIAN_ENTRIES, Dtype, Inquiry, Question, rounded
+from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.compare import Tolerance
     from gradcli.crosscheck.formulas import Derived, Differences
     from gradcli.crosscheck.judge import Judgement
+    from gradcli.crosscheck.point import Torch
 
 MAX_POINTS = 10_000
 """Random points of one check."""
@@ -107,9 +107,7 @@ class _AtPoint:
 
     question: Question
     derived: Derived
-    jacobian: Mapping[str, Array] | None
-    v: Array | None
-    vjp: Mapping[str, Array] | None
+    numbers: Torch
     judgement: Judgement
 
     def failing(self, check: results.Check, demands: Demands) -> set[results.Verdict]:
@@ -127,10 +125,8 @@ class _AtPoint:
         check = self.judgement.check
         return results.SEVERITY.index(check.verdict), check.max_relative_error or 0.0
 
-    def of_sample(self, note: str) -> _AtPoint:
-        """The same, where not every entry of all points was looked at."""
-        notes = (*self.judgement.check.notes, note) if note else self.judgement.check.notes
-        check = replace(self.judgement.check, sampled=True, proven=False, notes=notes)
+    def with_check(self, check: results.Check) -> _AtPoint:
+        """The same with another check."""
         return replace(self, judgement=replace(self.judgement, check=check))
 
 
@@ -145,7 +141,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
         inquiry = at_random_values(inquiry, demands.seed)
     inquiry = inquiry.within(demands.boxes)
     question = inquiry.question()
-    claims = {_variable(_named(name, text), question.wrt, "--claim"): text for name, text in demands.claims.items()}
+    claims = {_variable(name, question.wrt, "--claim", text): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}
     cotangent = None if v is None else question.cotangent(v, None)
     _require_claims(question, cotangent is not None, claims, expected)
@@ -155,17 +151,13 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     draws = None if demands.points is None else _draws(question, demands, demands.points, rows)
     tolerance = demands.tolerance(question.dtype)
     look: _Look = partial(_look, question, cotangent, tolerance)
-    sampling, failing = None, set[results.Verdict]()
-    if draws is None:
-        worst = look({})
-    else:
-        worst, sampling, failing = _sampled(look, demands, draws)
+    worst, sampling, failing = (look({}), None, set()) if draws is None else _sampled(look, demands, draws)
     shared, check = _readings(worst, tolerance, has_differences=demands.has_differences)
     failing |= worst.failing(check, demands)
     if sampling is not None and check.verdict in MENDED:
         check = _mended_everywhere(inquiry, demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
-    is_small = question.jacobian_entries <= JACOBIAN_ENTRIES
+    omitted = question.jacobian_omitted() if cotangent is None else ""
     is_enough = check.is_whole or not demands.requires_all
     live = question.live
     elsewhere, tried = ((), ()) if live is None else (live.elsewhere(check.verdict), live.tried)
@@ -179,10 +171,10 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
         elsewhere=elsewhere,
         remarks=tried,
         sampling=sampling,
-        jacobian=worst.jacobian if is_small else None,
-        jacobian_omitted="" if is_small or cotangent is not None else worst.question.too_many(JACOBIAN_ENTRIES),
-        v=worst.v,
-        vjp=worst.vjp,
+        jacobian=None if omitted else worst.numbers.jacobian,
+        jacobian_omitted=omitted,
+        v=worst.numbers.v,
+        vjp=worst.numbers.vjp,
         value=worst.question.value,
         check=check,
         **shared,
@@ -197,9 +189,8 @@ def _mended_everywhere(
     from gradcli.questions.improve import improve
 
     found = improve(inquiry, demands.boxes)
-    if found.outcome != "better":
-        return check
-    verdict = verdict_of_form(worst.question, found.form, worst.v, tolerance)
+    better = found.outcome == "better"
+    verdict = verdict_of_form(worst.question, found.form, worst.numbers.v, tolerance) if better else None
     if verdict is None or results.SEVERITY.index(verdict) >= results.SEVERITY.index(check.verdict):
         return check
     return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), verdict))
@@ -211,12 +202,16 @@ def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
     return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
-def _variable(name: str, wrt: Sequence[str], option: str) -> str:
-    """The variable that a claim or a value is for.
+def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str:
+    """The variable that a claim or a value is for: named before it, or on the left-hand side of its text.
 
     Raises:
         InputError: There is none, or several and it names none.
     """
+    if name == ONLY and "/" in text and "=" in text:
+        from gradcli.claims import variable_of
+
+        name = variable_of(text) or name
     if name in wrt:
         return name
     if not wrt:
@@ -230,15 +225,6 @@ def _variable(name: str, wrt: Sequence[str], option: str) -> str:
         )
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
-
-
-def _named(name: str, text: str) -> str:
-    """The variable that a claim names, before it or on its left-hand side."""
-    if name != ONLY or "/" not in text or "=" not in text:
-        return name
-    from gradcli.claims import variable_of
-
-    return variable_of(text) or name
 
 
 def _require_verdicts(names: Sequence[str]) -> None:
@@ -264,23 +250,14 @@ def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iter
             f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries",
             hint=f"use --random {most}, or --v for a single row, or --wrt for fewer variables",
         )
-    boxes: dict[str, tuple[Array, Array]] = {}
-    for name, text in demands.boxes.items():
-        if name not in question.arrays:
-            raise no_such_variable("--in", name, tuple(question.arrays))
-        low, high = read_range(text, f"--in {name}")
-        shape = question.arrays[name].shape
-        boxes[name] = fitted(low, shape, f"--in {name}"), fitted(high, shape, f"--in {name}")
+    boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in demands.boxes.items()}
     generator = np.random.default_rng(demands.seed)
-    return (_drawn(boxes, generator, question.dtype) for _ in range(points))
 
-
-def _drawn(boxes: Mapping[str, tuple[Array, Array]], generator: np.random.Generator, dtype: Dtype) -> dict[str, Array]:
-    found = {}
-    for name, (low, high) in boxes.items():
+    def between(low: Array, high: Array) -> Array:
         share = generator.uniform(size=low.shape)
-        found[name] = rounded(np.asarray(low * (1 - share) + high * share), dtype)  # high - low may overflow
-    return found
+        return rounded(np.asarray(low * (1 - share) + high * share), question.dtype)  # high - low may overflow
+
+    return ({name: between(*box) for name, box in boxes.items()} for _ in range(points))
 
 
 _Look = Callable[[Mapping[str, Array]], _AtPoint]
@@ -291,18 +268,13 @@ def _look(
     first: Question, cotangent: Array | Program | None, tolerance: Tolerance, drawn: Mapping[str, Array]
 ) -> _AtPoint:
     """Ask torch and the judge at one point."""
-    from gradcli.autodiff.jacobians import vjp
-
     question = first.at(drawn)
-    jacobian = v = product = None
-    if cotangent is None:
-        jacobian, _ = question.jacobian(question.jacobian_entries)
-    else:
-        v = question.weights(cotangent)
-        product = vjp(question.forward, v, question.wrt)
-    judgement = compared(question, first_derivatives(question, jacobian, v, product), tolerance)
-    derived = question.derived if question.is_another else first.derived
-    return _AtPoint(question, derived, jacobian, v, product, judgement)
+    jacobian = question.jacobian if cotangent is None else None
+    v = None if cotangent is None else question.weights(cotangent)
+    product = None if v is None else question.product(v)
+    numbers = first_derivatives(question, jacobian, v, product)
+    derived = (first if first.program is question.program else question).derived
+    return _AtPoint(question, derived, numbers, compared(question, numbers, tolerance))
 
 
 def _contradicted(look: _AtPoint) -> _AtPoint:
@@ -310,8 +282,7 @@ def _contradicted(look: _AtPoint) -> _AtPoint:
     from gradcli.crosscheck.formulas import contradicted, with_refuted
 
     found = contradicted(look.question.point, look.derived, look.judgement.evidence)
-    check = with_refuted(look.judgement.check, found, look.derived)
-    return replace(look, judgement=replace(look.judgement, check=check))
+    return look.with_check(with_refuted(look.judgement.check, found, look.derived))
 
 
 def _sampled(
@@ -341,7 +312,10 @@ def _sampled(
             worst = look
     if worst is None:
         raise AssertionError("there is at least one point")
-    worst = worst if is_whole else worst.of_sample(note)
+    if not is_whole:
+        check = worst.judgement.check
+        notes = (*check.notes, note) if note else check.notes
+        worst = worst.with_check(replace(check, sampled=True, proven=False, notes=notes))
     found = {verdict: count for verdict, count in counts.items() if count}
     sampling = results.Sampling(sum(found.values()), demands.seed, demands.boxes, found, worst.question.arrays)
     return worst, sampling, failing
@@ -351,14 +325,14 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
     from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
 
-    question, judgement = look.question, advised(look.question, look.judgement, look.v, tolerance)
+    question, v = look.question, look.numbers.v
+    judgement = advised(question, look.judgement, v, tolerance)
     formulas, check = concluded(question, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
     entries = worst_first(judgement.entries)
-    differences, note = _differences(question, entries[:MAX_OPINIONS], look.v) if has_differences else ({}, "")
+    differences, note = _differences(question, entries[:MAX_OPINIONS], v) if has_differences else ({}, "")
     derivatives = by_variable(formulas.derivatives)
-    v, evidence = look.v, judgement.evidence
-    shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, evidence)
+    shown = opinions(question.point, entries, derivatives, differences, question.dtype, v, judgement.evidence)
     found = {
         "symbolic": by_variable(formulas.shown),
         "symbolic_omitted": by_variable(formulas.omitted),
@@ -416,7 +390,7 @@ def _claims(
     question = look.question
 
     def subject(name: str, there: Question = question) -> Subject:
-        return Subject.of(there.program, there.shapes, name, look.v)
+        return Subject.of(there.program, there.shapes, name, look.numbers.v)
 
     def subject_at(name: str, at: Mapping[str, Array]) -> tuple[Subject, bool]:
         there = question.at(at)

@@ -13,9 +13,9 @@ import sympy
 from gradcli.crosscheck.compare import Block
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
 from gradcli.crosscheck.point import Point
+from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
-from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import remarks, require_named
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
@@ -25,7 +25,7 @@ from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
 from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables
 from gradcli.questions.texts import read
-from gradcli.results import SEVERITY, Check, ClosedForm, Formula
+from gradcli.results import Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
 from gradcli.symbolic.printing import with_names
 
@@ -62,7 +62,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shown(named.of(shape))}"
         raise InputError(message, hint="use sum(...), or jacobian, or --shape for other sizes")
     wrt = chosen_variables(inquiry, replace(snippet, program=typed))
-    point = _point(typed, named)
+    point = Point.of(typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {})  # no values are asked for
     formulas, check = _confirmed(point, typed, _derived(command, point, typed, wrt), named)
     products: Mapping[str, Formula] = {}
     if command == "vjp" and math.prod(shape) != 1:
@@ -115,12 +115,8 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
     Raises:
         GradcliError: A shape is malformed, or of no variable, or is needed and not known in numbers.
     """
-    snippet = inquiry.snippet
     inquiry.require_fixed()
-    hidden = shadowed(given)
-    snippet.require_valued({*hidden, *snippet.values})
-    if hidden:  # a shape for a name such as `pi` makes a variable of the constant
-        snippet = read(inquiry.expression, given=hidden)
+    hidden, snippet = inquiry.read_with(given)
     names = snippet.program.names
     shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
     for name, shape in given.items():
@@ -166,11 +162,6 @@ def _no_variable(name: str, shape: GivenShape, names: Sequence[str]) -> InputErr
     )
 
 
-def _point(program: Program, named: NamedShapes) -> Point:
-    """The forms of the Program that the check reads; no values are asked for."""
-    return Point.of(program, {symbol: named.shapes[symbol] for symbol in program.variables}, {})
-
-
 def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
     directions = {name: np.zeros(()) for name in wrt}  # by name: in formulas they are no numbers
     match command:
@@ -185,14 +176,13 @@ def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -
 
 def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
     """The formulas that hold, sizes by their names."""
-    blocks = {block: _called(found, named) for block, found in derived.blocks.items()}
+    blocks = {
+        block: found
+        if isinstance(found, str)
+        else replace(found, called={s: named.sizes[n] for s, n in found.sizes.items() if n in named.sizes})
+        for block, found in derived.blocks.items()
+    }
     return confirmed_at_random(point, program, replace(derived, blocks=blocks))
-
-
-def _called(found: Derivative | str, named: NamedShapes) -> Derivative | str:
-    if isinstance(found, str):
-        return found
-    return replace(found, called={s: named.sizes[n] for s, n in found.sizes.items() if n in named.sizes})
 
 
 def _products(
@@ -206,16 +196,8 @@ def _products(
         for block, found in of_jacobian(point, wrt).blocks.items()
     }
     formulas, other = _confirmed(point, program, Derived(blocks), named)
-    verdict = max(check.verdict, other.verdict, key=SEVERITY.index)
     entries = check.entries + other.entries
-    found = replace(
-        check,
-        verdict=verdict,
-        entries=entries,
-        checked=entries,
-        findings=(*check.findings, *other.findings),
-        findings_count=check.findings_count + other.findings_count,
-    )
+    found = replace(joined([check, other]), entries=entries, checked=entries)
     return {name: formula for (_, name), formula in formulas.shown.items()}, found
 
 

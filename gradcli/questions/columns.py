@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradcli.errors import InputError, ShapeError, TooLargeError, did_you_mean
+from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value
-from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import require_named
-from gradcli.language.program.wengert import Shape, show
+from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets import Snippet
-from gradcli.questions.question import Inquiry, Question, prepare
-from gradcli.questions.texts import read
+from gradcli.questions.question import Inquiry, Question
 from gradcli.results import Array, Quantity, RowSource
 
 MOST_ENTRIES = 2**20
@@ -104,9 +102,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     """
     at, snippet = inquiry.at, inquiry.snippet
     inquiry.require_fixed()
-    hidden = shadowed((*at, *source.columns))
-    snippet.require_valued({*hidden, *snippet.values})
-    names = read(inquiry.expression, given=hidden).program.names if hidden else snippet.program.names
+    names = inquiry.read_with((*at, *source.columns))[1].program.names
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
@@ -124,14 +120,8 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
     # Only the shapes count here; the values come row by row.
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
-    try:
-        wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
-        question = prepare(replace(inquiry, at={**at, **zeros}, wrt=wrt))
-    except ShapeError as error:
-        inside = ", ".join(f"{name} has shape {show(shape)}" for name, shape in shapes.items())
-        where = f"the expression is of one row, where {inside}"
-        error.add(where)
-        raise
+    wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
+    question = replace(inquiry, wrt=wrt).of_one(zeros, "the expression is of one row")
     return Plan(question, source, bound, _quantities(question))
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, Numbers, SecondDerivatives, Torch
+from gradcli.crosscheck.formulas import of_hessian, of_hvp, of_jvp
+from gradcli.crosscheck.point import HessianVectorProduct, JacobianVectorProduct, SecondDerivatives, Torch
 from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array, Value, read_directions
-from gradcli.questions.judging import by_variable, checked, compared, concluded, first_derivatives, judged
-from gradcli.questions.question import Inquiry, Question, require_one_element, require_room, rounded
+from gradcli.questions.judging import checked, compared, first_derivatives, judged
+from gradcli.questions.question import Inquiry, Question, require_one_element, rounded
 from gradcli.reference.deadline import time_limit
 from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
-
-if TYPE_CHECKING:
-    from gradcli.crosscheck.formulas import Derived
-
-_T = TypeVar("_T")
 
 MOST_BY_NUMPY = 2**12
 """Elements of a tensor up to which NumPy computes a value; functions that it has not take it a millisecond for ten."""
@@ -78,17 +74,11 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
     if inquiry.points_of:
         from gradcli.questions import points
 
-        return points.jacobian(inquiry)
+        return Jacobian(**points.differentiated(inquiry, "jacobian"))
     question = inquiry.question()
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
-    blocks, _ = question.jacobian(question.jacobian_entries)
-    return Jacobian(
-        command="jacobian",
-        value=question.value,
-        jacobian=blocks,
-        **question.common,
-        **checked(question, blocks, None, None, check=inquiry.check),
-    )
+    shared = checked(question, first_derivatives(question, question.jacobian), check=inquiry.check)
+    return Jacobian(command="jacobian", value=question.value, jacobian=question.jacobian, **question.common, **shared)
 
 
 def jvp(inquiry: Inquiry, u: Directions) -> JVP:
@@ -100,15 +90,16 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
     question = inquiry.question()
     directions = _directions(question, u, "jvp")
     from gradcli.autodiff import jacobians
-    from gradcli.crosscheck.formulas import of_jvp
 
     forward = question.ran(twice=True)
     y, along = jacobians.value(forward), jacobians.jvp(forward, directions)
     numbers = JacobianVectorProduct(question.dtype, y, along, directions)
-    shared = _confirmed(inquiry, question, numbers, of_jvp(question.point, question.program, directions))
-    shared["symbolic"] = shared["symbolic"].get("")
-    shared["symbolic_omitted"] = shared["symbolic_omitted"].get("", "")
-    return JVP(command="jvp", u=directions, jvp=along, value=y, **shared)
+    derived = of_jvp(question.point, question.program, directions)
+    shared = {**question.common, **checked(question, numbers, derived, check=inquiry.check)}
+    formulas = shared.pop("symbolic").get(""), shared.pop("symbolic_omitted").get("", "")
+    return JVP(
+        command="jvp", u=directions, jvp=along, value=y, symbolic=formulas[0], symbolic_omitted=formulas[1], **shared
+    )
 
 
 def hessian(inquiry: Inquiry) -> Hessian:
@@ -121,16 +112,14 @@ def hessian(inquiry: Inquiry) -> Hessian:
     question = inquiry.question()
     require_one_element(question, "hessian")
     entries = sum(question.arrays[name].size for name in question.wrt) ** 2
-    require_room(
-        "the Hessian has", entries, question.dtype, "use hvp with --u for single columns, or --wrt for fewer variables"
-    )
+    hint = "use hvp with --u for single columns, or --wrt for fewer variables"
+    question.require_room(hint, "the Hessian has", entries)
     from gradcli.autodiff import jacobians
-    from gradcli.crosscheck.formulas import of_hessian
 
     forward = question.ran(twice=True)
     gradient, blocks = jacobians.hessian(forward, question.wrt)
-    numbers = SecondDerivatives(question.dtype, gradient, blocks)
-    shared = _confirmed(inquiry, question, numbers, of_hessian(question.point, question.wrt), _nested)
+    numbers, derived = SecondDerivatives(question.dtype, gradient, blocks), of_hessian(question.point, question.wrt)
+    shared = {**question.common, **checked(question, numbers, derived, _nested, check=inquiry.check)}
     return Hessian(command="hessian", value=jacobians.value(forward), grad=gradient, hessian=blocks, **shared)
 
 
@@ -144,22 +133,13 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
     require_one_element(question, "hvp")
     directions = _directions(question, u, "hvp")
     from gradcli.autodiff import jacobians
-    from gradcli.crosscheck.formulas import of_hvp
 
     forward = question.ran(twice=True)
     gradient, slope, product = jacobians.hvp(forward, directions, question.wrt)
     numbers = HessianVectorProduct(question.dtype, float(slope), product, directions)
     derived = of_hvp(question.point, question.program, directions, question.wrt)
-    shared, value = _confirmed(inquiry, question, numbers, derived), jacobians.value(forward)
-    return HVP(command="hvp", u=directions, value=value, grad=gradient, hvp=product, **shared)
-
-
-def _confirmed(
-    inquiry: Inquiry, question: Question, numbers: Numbers, derived: Derived, by: Callable[..., Any] = by_variable
-) -> dict[str, Any]:
-    """Fill the fields of an answer: confirmed formulas, the verdict if it is asked for, and the common ones."""
-    found, check = concluded(question, judged(question, numbers) if inquiry.check else None, derived)
-    return {**question.common, "symbolic": by(found.shown), "symbolic_omitted": by(found.omitted), "check": check}
+    shared = {**question.common, **checked(question, numbers, derived, check=inquiry.check)}
+    return HVP(command="hvp", u=directions, value=jacobians.value(forward), grad=gradient, hvp=product, **shared)
 
 
 def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:
@@ -170,9 +150,9 @@ def _directions(question: Question, u: Directions, command: str) -> dict[str, Ar
     return {name: rounded(array, question.dtype) for name, array in found.items()}
 
 
-def _nested(found: Mapping[tuple[str, str], _T]) -> dict[str, dict[str, _T]]:
+def _nested(found: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
     """What is known of blocks, by the variable of the row and then of the column."""
-    blocks: dict[str, dict[str, _T]] = {}
+    blocks: dict[str, dict[str, Any]] = {}
     for (row, column), one in found.items():
         blocks.setdefault(row, {})[column] = one
     return blocks

@@ -19,7 +19,7 @@ from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
-from gradcli.questions.judging import of_passes, of_v, product
+from gradcli.questions.judging import differentiated, of_passes, of_v
 from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
@@ -59,11 +59,17 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, v)
     question = own.of_last(own.question(), v if loss is None else loss)
     of_snippet, check = inquiry.snippet.v, inquiry.check
-    _require_room(question)
+    elements = sum(map(math.prod, question.shapes.values()))
+    if elements > MOST_ELEMENTS:
+        raise TooLargeError(
+            f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            hint="use smaller inputs, or vjp, which keeps no steps",
+        )
     given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
     derived = None if loss is None else derive_loss(question, loss, extra, check=check)
     weights = question.weights(given) if derived is None else derived.v
-    found, shared = product(question, weights, check=check)
+    shared = differentiated(question, weights, check=check)
+    found = shared["vjp"]
     from gradcli.autodiff.run import trace
 
     walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
@@ -71,7 +77,7 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     adjoints = list(walk.adjoints(weights, found))
     if check:
         adjoints = judged(walk, adjoints, weights)
-    if derived is not None:
+    if check:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     customs = () if question.live is None else question.live.customs
@@ -83,8 +89,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
     return Explanation(
         command="explain",
-        v=weights,
-        vjp=found,
         remarks=tuple(remarked),
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),
@@ -95,15 +99,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
         warnings=warnings,
         **shared,
     )
-
-
-def _require_room(question: Question) -> None:
-    elements = sum(math.prod(shape) for shape in question.shapes.values())
-    if elements > MOST_ELEMENTS:
-        raise TooLargeError(
-            f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
-            hint="use smaller inputs, or vjp, which keeps no steps",
-        )
 
 
 class Walk:
@@ -122,12 +117,12 @@ class Walk:
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
                 self.users.setdefault(atom, []).append(line)
-        variables = [symbol for symbol in found.program.variables if str(symbol) in question.wrt]
-        order = {name: n for n, name in enumerate(question.wrt)}
-        self.variables = sorted(variables, key=lambda symbol: order[str(symbol)])
         # Backward from y: an adjoint is shown after all that it is summed from.
         held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
-        self.atoms = [atom for atom in held if atom != self.output] + list(self.variables)
+        own = {str(symbol): symbol for symbol in found.program.variables}
+        self.atoms = [atom for atom in held if atom != self.output] + [
+            own[name] for name in question.wrt if name in own
+        ]
 
     def _named(self) -> dict[Atom, str]:
         """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
@@ -190,41 +185,26 @@ class Walk:
             above = Bar(self.name)
             return (Term(source=self.name, derivative=Number("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
-        found: list[Term] = []
-        missing = 0
+        looked_at: list[Term | None] = []
         for line in users:
-            if len(found) == MOST_TERMS:
-                break
-            term = terms.term(line, atom)
-            if term is None:
-                missing += 1
-            else:
-                found.append(term)
-        return tuple(found), len(users) - missing
+            if len(list(filter(None, looked_at))) < MOST_TERMS:
+                looked_at.append(terms.term(line, atom))
+        return tuple(filter(None, looked_at)), len(users) - looked_at.count(None)
 
 
 def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
     """The adjoints with the verdict on each; those are unchecked that are too many, or for which no time is left."""
-    atoms = dict(zip((adjoint.name for adjoint in adjoints[1:]), ends(walk.atoms), strict=True))
-    verdicts: list[Verdict] = []
+    verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
+    ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
     with time_limit():
-        for adjoint in counted("line", adjoints, len(adjoints)):
+        for atom, one in counted("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
             try:
-                verdicts.append(
-                    _verdict(walk, adjoint, atoms.get(adjoint.name), v, is_late=len(verdicts) > MOST_JUDGED)
-                )
+                is_late, value = len(verdicts) > MOST_JUDGED, walk.trace.values[atom]
+                own = None if is_late else judged_adjoint(ran, atom, one.name, value, v, one.value)
+                verdicts.append(own.verdict if own else "unchecked")
             except OverTimeError:
                 verdicts.append("unchecked")
     return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
-
-
-def _verdict(walk: Walk, adjoint: Adjoint, atom: Atom | None, v: Array, *, is_late: bool) -> Verdict:
-    if atom is None:  # the output, whose adjoint is v
-        return "agree"
-    if is_late:
-        return "unchecked"
-    ran, value = replace(walk.question, program=walk.trace.program), walk.trace.values[atom]
-    return judged_adjoint(ran, atom, adjoint.name, value, v, adjoint.value).verdict
 
 
 def ends(items: Sequence[_Item]) -> list[_Item]:
@@ -242,7 +222,10 @@ def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implici
     y = walk.name
     if is_implicit:
         yield f"{y} has one element, so v = 1 is understood"
-    yield from _of_last_sum(walk, v)
+    last = walk.lines[-1].call if walk.lines else None
+    if last and last.op.is_sum and v.size == 1 and v.item() == 1 and last.operands[0] in walk.names:
+        inner = walk.names[last.operands[0]]
+        yield f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}"
     if v.size < 2:
         return
     ones = np.flatnonzero(v)
@@ -254,12 +237,3 @@ def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implici
     elif len(ones) == 1 and v.ravel()[ones[0]] == 1:
         at = ",".join(str(n) for n in np.unravel_index(ones[0], v.shape))
         yield f"v picks one row of J, the one of {y}[{at}]"
-
-
-def _of_last_sum(walk: Walk, v: Array) -> tuple[str, ...]:
-    """Where v = 1 ends in a sum: what reaches the elements that it adds up is ones."""
-    last = walk.lines[-1].call if walk.lines else None
-    if last is None or not last.op.is_sum or v.size != 1 or v.item() != 1 or last.operands[0] not in walk.names:
-        return ()
-    inner = walk.names[last.operands[0]]
-    return (f"sum() passes 1 to each element of {inner}: the same as v = ones at {inner}",)

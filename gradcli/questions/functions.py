@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.errors import UnknownFunctionError, did_you_mean
+from gradcli.errors import UnknownFunctionError, did_you_mean, listed_names
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, SIGNS, Kind, Op
 from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
@@ -62,7 +62,7 @@ def page(name: str) -> FunctionPage:
     """All that there is to say of one function.
 
     Args:
-        name: In the language; an alias will do.
+        name: In the language; an alias will do, and a word finds its first.
 
     Raises:
         UnknownFunctionError: No function has this name.
@@ -74,7 +74,7 @@ def page(name: str) -> FunctionPage:
     from gradcli.questions.question import Inquiry
     from gradcli.questions.texts import read
 
-    entry = _require(name)
+    (entry, *_), _ = _found(name)
     op = ops.TABLE[entry.name]
     meanings, note = _meanings(op)
     text, values = _formula_of(op)
@@ -112,13 +112,9 @@ def _entry(op: Op, group: str) -> FunctionEntry:
 
 
 def _parameter(op: Op, name: str) -> Parameter:
-    default = op.statics.get(name, op.defaults.get(name, REQUIRED))
-    is_constant = name in op.statics
-    if name in op.optional:
-        return Parameter(name, is_constant, is_required=False, default=None)
-    if default is REQUIRED:
-        return Parameter(name, is_constant, is_required=True)
-    return Parameter(name, is_constant, is_required=False, default=default)
+    default = None if name in op.optional else op.statics.get(name, op.defaults.get(name, REQUIRED))
+    is_required = default is REQUIRED
+    return Parameter(name, name in op.statics, is_required=is_required, default=None if is_required else default)
 
 
 def _usage(op: Op) -> str:
@@ -179,7 +175,8 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
     entries = tuple(entry for entry in _ENTRIES if entry.group == wanted)
     entries = entries or tuple(entry for entry in _ENTRIES if wanted and _matches(entry, wanted))
     if not entries:
-        raise _unknown(name or word)
+        hint = did_you_mean(name or word, ops.names()) or "gradcli functions lists them"
+        raise UnknownFunctionError(f"unknown function '{name or word}'", hint=hint)
     return entries, wanted
 
 
@@ -193,18 +190,6 @@ def _matches(entry: FunctionEntry, wanted: str) -> bool:
     if any(wanted in name.lower() for name in (entry.name, entry.group, *entry.aliases)):
         return True
     return len(wanted) >= _SEARCHED and re.search(rf"\b{re.escape(wanted)}", entry.doc, re.IGNORECASE) is not None
-
-
-def _require(name: str) -> FunctionEntry:
-    op = ops.find(name, after_dot=True) or ops.TABLE.get(name)
-    if op is None:
-        raise _unknown(name)
-    return _BY_NAME[op.name]
-
-
-def _unknown(name: str) -> UnknownFunctionError:
-    hint = did_you_mean(name, ops.names()) or "gradcli functions lists them"
-    return UnknownFunctionError(f"unknown function '{name}'", hint=hint)
 
 
 _ENTRIES = tuple(_entry(op, group) for group, rows in ops.GROUPS.items() for op in rows)
@@ -230,8 +215,10 @@ def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
         return (Meaning("", op.meaning, op.meaning),), ""
     found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
     handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
-    note = f"where {_and(handed_on)} {'is' if len(handed_on) == 1 else 'are'} given, the functions inside get the same"
-    return found, note if handed_on else ""
+    if not handed_on:
+        return found, ""
+    are = "is" if len(handed_on) == 1 else "are"
+    return found, f"where {listed_names(handed_on)} {are} given, the functions inside get the same"
 
 
 def _meaning(op: Op, case: str, constants: Mapping[str, Any]) -> Meaning:
@@ -255,10 +242,6 @@ def _cases(op: Op) -> list[tuple[str, dict[str, Any]]]:
             infinite = [(f"p={p}", {"p": float(p)}) for p in ("inf", "-inf")]
             return [("p=2", {"p": 2}), ("p=1", {"p": 1}), *infinite, ("any other p", {"p": 3})]
     return [("", {})]
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _inner_kinks(op: Op) -> Iterator[str]:

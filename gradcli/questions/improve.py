@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError
-from gradcli.language.inputs import fitted, read_range
+from gradcli.language.inputs import read_range
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
@@ -25,7 +25,6 @@ from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
-    from gradcli.diagnose.improving import Found
     from gradcli.diagnose.measuring import Loss, Measure
 
 MOST_POINTS = 64
@@ -75,7 +74,14 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     if ranges:
         inquiry.require_fixed()
-    question = _require_place(inquiry.within(ranges)).question()
+    inquiry = inquiry.within(ranges)
+    names = inquiry.snippet.program.names
+    if names and not (inquiry.at or inquiry.snippet.values):
+        raise InputError(
+            "digits are lost at some numbers and not at others, and there is neither a value nor a range",
+            hint=f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300",
+        )
+    question = inquiry.question()
     sample = _over(question, read) if ranges else _at(question)
     with time_limit():
         return _improved(question, ranges, sample)
@@ -91,37 +97,31 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
         return Measure(program, points, question.wrt, question.dtype, asked=asked, enough=ENOUGH)
 
     measure = measured(sample.points, sample.asked)
+    bits, unknown = measure.digits, tuple(_unknown(sample, measure))
+    answer = _unimproved(question, ranges, bits)
     typed = measure.of(program) if measure.has_point else None
-    if typed is None and measure.untried:
-        return replace(_empty(question, ranges, measure.digits, 0), notes=tuple(_unknown(sample, measure)))
     if typed is None:
-        return _judged(question, ranges, sample)
+        return replace(answer, notes=unknown) if measure.untried else _judged(question, sample, answer)
+    answer = replace(answer, points=len(measure.points), before=_lost(typed, bits), notes=unknown)
     if measure.agrees(typed):
-        return _answer(question, ranges, sample, measure, typed, None)
+        return replace(answer, outcome="fine", strips=tuple(_strips(sample, measure, typed, None)))
     from gradcli.diagnose.advice import beside
     from gradcli.diagnose.improving import improved
 
     around = list(beside(sample.points[0]))[1:] if sample.asked else []
     found = improved(program, measure, lambda point: measured([point], 0), around)
-    return _answer(question, ranges, sample, measure, typed, found)
+    after = None if found is None else found.one.loss
+    answer = replace(answer, strips=tuple(_strips(sample, measure, typed, after)))
+    if found is None or after is None:
+        return replace(answer, notes=(*unknown, _none_found(question)))
+    is_proved = _is_proved(program, found.bases, sample.points[0])
+    where = "this point and others" if sample.asked else f"{found.compared} points of the range"
+    answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
+    domain = _domain(where, is_proved=is_proved, has_series=found.has_series)
+    return _better(answer, found.one.text, found.one.reasons, domain, is_proved=is_proved)
 
 
 # -- the points
-
-
-def _require_place(inquiry: Inquiry) -> Inquiry:
-    """Refuse a question with neither a value nor a range.
-
-    Raises:
-        InputError: So it is.
-    """
-    names = inquiry.snippet.program.names
-    if names and not (inquiry.at or inquiry.snippet.values):
-        raise InputError(
-            "digits are lost at some numbers and not at others, and there is neither a value nor a range",
-            hint=f"give a point, --at {names[0]}=1e-8, or a range, --in {names[0]}=1e-300..1e300",
-        )
-    return inquiry
 
 
 def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
@@ -134,8 +134,7 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
 
     columns: dict[str, list[Spread]] = {}
     for name, bounds in read.items():
-        shape = question.arrays[name].shape
-        low, high = (rounded(fitted(bound, shape, f"--in {name}"), question.dtype) for bound in bounds)
+        low, high = (rounded(bound, question.dtype) for bound in question.bounds(name, bounds))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InputError(f"the bounds of --in {name} are beyond {question.dtype}", hint="leave out --dtype")
         if not low.size:
@@ -207,41 +206,18 @@ def _of_one_element(question: Question) -> Program | None:
 # -- the answer
 
 
-def _answer(
-    question: Question,
-    ranges: Mapping[str, str],
-    sample: _Sample,
-    measure: Measure,
-    typed: Loss,
-    found: Found | None,
-) -> Improvement:
-    bits = measure.digits
-    is_fine = measure.agrees(typed)
-    after = None if found is None else found.one.loss
-    answer = _empty(question, ranges, bits, len(measure.points))
-    answer = replace(
-        answer,
-        outcome="fine" if is_fine else "none",
-        before=_lost(typed, bits),
-        after=None if after is None else _lost(after, bits),
-        strips=tuple(_strips(sample, measure, typed, after)),
-        notes=tuple(_notes(question, sample, measure, is_fine=is_fine, found=found)),
-    )
-    if found is None:
-        return answer
-    is_proved = _is_proved(sample.program, found.bases, sample.points[0])
-    what = "this point and others" if sample.asked else f"{found.compared} points of the range"
-    domain = _domain(what, has_series=found.has_series, is_proved=is_proved)
-    answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))))
-    return _better(answer, found.one.text, found.one.reasons, domain, is_proved)
-
-
-def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, is_proved: bool) -> Improvement:
+def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: str, *, is_proved: bool) -> Improvement:
     same: Literal["proved", "enclosed"] = "proved" if is_proved else "enclosed"
     return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
 
 
-def _empty(question: Question, ranges: Mapping[str, str], bits: int, points: int) -> Improvement:
+def _domain(where: str, *, is_proved: bool, has_series: bool) -> str:
+    """Where the forms are one function."""
+    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
+    return f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
+
+
+def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Improvement:
     program = question.program
     return Improvement(
         command="improve",
@@ -255,26 +231,23 @@ def _empty(question: Question, ranges: Mapping[str, str], bits: int, points: int
         outcome="none",
         form=program.expression.strip(),
         bits=bits,
-        points=points,
+        points=0,
     )
 
 
-def _judged(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
+def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
     """Where nothing can be measured, what a check offers: for a point without a value, and for large arrays."""
-    bits = np.finfo(question.dtype).nmant + 1
-    at = replace(question, arrays={**question.arrays, **sample.points[0]}) if ranges else question
+    at = replace(question, arrays={**question.arrays, **sample.points[0]}) if answer.ranges else question
     check = judged(at, whole_derivatives(at)).check
-    answer = _empty(question, ranges, bits, 0)
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
-    if check.rewrite is None or check.rewrite.verdict != "agree":
-        what = "some point" if ranges else "the point"
-        return replace(answer, notes=(f"the verdict of a check at {what} is {check.verdict}",))
-    rewrite = check.rewrite
+    rewrite, where = check.rewrite, "some point" if answer.ranges else "the point"
+    if rewrite is None or rewrite.verdict != "agree":
+        return replace(answer, notes=(f"the verdict of a check at {where} is {check.verdict}",))
     is_proved = _is_proved(question.program, (rewrite.basis or rewrite.expression,), at.arrays)
-    domain = _domain("this point and others", has_series=bool(rewrite.basis), is_proved=is_proved)
+    domain = _domain("this point and others", is_proved=is_proved, has_series=bool(rewrite.basis))
     told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
-    return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved)
+    return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved=is_proved)
 
 
 def _lost(loss: Loss, bits: int) -> BitsLost:
@@ -307,25 +280,19 @@ def _unknown(sample: _Sample, measure: Measure) -> Iterator[str]:
         yield f"{unknown} of {len(sample.points)} points {has} no known value or derivative, and {count} for nothing"
 
 
-def _notes(
-    question: Question, sample: _Sample, measure: Measure, *, is_fine: bool, found: Found | None
-) -> Iterator[str]:
-    yield from _unknown(sample, measure)
-    if found is None and not is_fine:
-        yield (
-            "the search was not finished within the budget"
-            if is_over_time()
-            else "known cures, identities, series, fractions joined, and two forms joined were tried: "
-            "none loses less and is the same function"
-            if not question.program.shown
-            else "the function is part of a snippet, whose lines are not rewritten"
-        )
+def _none_found(question: Question) -> str:
+    """Say why there is no better form."""
+    if is_over_time():
+        return "the search was not finished within the budget"
+    if question.program.shown:
+        return "the function is part of a snippet, whose lines are not rewritten"
+    return (
+        "known cures, identities, series, fractions joined, and two forms joined were tried: "
+        "none loses less and is the same function"
+    )
 
 
 # -- how it is known
-
-
-_WHEREVER = "wherever both have a value"
 
 
 def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
@@ -339,9 +306,3 @@ def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     except GradcliError:
         return False
     return all(are_same(program, other, shapes) for other in others)
-
-
-def _domain(what: str, *, has_series: bool, is_proved: bool) -> str:
-    """Where the forms are one function."""
-    series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
-    return f"{_WHEREVER if is_proved else f'enclosures of both at {what} overlap'}{series}"

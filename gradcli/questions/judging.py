@@ -7,13 +7,14 @@ sum() that stands for v = ones, or a backward pass that torch refuses because an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from gradcli.crosscheck.point import Numbers, Torch
+from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
@@ -22,15 +23,13 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Check, Formula, Verdict
+from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
     from gradcli.crosscheck.compare import Tolerance
     from gradcli.crosscheck.formulas import Derived, Formulas
     from gradcli.crosscheck.judge import Judgement
-
-_T = TypeVar("_T")
 
 ROUNDINGS = 2**10
 """In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
@@ -42,44 +41,60 @@ SHORT = 6
 class Checked(TypedDict):
     """The part of an answer that the formulas and the check fill."""
 
-    symbolic: dict[str, Formula]
-    symbolic_omitted: dict[str, str]
+    symbolic: dict[str, Any]
+    symbolic_omitted: dict[str, Any]
     check: Check | None
 
 
-def product(question: Question, v: Array, *, check: bool) -> tuple[dict[str, Array], dict[str, Any]]:
+def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
     """The vector-Jacobian product, and the rest of an answer that gives one."""
-    from gradcli.autodiff.jacobians import vjp
+    found, jacobian = question.product(v), question.small_jacobian
+    numbers = first_derivatives(question, jacobian, v, found)
+    return {
+        "v": v,
+        "vjp": found,
+        "value": question.value,
+        "jacobian": jacobian,
+        "jacobian_omitted": question.jacobian_omitted(),
+        **question.common,
+        **checked(question, numbers, check=check),
+    }
 
-    found = vjp(question.forward, v, question.wrt)
-    jacobian, omitted = question.small_jacobian
-    shared = {"value": question.value, "jacobian": jacobian, "jacobian_omitted": omitted}
-    return found, {**shared, **question.common, **checked(question, jacobian, v, found, check=check)}
+
+def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    """What is known of blocks that have one variable, by that."""
+    return {name: found for (_, name), found in blocks.items()}
+
+
+_Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
+"""Blocks as an answer has them."""
 
 
 def checked(
-    question: Question,
-    jacobian: Mapping[str, Array] | None,
-    v: Array | None,
-    vjp: Mapping[str, Array] | None,
-    *,
-    check: bool,
+    question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
 ) -> Checked:
-    """The formulas that the reference confirms, and the verdict unless it is not asked for."""
-    judgement = judged(question, first_derivatives(question, jacobian, v, vjp)) if check else None
-    known = {} if question.live is None else question.live.formulas
+    """The formulas that the reference confirms, and the verdict unless it is not asked for.
+
+    Args:
+        question: The function at its point.
+        numbers: Torch's.
+        derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
+        by: How the answer has the formulas.
+        check: Whether to judge.
+    """
+    judgement = judged(question, numbers) if check else None
+    known = {} if question.live is None or derived is not None else question.live.formulas
     if question.wrt in known:
         return as_fields(known[question.wrt], judgement.check if judgement else None)
-    formulas, found = concluded(question, judgement, question.derived)
+    formulas, found = concluded(question, judgement, derived or question.derived)
     if not formulas.refuted:
         known[question.wrt] = formulas
-    return as_fields(formulas, found)
+    return as_fields(formulas, found, by)
 
 
-def as_fields(formulas: Formulas, check: Check | None) -> Checked:
+def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variable) -> Checked:
     """Formulas and check as the fields of an answer."""
-    shown, omitted = by_variable(formulas.shown), by_variable(formulas.omitted)
-    return {"symbolic": shown, "symbolic_omitted": omitted, "check": check}
+    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": check}
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
@@ -90,32 +105,16 @@ def concluded(question: Question, judgement: Judgement | None, derived: Derived)
     return concluded(check, [Witness(question.point, evidence)], question.program, derived)
 
 
-def by_variable(blocks: Mapping[tuple[str, str], _T]) -> dict[str, _T]:
-    """What is known of blocks that have one variable, by that."""
-    return {name: found for (_, name), found in blocks.items()}
-
-
-def first_derivatives(
-    question: Question,
-    jacobian: Mapping[str, Array] | None = None,
-    v: Array | None = None,
-    vjp: Mapping[str, Array] | None = None,
-    *,
-    passes: Sequence[Array] = (),
-    judges_value: bool = True,
-) -> Torch:
-    """Torch's numbers: y with J and vᵀJ, if they were computed."""
-    return Torch(question.dtype, question.value, jacobian, v, vjp, tuple(passes), judges_value)
+def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
+    """Torch's numbers: y, with J, v and vᵀJ in this order if they were computed."""
+    return Torch(question.dtype, question.value, jacobian, *more, **how)
 
 
 def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
     """Torch's numbers with J if it is small, and vᵀJ if there is a v, or J is large: of ones then."""
-    from gradcli.autodiff.jacobians import vjp
-
-    jacobian, _ = question.small_jacobian
-    if jacobian is None and v is None:
-        v = np.ones(question.shape)
-    return first_derivatives(question, jacobian, v, None if v is None else vjp(question.forward, v, question.wrt))
+    jacobian = question.small_jacobian
+    v = np.ones(question.shape) if jacobian is None and v is None else v
+    return first_derivatives(question, jacobian, v, None if v is None else question.product(v))
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
@@ -126,8 +125,8 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
-    """What the reference says of torch's numbers."""
-    from gradcli.crosscheck.judge import judge
+    """What the reference says of torch's numbers; with a kink for each condition that is decided otherwise nearby."""
+    from gradcli.crosscheck.judge import judge, withheld
 
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
@@ -136,19 +135,14 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
 
         found = judge_derived(question.point, numbers, question.wrt, tolerance)
     if found.check.verdict == "disagree" and (reason := _doubt(question)):
-        from gradcli.crosscheck.judge import withheld
-
         found = withheld(found, reason)
     if question.live is not None:
         return replace(found, check=question.live.commented(found.check, question.wrt))
-    return found if question.program.guards is None else _guarded(question, found)
-
-
-def _guarded(question: Question, judgement: Judgement) -> Judgement:
-    """The judgement with a kink for each condition that is decided otherwise beside the point."""
+    if question.program.guards is None:
+        return found
     from gradcli.crosscheck.boundaries import with_boundaries
 
-    return replace(judgement, check=with_boundaries(judgement.check, question.value, boundaries(question)))
+    return replace(found, check=with_boundaries(found.check, question.value, boundaries(question)))
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:
@@ -185,21 +179,8 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
     """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
-    try:
-        with time_limit():
-            return _advised(question, judgement, v, tolerance)
-    except OverTimeError:
-        return judgement
-
-
-def _advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None) -> Judgement:
     from gradcli.diagnose.advice import rewritten
     from gradcli.diagnose.measuring import Measure, around
-
-    doing("looking for what is to blame")
-    found, culprit = diagnosed(question, judgement, v)
-    if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
-        return found
 
     def verdict_of(text: str) -> Verdict | None:
         doing("trying another way to write it")
@@ -208,8 +189,16 @@ def _advised(question: Question, judgement: Judgement, v: Array | None, toleranc
     def measured() -> Measure:
         return Measure(question.program, around(question.arrays, question.dtype), question.wrt, question.dtype)
 
-    rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
-    return replace(found, check=replace(found.check, rewrite=rewrite))
+    try:
+        with time_limit():
+            doing("looking for what is to blame")
+            found, culprit = diagnosed(question, judgement, v)
+            if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+                return found
+            rewrite = rewritten(question.program, question.arrays, found, culprit, verdict_of, measured)
+            return replace(found, check=replace(found.check, rewrite=rewrite))
+    except OverTimeError:
+        return judgement
 
 
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
@@ -235,6 +224,13 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
         return None
 
 
+def with_part(check: Check, part: Check, of: str = "") -> Check:
+    """The check with what was found of something beside the answer, named where its coverage is to be said."""
+    note = f"of {of}, {part.checked:,} of {part.entries:,} entries were checked"
+    notes = (note, *part.notes) if of else part.notes
+    return replace(joined([check, replace(part, notes=notes)]), checked=check.checked)
+
+
 # -- remarks
 
 
@@ -251,30 +247,16 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
         is_named = isinstance(v, Program) and str(v.output) == name
         if not np.array_equal(weights, x) or (weights == 1).all() or not weights.any():
             continue
-        if is_named or (x.size > 1 and not _is_component(x)):
+        if is_named or (x.size > 1 and not np.isin(x, (0, 1)).all()):  # which pick elements of y
+            instead = ""
+            if x.size <= SHORT:
+                both = (question.product(one)[name].ravel().tolist() for one in (x, np.ones_like(x)))
+                this, plain = (", ".join(f"{number:.6g}" for number in numbers) for numbers in both)
+                instead = f" ({this} instead of {plain})"
             yield (
-                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers"
-                f"{_instead(question, name)}; for the plain derivative of an elementwise function take ones: --v ones"
+                f"v is {name} itself here, so each row of J is weighted by {name}'s own numbers{instead}; "
+                "for the plain derivative of an elementwise function take ones: --v ones"
             )
-
-
-def _is_component(v: Array) -> bool:
-    """Whether it picks elements of y: all others are 0."""
-    return bool(np.isin(v, (0, 1)).all())
-
-
-def _instead(question: Question, name: str) -> str:
-    from gradcli.autodiff.jacobians import vjp
-
-    x = question.arrays[name]
-    if x.size > SHORT:
-        return ""
-    this, plain = (vjp(question.forward, v, (name,))[name] for v in (x, np.ones_like(x)))
-    return f" ({_listed(this)} instead of {_listed(plain)})"
-
-
-def _listed(array: Array) -> str:
-    return ", ".join(f"{number:.6g}" for number in array.ravel().tolist())
 
 
 def of_passes(question: Question) -> Iterator[str]:

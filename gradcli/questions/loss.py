@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.inputs import Array, read_value
 from gradcli.language.lower.calls import shadowed
@@ -22,7 +23,7 @@ from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.text.source import Source
-from gradcli.questions.judging import product
+from gradcli.questions.judging import differentiated, with_part
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.questions.texts import read
 from gradcli.results import Check, Loss
@@ -94,13 +95,13 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
 
     of_y = Question(program, inside, {**values, y: question.value}, (y,), question.dtype, {})
     weights = np.ones(of_y.shape, dtype=question.dtype)
-    found, shared = product(of_y, weights, check=check)
+    shared = differentiated(of_y, weights, check=check)
     held = [name for name in program.names if name in question.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
         value=of_y.value,
-        v=found[y],
+        v=shared["vjp"][y],
         formula=shared["symbolic"].get(y),
         formula_omitted=shared["symbolic_omitted"].get(y, ""),
         gradient=_composed(question, program, values, weights),
@@ -115,8 +116,6 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
     What is not finite must be the same.
     """
-    from gradcli.crosscheck.compare import TOLERANCE
-
     rtol = TOLERANCE[dtype].rtol
     return all(
         np.allclose(
@@ -126,21 +125,16 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
     )
 
 
-def with_loss(check: Check | None, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check | None:
+def with_loss(check: Check, loss: Loss | None, question: Question, vjp: Mapping[str, Array]) -> Check:
     """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
-    if check is None or loss.check is None:
+    if loss is None or loss.check is None:
         return check
-    from gradcli.crosscheck.summary import joined
-
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
-    what = f"∂loss/∂{question.program.output_name}"
-    found = loss.check
+    what, found = f"∂loss/∂{question.program.output_name}", loss.check
     findings = tuple(replace(finding, row=None, note=f"of {what}: {finding.note}") for finding in found.findings)
-    note = f"of v = {what}, {found.checked:,} of {found.entries:,} entries were checked"
-    both = joined([check, replace(found, findings=findings, notes=(note, *found.notes, equal), rewrite=None)])
-    # The coverage is that of vᵀJ: the entries of v have their own line in the notes.
-    return replace(both, checked=check.checked)
+    part = replace(found, findings=findings, notes=(*found.notes, equal), rewrite=None)
+    return with_part(check, part, f"v = {what}")
 
 
 def _require_known(program: Program, y: str, known: Mapping[str, object]) -> None:

@@ -22,17 +22,8 @@ from gradcli.language.program.wengert import MAX_ELEMENTS, Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import (
-    JACOBIAN_ENTRIES,
-    Cotangent,
-    Dtype,
-    Inquiry,
-    Question,
-    prepare,
-    require_one_element,
-    rounded,
-)
-from gradcli.results import VJP, Check, Evaluation, Jacobian
+from gradcli.questions.question import Cotangent, Dtype, Inquiry, Question, require_one_element, rounded
+from gradcli.results import Check, Evaluation
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints
@@ -63,21 +54,15 @@ class Points:
         """The fields that every answer at many points has."""
         return {**self.question.common, "inputs": self.arrays, "points_of": self.names, "points": self.count}
 
-    @property
-    def jacobian_entries(self) -> int:
-        """The number of entries of the Jacobians of all points."""
-        return self.count * self.question.jacobian_entries
-
     def at(self, point: int) -> Question:
         """The question at one of the points: a row of every variable that differs between them."""
         return self.question.at({name: self.arrays[name][point] for name in self.names})
 
-    def torch(self, *, v: Array | None = None, jacobian: bool = False, wrt: tuple[str, ...] | None = None) -> AtPoints:
+    def torch(self, *, v: Array | None = None, jacobian: bool = False) -> AtPoints:
         """The values of y at all points by torch, and their vᵀJ and Jacobians if asked for."""
         from gradcli.autodiff.batched import at_points
 
-        batch = self.question.batch(self.arrays, self.names, self.count)
-        return at_points(batch if wrt is None else replace(batch, wrt=wrt), v=v, jacobian=jacobian)
+        return at_points(self.question.batch(self.arrays, self.names, self.count), v=v, jacobian=jacobian)
 
     def weights(self, cotangent: Cotangent) -> Array:
         """The numbers of v at every point; an expression in y and the variables is evaluated at each."""
@@ -87,18 +72,18 @@ class Points:
         from gradcli.autodiff.batched import at_points
 
         y = question.program.output_name
-        inputs = {**question.named, y: self.torch(wrt=()).value, **self.arrays}
+        inputs = {**question.named, y: self.torch().value, **self.arrays}
         known = {name: inputs[name] for name in cotangent.names}
         mapped = tuple(name for name in dict.fromkeys((y, *self.names)) if name in known)
         batch = question.batch(known, mapped, self.count)
-        return at_points(replace(batch, program=cotangent, wrt=(), live=None)).value
+        return at_points(replace(batch, program=cotangent, live=None)).value
 
 
 def points_of(inquiry: Inquiry) -> Points:
     """Everything that can be known of a question at many points without torch; the expression is of one of them.
 
     Raises:
-        GradcliError: As for `prepare`; a name is no variable, has no axis, or has another number of points.
+        GradcliError: As for `Inquiry.question`; a name is no variable, has no axis, or has another number of points.
         TooLargeError: There are too many points for this expression.
 
     >>> from gradcli.language.snippets import read
@@ -121,14 +106,8 @@ def points_of(inquiry: Inquiry) -> Points:
     }
     count = _count(full)
     first = {name: array[0] for name, array in full.items()}
-    try:
-        # The first point stands for the shapes of all: prepared once, run at every point.
-        question = prepare(replace(inquiry, at={**at, **first}))
-    except ShapeError as error:
-        inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in first.items())
-        where = f"with --points-of the expression is of one point, where {inside}"
-        error.add(where)
-        raise
+    # The first point stands for the shapes of all: prepared once, run at every point.
+    question = inquiry.of_one(first, "with --points-of the expression is of one point")
     found = Points(question, {**question.arrays, **full}, mapped, count)
     _require_room(found)
     return found
@@ -137,55 +116,37 @@ def points_of(inquiry: Inquiry) -> Points:
 def evaluation(inquiry: Inquiry) -> Evaluation:
     """The value y at each point."""
     points = points_of(inquiry)
-    found = points.torch(wrt=())
+    found = points.torch()
     verdict = None
     if inquiry.check:
         verdict, _ = judged(replace(points, question=replace(points.question, wrt=())), found, None)
     return Evaluation(command="eval", value=found.value, check=verdict, **{**points.common, "wrt": ()})
 
 
-def product(inquiry: Inquiry, v: Value | None, command: str) -> VJP:
-    """The vector-Jacobian product of each point, with one v for all of them or one for each.
+def differentiated(inquiry: Inquiry, command: str, v: Value | None = None) -> dict[str, Any]:
+    """The fields of the answer to `jacobian`, `vjp` or `grad` at each point; v is one for all points or one for each.
 
     Raises:
         InputError: The command is `grad`, and at one point y has several elements.
+        TooLargeError: Together the Jacobians would take more than `JACOBIAN_BYTES`.
     """
     points = points_of(inquiry)
-    if command == "grad":
-        require_one_element(points.question, "grad")
-    weights = _weights(points, v, inquiry.snippet.v)
-    is_small = points.jacobian_entries <= JACOBIAN_ENTRIES
-    found = points.torch(v=weights, jacobian=is_small)
-    return VJP(
-        command="vjp",
-        v=weights,
-        vjp=found.vjp or {},
-        value=found.value,
-        jacobian=found.jacobian,
-        jacobian_omitted="" if is_small else points.question.too_many(JACOBIAN_ENTRIES, times=points.count),
-        **points.common,
-        **_checked(points, found, weights, check=inquiry.check),
-    )
-
-
-def jacobian(inquiry: Inquiry) -> Jacobian:
-    """The Jacobian of each point.
-
-    Raises:
-        TooLargeError: Together they would take more than `JACOBIAN_BYTES`.
-    """
-    points = points_of(inquiry)
-    question = points.question
-    question.require_room("use vjp with --v e0, --v e1, ... for single rows, or fewer points", times=points.count)
-    found = points.torch(jacobian=True)
-    return Jacobian(
-        command="jacobian",
-        value=found.value,
-        jacobian=found.jacobian,
-        remarks=_saved(points),
-        **points.common,
-        **_checked(points, found, None, check=inquiry.check),
-    )
+    question, weights, omitted = points.question, None, ""
+    if command == "jacobian":
+        hint = "use vjp with --v e0, --v e1, ... for single rows, or fewer points"
+        what = "the Jacobian has" if points.count == 1 else f"the Jacobians of {points.count:,} points have"
+        question.require_room(hint, what, points.count * question.jacobian_entries)
+        own: dict[str, Any] = {"remarks": _saved(points)}
+    else:
+        if command == "grad":
+            require_one_element(question, command)
+        weights, omitted = _weights(points, v, inquiry.snippet.v), question.jacobian_omitted(points.count)
+        own = {"v": weights, "jacobian_omitted": omitted}
+    found = points.torch(v=weights, jacobian=not omitted)
+    own |= {} if found.vjp is None else {"vjp": found.vjp}
+    shared = _checked(points, found, weights, check=inquiry.check)
+    command = "jacobian" if command == "jacobian" else "vjp"
+    return {"command": command, "value": found.value, "jacobian": found.jacobian, **own, **points.common, **shared}
 
 
 def _saved(points: Points) -> tuple[str, ...]:
@@ -232,10 +193,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
     if any(name not in inputs for name in of_snippet.names):
         return None
     infer(of_snippet, {symbol: inputs[str(symbol)].shape for symbol in of_snippet.variables})
-    from gradcli.autodiff.jacobians import value
-    from gradcli.autodiff.run import run
-
-    return value(run(of_snippet, inputs, (), points.question.dtype))
+    return points.question.evaluated(of_snippet, inputs)
 
 
 # -- the check

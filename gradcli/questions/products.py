@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from gradcli.crosscheck.summary import joined
 from gradcli.errors import TooLargeError, UsageError
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.snippet_result import ADD_UP, Backward
+from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.progress import counted
 from gradcli.questions.adjoints import itself, judged_adjoint
-from gradcli.questions.judging import compared, first_derivatives, of_passes, of_v, product
+from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_one_element
@@ -46,20 +47,6 @@ class ProductOptions:
     command: str = "vjp"
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What some names stand for, their values, and their adjoints per v."""
-
-    atoms: Mapping[str, Atom]
-    values: Mapping[str, Array] = field(default_factory=dict)
-    adjoints: Sequence[Mapping[str, Array]] = ()
-
-    def shown(self, number: int) -> dict[str, Intermediate]:
-        """Value and adjoint by name, of one v."""
-        grads = self.adjoints[number] if self.adjoints else {}
-        return {name: Intermediate(value, grads.get(name)) for name, value in self.values.items()}
-
-
 def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
     """One product, or one for each of many points; of a snippet with several passes, that of all or of the last.
 
@@ -68,13 +55,13 @@ def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
     """
     if not inquiry.points_of:
         return _asked(inquiry, options, each=False).answers[0]
-    from gradcli.questions.points import product
+    from gradcli.questions.points import differentiated
 
     for name, given in (("show", options.show), ("loss", options.loss)):
         if given:
             point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
             raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
-    return product(inquiry, options.vs[0] if options.vs else None, options.command)
+    return VJP(**differentiated(inquiry, options.command, options.vs[0] if options.vs else None))
 
 
 def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
@@ -98,19 +85,45 @@ def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
 
 
 def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
-    """The products; without `each`, one for all passes of a snippet."""
-    vs, loss, snippet = options.vs, options.loss, inquiry.snippet
-    own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, vs or None)
+    """The products of one Jacobian; without `each`, one for all passes of a snippet."""
+    vs, text, snippet, check = options.vs, options.loss, inquiry.snippet, inquiry.check
+    own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
     question = own.question(shares=not options.show)
     if options.command == "grad":
         require_one_element(question, "grad")
-    question = question if each else own.of_last(question, vs or loss or None)
-    is_of_snippet = not vs and loss is None
-    options = replace(options, accumulate=options.accumulate or (each and is_of_snippet and snippet.starts_anew))
-    passes = snippet.passes if options.accumulate and is_of_snippet else ()
+    question = question if each else own.of_last(question, vs or text or None)
+    is_of_snippet = not vs and text is None
+    accumulates = options.accumulate or (each and is_of_snippet and snippet.starts_anew)
+    passes = snippet.passes if accumulates and is_of_snippet else ()
     # The v of a snippet is that of all its passes together, where each has none of its own.
-    given = [] if loss is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
-    return products(question, given, options, extra, passes, check=inquiry.check)
+    given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
+    atoms = _named(question, options.show)
+    loss = None if text is None else derive_loss(question, text, extra, check=check)
+    remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
+    remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
+    weights = [question.weights(v) for v in given] if loss is None else [loss.v]
+    values, adjoints = _retained(question, atoms, weights)
+    held: Sequence[dict[str, Array] | None] = [None] * len(weights)
+    steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
+    if accumulates:
+        from gradcli.autodiff.backward_passes import accumulated
+
+        held = accumulated(question.forward, weights, question.wrt, steps)
+    warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
+    answers = []
+    for number, v in enumerate(counted("product", weights, len(weights))):
+        found, grads = differentiated(question, v, check=check), adjoints[number]
+        found["intermediates"] = {name: Intermediate(value, grads.get(name)) for name, value in values.items()}
+        found |= {"warnings": (*warnings, *remarked), "accumulated": held[number], "loss": loss}
+        if check:
+            for name, grad in grads.items():
+                part = judged_adjoint(question, itself(question, atoms[name]), name, values[name], v, grad)
+                found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
+            added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
+            found["check"] = _with_added(found["check"], question, added, held[number])
+            found["check"] = with_loss(found["check"], loss, question, found["vjp"])
+        answers.append(VJP(command="vjp", **found))
+    return _joined(answers)
 
 
 def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
@@ -126,64 +139,6 @@ def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Progra
     return [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in passes]
 
 
-def products(
-    question: Question,
-    vs: Sequence[Cotangent],
-    options: ProductOptions,
-    given: Mapping[str, Array] | None = None,
-    passes: Sequence[Backward] = (),
-    *,
-    check: bool = True,
-) -> Products:
-    """A vector-Jacobian product for each v, of one Jacobian.
-
-    Args:
-        question: The function at its point.
-        vs: The gradient vectors, at least one unless there is a loss.
-        options: What else to show.
-        given: Values that the loss alone names.
-        passes: Those of a snippet, where the gradient vectors are theirs.
-        check: Whether to compare with the reference.
-
-    Raises:
-        GradcliError: A name to show is none of the function's, or there are too many; the loss is not one.
-    """
-    atoms = _named(question, options.show)
-    loss = None if options.loss is None else derive_loss(question, options.loss, given or {}, check=check)
-    remarked = dict.fromkeys(warning for v in vs for warning in of_v(question, v))
-    remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
-    vs = vs if loss is None else [loss.v]
-    weights = [question.weights(v) for v in vs]
-    kept = _kept(question, atoms, weights)
-    held: Sequence[dict[str, Array] | None] = [None] * len(vs)
-    steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(vs)
-    if options.accumulate:
-        from gradcli.autodiff.backward_passes import accumulated
-
-        held = accumulated(question.forward, weights, question.wrt, steps)
-    own = [w for w in question.program.warnings if len(vs) == 1 or not w.endswith(ADD_UP)]
-    answers = []
-    for number, v in enumerate(counted("product", weights, len(weights))):
-        found, shared = product(question, v, check=check)
-        verdict = _with_adjoints(shared.pop("check"), question, kept, number, v)
-        added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
-        verdict = _with_added(verdict, question, added, held[number])
-        shared["warnings"] = (*own, *remarked)
-        answers.append(
-            VJP(
-                command="vjp",
-                v=v,
-                vjp=found,
-                accumulated=held[number],
-                loss=loss,
-                intermediates=kept.shown(number),
-                check=verdict if loss is None else with_loss(verdict, loss, question, found),
-                **shared,
-            )
-        )
-    return _joined(answers)
-
-
 def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
     """What the names to show stand for.
 
@@ -194,31 +149,21 @@ def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
     names = tuple(dict.fromkeys(names))
     if len(names) > MAX_SHOWN:
         raise TooLargeError(f"--show names {len(names):,} values, more than {MAX_SHOWN}")
-    own = {str(symbol): symbol for symbol in question.program.variables}
-    found = intermediates(question.program, [name for name in names if name not in own])
-    return {name: found.get(name, own.get(name)) for name in names}
+    own: dict[str, Atom] = {str(symbol): symbol for symbol in question.program.variables}
+    found = own | intermediates(question.program, [name for name in names if name not in own])
+    return {name: found[name] for name in names}
 
 
-def _kept(question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]) -> _Kept:
+def _retained(
+    question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]
+) -> tuple[Mapping[str, Array], Sequence[Mapping[str, Array]]]:
+    """The values of some intermediates, and their adjoints for each v."""
     if not atoms:
-        return _Kept(atoms)
+        return {}, [{}] * len(vs)
     from gradcli.autodiff.backward_passes import retained
 
     live = None if question.live is None else question.live.tensors
-    values, adjoints = retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
-    return _Kept(atoms, values, adjoints)
-
-
-def _with_adjoints(check: Check | None, question: Question, kept: _Kept, number: int, v: Array) -> Check | None:
-    """The check, and that of every adjoint: it is vᵀJ of the rest of the function, the value being a variable."""
-    if check is None or not kept.atoms:
-        return check
-    from gradcli.crosscheck.summary import joined
-
-    checks = [check]
-    for name, grad in kept.adjoints[number].items():
-        checks.append(judged_adjoint(question, itself(question, kept.atoms[name]), name, kept.values[name], v, grad))
-    return replace(joined(checks), checked=check.checked)
+    return retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
 
 
 def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> list[int]:
@@ -233,28 +178,22 @@ def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> 
     return found
 
 
-def _with_added(
-    check: Check | None, question: Question, passes: Sequence[Array], held: Mapping[str, Array] | None
-) -> Check | None:
+def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array] | None) -> Check:
     """The check, and that of what `.grad` holds after several passes."""
-    if check is None or held is None or len(passes) < 2:
+    if held is None or len(passes) < 2:
         return check
-    from gradcli.crosscheck.summary import joined
-
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
-    numbers = first_derivatives(question, None, v, held, passes=passes, judges_value=False)
-    found, count = compared(question, numbers).check, len(passes)
-    with np.errstate(all="ignore"):
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
+    numbers = first_derivatives(question, None, v, held, passes=tuple(passes), judges_value=False)
+    found, count = compared(question, numbers).check, len(passes)
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
         replace(finding, of="accumulated", note="; ".join(filter(None, [finding.note, cause])))
         for finding in found.findings
     )
-    part = f"of .grad after {count} passes, {found.checked:,} of {found.entries:,} entries were checked"
-    notes = found.notes if found.is_whole else (part, *found.notes)
-    return replace(joined([check, replace(found, findings=findings, notes=notes)]), checked=check.checked)
+    of = "" if found.is_whole else f".grad after {count} passes"
+    return with_part(check, replace(found, findings=findings), of)
 
 
 def _joined(answers: Sequence[VJP]) -> Products:
@@ -262,8 +201,6 @@ def _joined(answers: Sequence[VJP]) -> Products:
     first = answers[0]
     check = first.check
     if check is not None and len(answers) > 1:
-        from gradcli.crosscheck.summary import joined
-
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
     return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
 

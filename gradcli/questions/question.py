@@ -6,16 +6,16 @@ Everything that can be wrong with the input is found before torch is imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError, InternalError, TooLargeError
-from gradcli.language.inputs import Array, Outputs, Value, read_cotangent, read_range, read_value, require_shape
+from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
+from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -58,7 +58,7 @@ class Question:
         named: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
         live: The function that is run in place of the Program, which was recorded of it.
-        anew: The question at another point, where values decide which lines the Program has.
+        anew: What is asked again at another point, where values decide which lines the Program has.
     """
 
     program: Program
@@ -69,7 +69,7 @@ class Question:
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
     live: Live | None = None
-    anew: Callable[[Mapping[str, Array]], Question] | None = None
+    anew: Inquiry | None = None
 
     @property
     def shape(self) -> Shape:
@@ -77,24 +77,15 @@ class Question:
         return self.shapes.get(self.program.output, ())
 
     @property
-    def is_another(self) -> bool:
-        """Whether the Program is another one at another point."""
-        return self.live is not None or self.anew is not None
-
-    @property
     def is_of_point(self) -> bool:
         """Whether values decided what the function is, so that its Program is not that of other points."""
         return self.program.guards is not None if self.live is None else self.live.is_of_point
-
-    def with_remark(self, *remarks: str) -> Question:
-        """The same with a remark of what was typed."""
-        return replace(self, program=replace(self.program, warnings=(*self.program.warnings, *remarks)))
 
     def at(self, arrays: Mapping[str, Array]) -> Question:
         """The same at another point, with these values in place of some of its own."""
         arrays = {**self.arrays, **arrays}
         if self.anew is not None:
-            return self.anew(arrays)
+            return replace(self.anew, at={**self.anew.at, **arrays}).question()
         if self.live is None:
             return replace(self, arrays=arrays)
         live = self.live.at(arrays)
@@ -141,6 +132,15 @@ class Question:
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
         return forward
 
+    def bounds(self, name: str, read: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The bounds of a variable that were read of `--in`, of its shape.
+
+        Raises:
+            InputError: They have another shape.
+        """
+        low, high = (fitted(bound, self.arrays[name].shape, f"--in {name}") for bound in read)
+        return low, high
+
     @property
     def elements(self) -> int:
         """The elements of all lines, and one."""
@@ -180,31 +180,44 @@ class Question:
 
         return of_jacobian(self.point, self.wrt)
 
-    def require_room(self, hint: str, *, times: int = 1) -> None:
-        """Refuse a Jacobian, or one for each of several points, that would take more than `JACOBIAN_BYTES`.
+    def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:
+        """Refuse the Jacobian, or another matrix with this many entries, beyond `JACOBIAN_BYTES`.
 
         Raises:
-            TooLargeError: It would; `hint` says what to do.
+            TooLargeError: It would take more; `hint` says what to do.
         """
-        what = "the Jacobian has" if times == 1 else f"the Jacobians of {times:,} points have"
-        require_room(what, times * self.jacobian_entries, self.dtype, hint)
-
-    def jacobian(self, most: int) -> tuple[dict[str, Array] | None, str]:
-        """The Jacobian blocks, or None and why: they would have more than `most` entries."""
-        from gradcli.autodiff.jacobians import jacobian
-
-        if self.jacobian_entries > most:
-            return None, self.too_many(most)
-        return jacobian(self.forward, self.wrt), ""
+        entries = self.jacobian_entries if entries is None else entries
+        size = entries * np.dtype(self.dtype).itemsize
+        if size > JACOBIAN_BYTES:
+            raise TooLargeError(
+                f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {size / 2**30:,.1f} GiB; "
+                f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB",
+                hint=hint,
+            )
 
     @cached_property
-    def small_jacobian(self) -> tuple[dict[str, Array] | None, str]:
-        """The Jacobian as it is shown beside a product, if it is small enough; computed once for all products."""
-        return self.jacobian(JACOBIAN_ENTRIES)
+    def jacobian(self) -> dict[str, Array]:
+        """The Jacobian blocks; computed once for all products."""
+        from gradcli.autodiff.jacobians import jacobian
 
-    def too_many(self, most: int, *, times: int = 1) -> str:
-        """Why the Jacobian, or one for each of several points, is left out of an answer."""
-        return f"{times * self.jacobian_entries:,} entries, more than {most:,}; the jacobian command has no such limit"
+        return jacobian(self.forward, self.wrt)
+
+    @property
+    def small_jacobian(self) -> dict[str, Array] | None:
+        """The Jacobian as it is shown beside a product, if it is small enough."""
+        return None if self.jacobian_omitted() else self.jacobian
+
+    def jacobian_omitted(self, times: int = 1) -> str:
+        """Say why the Jacobian, or one for each of several points, is left out of an answer; "" where it is not."""
+        if (entries := times * self.jacobian_entries) <= JACOBIAN_ENTRIES:
+            return ""
+        return f"{entries:,} entries, more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
+
+    def product(self, v: Array) -> dict[str, Array]:
+        """The vector-Jacobian product vᵀJ by torch, for each variable."""
+        from gradcli.autodiff.jacobians import vjp
+
+        return vjp(self.forward, v, self.wrt)
 
     def cotangent(self, v: Value | None, of_snippet: Program | None) -> Cotangent:
         """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.
@@ -232,11 +245,13 @@ class Question:
         """The numbers of the gradient vector; an expression in y is evaluated by torch, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
-        from gradcli.autodiff.jacobians import value
-        from gradcli.autodiff.run import run
+        return self.evaluated(v, {**self.named, self.program.output_name: self.value, **self.arrays})
 
-        y = {self.program.output_name: self.value}
-        return value(run(v, {**self.named, **y, **self.arrays}, (), self.dtype))
+    def evaluated(self, program: Program, inputs: Mapping[str, Array]) -> Array:
+        """The value of another Program by torch, in the same dtype."""
+        from gradcli.autodiff.run import array_of, run
+
+        return array_of(run(program, inputs, (), self.dtype).output)
 
 
 def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
@@ -269,27 +284,6 @@ def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
     """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
-
-
-def require_room(what: str, entries: int, dtype: Dtype, hint: str) -> None:
-    """Refuse a matrix that would take more than `JACOBIAN_BYTES`.
-
-    Args:
-        what: It, with its verb.
-        entries: Of it.
-        dtype: Of the entries.
-        hint: What to do instead.
-
-    Raises:
-        TooLargeError: It would.
-    """
-    size = entries * np.dtype(dtype).itemsize
-    if size > JACOBIAN_BYTES:
-        raise TooLargeError(
-            f"{what} {entries:,} entries and take{'s' * what.endswith(' has')} {size / 2**30:,.1f} GiB; "
-            f"the limit is {JACOBIAN_BYTES / 2**30:,.1f} GiB",
-            hint=hint,
-        )
 
 
 LAST_ALONE = (
@@ -331,9 +325,20 @@ class Inquiry:
         if self.snippet.program.needs_values:
             read(self.expression, given=shadowed(self.at))
 
-    def question(self, *, shares: bool = True) -> Question:
-        """Everything that can be known without torch."""
-        return prepare(self, shares=shares)
+    def of_one(self, values: Mapping[str, Array], where: str) -> Question:
+        """The question at one of many points, with these values too; `where` says in messages that it is of one."""
+        try:
+            return replace(self, at={**self.at, **values}).question()
+        except ShapeError as error:
+            inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in values.items())
+            error.add(f"{where}, where {inside}")
+            raise
+
+    def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
+        """The names among these that hide a constant, such as `pi`, and the text read with variables in its place."""
+        hidden = shadowed(names)
+        self.snippet.require_valued({*hidden, *self.snippet.values})
+        return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
     def within(self, ranges: Mapping[str, str]) -> Inquiry:
         """The same with a value of its range for each variable that has none: its shape is that of the bounds.
@@ -352,94 +357,77 @@ class Inquiry:
         """A question about the last pass, with a remark if that is one of several and nothing else was given."""
         if given is not None or not self.snippet.starts_anew:
             return question
-        return question.with_remark(LAST_ALONE)
+        program = question.program
+        return replace(question, program=replace(program, warnings=(*program.warnings, LAST_ALONE)))
 
+    def question(self, *, shares: bool = True) -> Question:
+        """Everything that can be known without torch.
 
-def prepare(inquiry: Inquiry, *, shares: bool = True) -> Question:
-    """Everything that can be known of a question without torch.
+        Args:
+            shares: Whether operations that compute the same are one line. Without it, two statements never have one
+                symbol, and each has a gradient of its own, as in torch.
 
-    Args:
-        inquiry: The function, at one point.
-        shares: Whether operations that compute the same are one line. Without it, two statements never have one
-            symbol, and each has a gradient of its own, as in torch.
+        Raises:
+            GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
 
-    Raises:
-        GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
-
-    >>> prepare(Inquiry("x**2", read("x**2"), {"x": "1,2"})).shape
-    (2,)
-    """
-    expression, snippet, dtype = inquiry.expression, inquiry.snippet, inquiry.dtype
-    at = {plain(name): value for name, value in inquiry.at.items()}
-    if dtype not in ("float64", "float32", None):
-        raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
-    dtype = dtype or snippet.dtype or "float64"
-    hidden, told = shadowed(at), snippet.program.warnings
-    if inquiry.live is not None:
-        hidden, told = frozenset(snippet.program.names), (*told, *inquiry.live.remarks)
-    snippet.require_valued({*at, *snippet.values})
-    if (hidden and inquiry.live is None) or not shares:
-        # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
-        snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
-    program = snippet.program
-    named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
-    for name, value in at.items():
-        if name in program.names or name in named:
-            named[name] = rounded(read_value(value, f"--at {name}"), dtype)
-    require_names(program, at, named)
-    if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
-        # What the text defines may have sizes of what it does not, as torch.randn(x.shape) has.
-        sizes = {name: array.shape for name, array in named.items() if name in at}
-        sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
-        named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
-    anew = None
-    if program.needs_shapes or program.needs_values:
-        sizes = {name: array.shape for name, array in named.items()}
-        # Constants of the text hold sizes, such as len(x), or values say what is computed: it is read again with them.
-        snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
-        variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
-        program = replace(snippet.program, variables=variables)
+        >>> Inquiry("x**2", read("x**2"), {"x": "1,2"}).question().shape
+        (2,)
+        """
+        expression, snippet, dtype = self.expression, self.snippet, self.dtype
+        at = {plain(name): value for name, value in self.at.items()}
+        if dtype not in ("float64", "float32", None):
+            raise InputError(f"unknown dtype '{dtype}'", hint="use float64 or float32")
+        dtype = dtype or snippet.dtype or "float64"
+        hidden, told = shadowed(at), snippet.program.warnings
+        if self.live is not None:
+            hidden, told = frozenset(snippet.program.names), (*told, *self.live.remarks)
+        snippet.require_valued({*at, *snippet.values})
+        if (hidden and self.live is None) or not shares:
+            # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
+            snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
+        program = snippet.program
+        named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
+        for name, value in at.items():
+            if name in program.names or name in named:
+                named[name] = rounded(read_value(value, f"--at {name}"), dtype)
         require_names(program, at, named)
-        anew = partial(_anew, inquiry, shares) if program.needs_values else None
-    arrays = {name: named.pop(name) for name in program.names}
-    known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
-    shapes = infer(program, known)
-    warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
-    program = replace(program, warnings=tuple(warnings), called=inquiry.live.called if inquiry.live else "")
-    asked = chosen_variables(inquiry, replace(snippet, program=program))
-    return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, inquiry.live, anew)
-
-
-def _anew(inquiry: Inquiry, shares: bool, arrays: Mapping[str, Array]) -> Question:
-    """The question at another point."""
-    return prepare(replace(inquiry, at={**inquiry.at, **arrays}), shares=shares)
+        if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
+            # What the text defines may have sizes of what it does not, as torch.randn(x.shape) has.
+            sizes = {name: array.shape for name, array in named.items() if name in at}
+            sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
+            named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
+        anew = None
+        if program.needs_shapes or program.needs_values:
+            sizes = {name: array.shape for name, array in named.items()}
+            # Constants of the text hold sizes, such as len(x), or values say what is computed: it is read again.
+            snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
+            variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
+            program = replace(snippet.program, variables=variables)
+            require_names(program, at, named)
+            anew = self if program.needs_values else None
+        arrays = {name: named.pop(name) for name in program.names}
+        known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
+        shapes = infer(program, known)
+        warnings = dict.fromkeys((*told, *program.warnings, *stretched_vectors(program, shapes)))
+        program = replace(program, warnings=tuple(warnings), called=self.live.called if self.live else "")
+        asked = chosen_variables(self, replace(snippet, program=program))
+        return Question(program, shapes, arrays, asked, dtype, named, snippet.frees_graph, self.live, anew)
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
     """The variables to differentiate by: those asked for, or those that the text says, or all.
 
     Raises:
-        InputError: The expression has no such variable, or y is not computed from it.
+        InputError: The expression has no such variable, or y is not computed from it, which torch refuses too.
     """
-    program, wrt = snippet.program, inquiry.wrt
-    chosen = _require_used(program, snippet.wrt) if wrt is None else _require_wrt(program, wrt)
-    return program.differentiable if chosen is None else chosen
-
-
-def _require_used(program: Program, wrt: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Refuse what torch refuses: `torch.autograd.grad(z, x)` of a z that is not computed from x."""
+    program, wrt = snippet.program, snippet.wrt if inquiry.wrt is None else inquiry.wrt
     for name in wrt or ():
-        if name not in program.names:
+        if name not in program.names and inquiry.wrt is None:
             message = f"'{name}' is to be differentiated by, and '{program.output_name}' is not computed from it"
             raise InputError(message, hint="torch.autograd.grad refuses that too; leave it out, or use --wrt")
-    return wrt
-
-
-def _require_wrt(program: Program, wrt: Sequence[str]) -> tuple[str, ...]:
-    for name in wrt:
         if name not in program.names:
             unknown = no_such_variable("--wrt", name, program.names)
             if name in program.named:
                 raise InputError(f"--wrt names '{name}', which a statement computes", hint=unknown.in_shell.hint)
             raise unknown
-    return tuple(dict.fromkeys(wrt))
+    return program.differentiable if wrt is None else tuple(dict.fromkeys(wrt))

@@ -95,51 +95,29 @@ class Stream:
             InputError: A row is at fault, and rows must not be.
         """
         waiting: deque[Future[_Done]] = deque()
-        with ExitStack() as stack:
-            pool: Executor | None = None
-            most = 0
-            for block in blocks:
-                if self._on_error == "fail" and block.faults:
-                    while waiting:  # a row before this block may be at fault too, and is the first
-                        yield self._taken(waiting.popleft().result())
-                    _refuse(block.faults)
-                for part in _parts(block, self.rows):
-                    if pool is None:
-                        pool, most = self._begin(stack)
-                        # The first alone: in its first pass torch makes what all its threads share.
-                        yield self._taken(pool.submit(self._compute, part).result())
-                        continue
-                    waiting.append(pool.submit(self._compute, part))
-                    # One block more than workers in flight, and the oldest first: order is kept, and memory bounded.
-                    if len(waiting) > most:
-                        yield self._taken(waiting.popleft().result())
-                # An empty block says that the source waits: what is computed goes out before more comes in.
-                while waiting and not len(block.numbers):
-                    yield self._taken(waiting.popleft().result())
-            while waiting:
+
+        def taken(most: int) -> Iterator[Mapped]:
+            while len(waiting) > most:
                 yield self._taken(waiting.popleft().result())
 
-    def fill(self, into: Sequence[Array], columns: Mapping[str, Array], count: int) -> None:
-        """Map rows that are all in memory, block by block, into given arrays.
-
-        Raises:
-            InputError: Torch refuses a row: the first that it does.
-        """
-
-        def part(first: int) -> dict[int, InputError]:
-            rows = slice(first, min(first + self.rows, count))
-            variables = self.plan.variables({name: array[rows] for name, array in columns.items()})
-            refused = self._run(variables, [array[rows] for array in into])
-            return {first + place: error for place, error in refused.items()}
-
         with ExitStack() as stack:
-            pool, _ = self._begin(stack)
-            starts = list(range(0, count, self.rows))
-            # The first alone: in its first pass torch makes what all its threads share.
-            for refused in itertools.chain(pool.map(part, starts[:1]), pool.map(part, starts[1:])):
-                for row, error in sorted(refused.items()):
-                    message = f"row {row} of {self.plan.source.name}: {error.in_shell.message}"
-                    raise InputError(message, hint=error.in_shell.hint)
+            pool: Executor | None = None
+            for block in blocks:
+                if self._on_error == "fail" and block.faults:
+                    yield from taken(0)  # a row before this block may be at fault too, and is the first
+                    _refuse(block.faults)
+                for first in range(0, len(block.numbers), self.rows):
+                    is_first = pool is None
+                    if pool is None:
+                        pool, most = self._begin(stack)
+                    waiting.append(pool.submit(self._compute, block.rows(first, first + self.rows)))
+                    # The first alone: in its first pass torch makes what all its threads share.  Of the others, one
+                    # block more than workers in flight, and the oldest first: order is kept, and memory bounded.
+                    yield from taken(0 if is_first else most)
+                # An empty block says that the source waits: what is computed goes out before more comes in.
+                if not len(block.numbers):
+                    yield from taken(0)
+            yield from taken(0)
 
     def passage(self) -> StreamSummary:
         """What there is to say of the rows that have gone by."""
@@ -169,20 +147,17 @@ class Stream:
         plan = self.plan
         return [np.empty((count, *one.shape), plan.question.dtype) for one in plan.quantities]
 
-    def _run(self, variables: Mapping[str, Array], into: Sequence[Array]) -> dict[int, InputError]:
-        """Compute some rows into given arrays; return why torch refuses some of them."""
-        from gradcli.autodiff.batched import block
-
-        return block(replace(self._batch, inputs={**self._batch.inputs, **variables}, points=len(into[0])), into)
-
     def _compute(self, block: Block) -> _Done:
         """One block, in a thread of its own."""
+        from gradcli.autodiff.batched import block as computed
+
         count, faults = len(block.numbers), list(block.faults)
         good = np.arange(count)
         good = np.delete(good, [fault.index for fault in faults]) if faults else good
         columns = {name: array[good] for name, array in block.columns.items()} if faults else block.columns
         variables = self.plan.variables(columns)
-        refused = self._run(variables, values := self.empty(len(good)))
+        batch = replace(self._batch, inputs={**self._batch.inputs, **variables}, points=len(good))
+        refused = computed(batch, values := self.empty(len(good)))
         for place, error in refused.items():
             row = int(good[place])
             message = f"{block.called(row)} of {block.name or self.plan.source.name}: {error.in_shell.message}"
@@ -218,7 +193,12 @@ class Stream:
         if (sample := self.tally.sample) is not None:
             # As torch was given them: the check is about those numbers, not about the digits in the file.
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
-            critical = self._critical(exact, len(done.good)) if sample.wants_critical else []
+            critical: Sequence[int] = ()
+            if sample.wants_critical:
+                from gradcli.crosscheck.many_points import critical_points
+
+                point, held = self.plan.question.point, {**self.plan.question.arrays, **exact}
+                critical = critical_points(point, held, tuple(exact), len(done.good))
             name = done.block.name
             of = f" of {name}" if name and name != self.plan.source.name else ""
             sample.see(
@@ -226,12 +206,6 @@ class Stream:
                 lambda row: done.block.called(int(done.good[row])) + of,
             )  # fmt: skip
         return done.mapped
-
-    def _critical(self, variables: Mapping[str, Array], count: int) -> Sequence[int]:
-        from gradcli.crosscheck.many_points import critical_points
-
-        question = self.plan.question
-        return critical_points(question.point, {**question.arrays, **variables}, tuple(variables), count)
 
     def _checked(self) -> Check:
         """The verdict on the rows that are held."""
@@ -277,8 +251,11 @@ def mapped(
             raise InputError(f"the column '{name}' has {len(array):,} rows, and the first has {count:,}")
     source = RowSource("the columns", {name: array.shape[1:] for name, array in arrays.items()})
     stream = Stream(planned(source))
-    found, quantities = stream.empty(count), stream.plan.quantities
-    stream.fill(found, {name: arrays[name] for name in stream.plan.columns}, count)
+    found, quantities, first = stream.empty(count), stream.plan.quantities, 0
+    for part in stream.over([Block(np.arange(count), {name: arrays[name] for name in stream.plan.columns}, {})]):
+        for array, values in zip(found, part.values, strict=True):
+            array[first : first + part.count] = values
+        first += part.count
     if not is_flat:
         return {one.name: array for one, array in zip(quantities, found, strict=True)}
     flat = (array.reshape(count, len(one.columns)).T for one, array in zip(quantities, found, strict=True))
@@ -296,15 +273,6 @@ def _column(name: str, value: Value) -> Array:
 def _refuse(faults: Sequence[Fault]) -> None:
     if faults:
         raise InputError(faults[0].message, hint=faults[0].hint)
-
-
-def _parts(block: Block, most: int) -> Iterator[Block]:
-    count = len(block.numbers)
-    if 0 < count <= most:
-        yield block
-        return
-    for first in range(0, count, most):
-        yield block.rows(first, min(first + most, count))
 
 
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:

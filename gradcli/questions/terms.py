@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import sympy
@@ -104,53 +104,46 @@ class Terms:
         return f"{x} is {size} and is used for all of {y}, of shape {shapes[1]}: summed over what was stretched"
 
     def _difference(self, line: Line, found: Slope, slopes: Array) -> str:
-        """Nothing where the formula gives torch's slopes; else both at one element, as at a kink."""
+        """Nothing where the formula gives torch's slopes at a few elements; else both at one of them, as at a kink."""
         held = {a: np.broadcast_to(self.trace.values[a], slopes.shape) for a in line.call.operands if a in self.names}
-        remark = ""
-        for at in _sampled(slopes):
-            values = {sympy.Symbol(self.names[a], real=True): arb(float(array[at])) for a, array in held.items()}
-            expected = _evaluated(found.expression, values)
-            torch = float(slopes[at])
-            if not (math.isfinite(expected) and math.isfinite(torch)):
-                continue
-            if abs(expected - torch) > CLOSE[self.question.dtype] * max(abs(expected), abs(torch)):
+        for n in np.unique(np.linspace(0, slopes.size - 1, SAMPLED).round().astype(int)) if slopes.size else ():
+            values = {sympy.Symbol(self.names[a], real=True): arb(float(array.flat[n])) for a, array in held.items()}
+            with precision(BITS):
+                try:
+                    expected = float(compile_ball(found.expression)(values).mid())
+                except (NotImplementedError, KeyError):
+                    return ""
+            torch = float(slopes.flat[n])
+            is_known = math.isfinite(expected) and math.isfinite(torch)
+            if is_known and abs(expected - torch) > CLOSE[self.question.dtype] * max(abs(expected), abs(torch)):
+                at = np.unravel_index(n, slopes.shape)
                 index = f" at [{','.join(map(str, at))}]" if at else ""
-                remark = f"torch takes {repr(torch).removesuffix('.0')}{index}, where the formula gives {expected:.3g}"
-        return remark
+                return f"torch takes {repr(torch).removesuffix('.0')}{index}, where the formula gives {expected:.3g}"
+        return ""
 
     # -- others
 
     def _other(self, line: Line, operand: Atom, term: Term) -> Term:
         call, y = line.call, self.names[line.symbol]
         shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        z = Bar(y)
-        found = rule(call, operand, self.names, shapes, y, z)
-        equation = found.equation
-        term = replace(term, equation=equation, words=found.words, derivative=equation)
-        result = self.trace.values[line.symbol]
-        adjoint = self.trace.adjoints[line.symbol]
+        found = rule(call, operand, self.names, shapes, y, Bar(y))
+        term = replace(term, equation=found.equation, words=found.words, derivative=found.equation)
+        result, adjoint = self.trace.values[line.symbol], self.trace.adjoints[line.symbol]
         if call.op.kind is Kind.CONTRACTION:
             return replace(term, local=self._small(line, operand), factors=self._product(line, operand))
         if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
             term = replace(term, words="the elements that tie share the adjoint, 0 elsewhere")
-        if result.size == 1:
-            return self._to_one(line, operand, term, adjoint)
-        jacobian = self._small(line, operand)
-        term = replace(term, local=jacobian)
-        if jacobian is not None and jacobian.ndim <= 2 and not found.words and call.op.kind in _DRAWN:
-            term = replace(term, factors=(adjoint, jacobian))
-        return term if equation or found.words else self._described(line, operand, term)
-
-    def _to_one(self, line: Line, operand: Atom, term: Term, adjoint: Array) -> Term:
-        """Of a line of one element: the gradient of the operand's shape, and its formula."""
-        one = np.ones(self.trace.values[line.symbol].shape, dtype=self.question.dtype)
-        gradient = self.trace.contributions(line, one).get(operand)
-        if gradient is None:
-            return term
-        if term.words:
-            return replace(term, local=gradient)
-        term = replace(term, local=gradient, factors=(adjoint.reshape(()), gradient))
-        return term if term.equation else self._described(line, operand, term)
+        if result.size == 1:  # the gradient has the operand's shape
+            gradient = self.trace.contributions(line, np.ones(result.shape, dtype=self.question.dtype)).get(operand)
+            if gradient is None:
+                return term
+            factors = () if term.words else (adjoint.reshape(()), gradient)
+            term = replace(term, local=gradient, factors=factors)
+        else:
+            local = self._small(line, operand)
+            is_drawn = local is not None and local.ndim <= 2 and not found.words and call.op.kind in _DRAWN
+            term = replace(term, local=local, factors=(adjoint, local) if is_drawn and local is not None else ())
+        return term if term.equation or term.words else self._described(line, operand, term)
 
     def _described(self, line: Line, operand: Atom, term: Term) -> Term:
         """With the local derivative in index notation, where it has one short formula that the reference confirms."""
@@ -182,39 +175,19 @@ class Terms:
         if a is None or b is None or first == second or max(a.size, b.size, z.size) > MOST_FACTORS:
             return ()
         is_first = operand == first
-        found: Any = ()
-        match a.ndim, b.ndim:
-            case 1, 1:
-                found = (z, b if is_first else a)
-            case 2, 1:
-                found = (z[:, None], b[None, :]) if is_first else (a.T, z)
-            case 1, 2:
-                found = (b, z) if is_first else (a[:, None], z[None, :])
-            case 2, 2:
-                found = (z, b.T) if is_first else (a.T, z)
-        return tuple(np.asarray(part) for part in found)
+        products: dict[tuple[int, int], tuple[Array, Array]] = {
+            (1, 1): (z, b if is_first else a),
+            (2, 1): (z[..., None], b[None]) if is_first else (a.T, z),
+            (1, 2): (b, z) if is_first else (a[..., None], z[None]),
+            (2, 2): (z, b.T) if is_first else (a.T, z),
+        }
+        return products.get((a.ndim, b.ndim), ())
 
 
 def _uniform(array: Array) -> Array:
     """One number in the place of an array of equal ones."""
     flat = array.reshape(-1)
     return flat[0].reshape(()) if flat.size and np.all(flat == flat[0]) else array
-
-
-def _sampled(array: Array) -> list[tuple[int, ...]]:
-    """Indices of a few elements: the first and the last, and some between."""
-    if array.size == 0:
-        return []
-    flat = sorted({round(n * (array.size - 1) / max(1, SAMPLED - 1)) for n in range(SAMPLED)})
-    return [tuple(int(i) for i in np.unravel_index(n, array.shape)) for n in flat]
-
-
-def _evaluated(expression: Any, values: Mapping[sympy.Symbol, Any]) -> float:
-    with precision(BITS):
-        try:
-            return float(compile_ball(expression)(values).mid())
-        except (NotImplementedError, KeyError):
-            return math.nan
 
 
 class _UnconfirmedError(Exception):

@@ -14,21 +14,17 @@ import numpy as np
 
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.script import Task
-from gradcli.errors import InputError, TooLargeError, printable
+from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
-from gradcli.questions.question import JACOBIAN_ENTRIES, Cotangent, Inquiry, Question, prepare, rounded
+from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
 MAX_ELEMENTS = 2**25
 """Elements of all of them together: 256 MiB in float64, and as much again for the gradients."""
-
-MOST_NAMES = 6
-"""Names that one remark lists."""
-
 
 MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
@@ -48,11 +44,17 @@ def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGr
     Raises:
         GradcliError: v has not y's shape, a name is none of the function's, or the tensors are too large.
     """
-    question = inquiry.of_last(prepare(inquiry, shares=False), v)
+    question = inquiry.of_last(inquiry.question(shares=False), v)
     program, of_snippet = question.program, inquiry.snippet.v
     retained = intermediates(program, shown)
     named = _named(program)
-    _require_room(question, named)
+    shapes = [question.shapes.get(atom, ()) for atom in named.values()]
+    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
+    if elements > MAX_ELEMENTS:
+        raise TooLargeError(
+            f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}",
+            hint="the graph of smaller inputs is the same",
+        )
     # Without v, `backward()` runs on one element alone; the graph is there in any case.
     has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
     cotangent = question.cotangent(v, of_snippet) if has_v else None
@@ -84,16 +86,6 @@ def _named(program: Program) -> dict[str, Atom]:
     return {**of_lines, program.output_name: program.output}
 
 
-def _require_room(question: Question, named: Mapping[str, Atom]) -> None:
-    shapes = [question.shapes.get(atom, ()) for atom in named.values()]
-    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
-    if elements > MAX_ELEMENTS:
-        raise TooLargeError(
-            f"the tensors to show have {elements:,} elements together; the limit is {MAX_ELEMENTS:,}",
-            hint="the graph of smaller inputs is the same",
-        )
-
-
 def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
     """Why there is no graph, or was no backward pass."""
     if not y.requires_grad:
@@ -113,7 +105,7 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
     notes = []
     if vain := [name for name in retained if not by_name[name].requires_grad]:
         has = "has" if len(vain) == 1 else "have"
-        notes.append(f"{_listed(vain)} {has} requires_grad=False: there is no gradient to retain")
+        notes.append(f"{listed_names(vain)} {has} requires_grad=False: there is no gradient to retain")
     was_pass = any(tensor.grad is not None for tensor in by_name.values())
     if not was_pass:
         return notes
@@ -122,9 +114,11 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
         one = len(inner) == 1
         what = "is no leaf: torch leaves its" if one else "are no leaves: torch leaves their"
         example = ",".join(inner) if len(inner) <= MOST_NAMES else inner[0]
-        notes.append(f"{_listed(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
+        notes.append(f"{listed_names(inner)} {what} .grad None; --show {example} retains {'it' if one else 'them'}")
     if apart := [t.name for t in empty if t.is_leaf]:
-        notes.append(f"{y.name} does not depend on {_listed(apart)}: torch leaves the .grad None, where vjp says 0")
+        notes.append(
+            f"{y.name} does not depend on {listed_names(apart)}: torch leaves the .grad None, where vjp says 0"
+        )
     return notes
 
 
@@ -133,14 +127,7 @@ def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
     names: dict[Atom, list[str]] = {symbol: [str(symbol)] for symbol in program.variables}
     for name, atom in named.items():
         names.setdefault(atom, []).append(name)
-    return [f"{_listed(same)} are one tensor" for same in list(names.values()) if len(same) > 1][:MOST_NAMES]
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`x`, `x and y`, `x, y and 3 more`."""
-    if len(names) > MOST_NAMES:
-        return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1:,} more"
-    return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+    return [f"{listed_names(same)} are one tensor" for same in list(names.values()) if len(same) > 1][:MOST_NAMES]
 
 
 # -- code
@@ -187,7 +174,10 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         case "numpy":
             text = _numpy(question, task)
         case "latex":
-            text = _latex(question, cotangent)
+            from gradcli.codegen.languages import latex_document
+            from gradcli.questions.products import ProductOptions, vjp
+
+            text = latex_document(vjp(inquiry, ProductOptions(() if v is None else (v,))))
     comment = _comment(question, v, language, inquiry.at)
     return Source(
         command="code",
@@ -199,14 +189,6 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         source=f"{comment}\n{text}",
         warnings=question.program.warnings,
     )
-
-
-def _latex(question: Question, cotangent: Cotangent) -> str:
-    """The answer of `vjp` as a document: its numbers are torch's."""
-    from gradcli.codegen.languages import latex_document
-    from gradcli.questions.products import ProductOptions, products
-
-    return latex_document(products(question, [cotangent], ProductOptions()).answers[0])
 
 
 def _numpy(question: Question, task: Task) -> str:

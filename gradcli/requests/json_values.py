@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradcli.errors import InputError, UsageError
@@ -23,7 +23,8 @@ def argument(option: Option, given: Any) -> Any:
         InputError: It is of another kind.
     """
     if option.choices:
-        return _choice(given, option.key, option.choices)
+        wanted = " or ".join(f'"{word}"' for word in option.choices)
+        return str(_must(given in option.choices, option.key, wanted, given))
     return _READERS[option.kind](given, option.key)
 
 
@@ -33,12 +34,10 @@ def text(given: Any, name: str) -> str:
     Raises:
         InputError: It is no text, or begins with `@`.
     """
-    if not isinstance(given, str):
-        raise _mistaken(name, "a text", given)
-    if given.lstrip().startswith("@"):
+    if _must(isinstance(given, str), name, "a text", given).lstrip().startswith("@"):
         message = f"{called(name)} begins with @, and requests read no files"
         raise InputError(message, hint="write the value itself; @FILE is for the command line")
-    return given
+    return str(given)
 
 
 def _value(given: Any, name: str) -> Any:
@@ -64,22 +63,21 @@ def _shapes(given: Any, name: str) -> dict[str, Any]:
     found = given if isinstance(given, dict) else {"": given}
     for key, shape in found.items():
         sizes = shape if isinstance(shape, list) else [shape]
-        if not all(isinstance(size, str | int) and not isinstance(size, bool) for size in sizes):
-            raise _mistaken(f"{name}.{key}".rstrip("."), 'a shape, such as 3 or "m,n" or [2, "n"]', shape)
+        is_shape = all(isinstance(size, str | int) and not isinstance(size, bool) for size in sizes)
+        _must(is_shape, f"{name}.{key}".rstrip("."), 'a shape, such as 3 or "m,n" or [2, "n"]', shape)
     return found
 
 
 def _several(given: Any, name: str) -> list[Any]:
-    if not isinstance(given, list) or not given:
-        raise _mistaken(name, "a list of values, one or more", given)
+    _must(isinstance(given, list) and len(given) > 0, name, "a list of values, one or more", given)
     return [_value(value, f"{name}.{index}") for index, value in enumerate(given)]
 
 
 def _names(given: Any, name: str) -> list[str]:
     """A list of names, or names separated by commas."""
     words = given.split(",") if isinstance(given, str) else given
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise _mistaken(name, "a list of names", given)
+    is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    _must(is_list, name, "a list of names", given)
     found = list(filter(None, (word.strip() for word in words)))
     if not found:
         raise InputError(f"{called(name)} names nothing", hint="leave it out, or give a list of names")
@@ -87,14 +85,11 @@ def _names(given: Any, name: str) -> list[str]:
 
 
 def _switch(given: Any, name: str) -> bool:
-    if not isinstance(given, bool):
-        raise _mistaken(name, "true or false", given)
-    return given
+    return bool(_must(isinstance(given, bool), name, "true or false", given))
 
 
 def _number(given: Any, name: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise _mistaken(name, "a number", given)
+    _must(isinstance(given, int | float) and not isinstance(given, bool), name, "a number", given)
     if abs(given) > _LARGEST:
         raise InputError(f"{called(name)} is beyond the range of float64")
     return float(given)
@@ -102,20 +97,19 @@ def _number(given: Any, name: str) -> float:
 
 def _whole(given: Any, name: str) -> int:
     number = _number(given, name)
-    if not number.is_integer() or abs(number) > _WHOLE:
-        raise _mistaken(name, f"a whole number of at most {_WHOLE}", given)
+    _must(number.is_integer() and abs(number) <= _WHOLE, name, f"a whole number of at most {_WHOLE}", given)
     return int(number)
 
 
-def _choice(given: Any, name: str, choices: Sequence[str]) -> str:
-    if given not in choices:
-        choice = " or ".join(f'"{word}"' for word in choices)
-        raise InputError(f"{called(name)} must be {choice}, and is {_shown(given)}")
-    return str(given)
+def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
+    """The value, if it is what is wanted.
 
-
-def _mistaken(name: str, wanted: str, given: Any) -> UsageError:
-    return UsageError(f"{called(name)} must be {wanted}, and is {_shown(given)}")
+    Raises:
+        UsageError: It is something else.
+    """
+    if not is_right:
+        raise UsageError(f"{called(name)} must be {wanted}, and is {_shown(given)}")
+    return given
 
 
 def _shown(given: Any) -> str:

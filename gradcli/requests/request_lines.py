@@ -79,37 +79,15 @@ def read(line: bytes | None, number: int = 1) -> Request:
     head: dict[str, Any] = {}
     try:
         text = _text(line)
-        if is_in_words(text):
+        members = _members(text)
+        if members is None:
             head = {"id": number}
             return Request(head, {}, words=_words(text))
-        members = _members(text)
+        own = {"id": members.pop("id")} if "id" in members else {}
+        _require_repeatable(own.get("id"))
+        return Request(own, members)
     except GradcliError as error:
         return Request(head, {}, error)
-    if "id" not in members:
-        return Request({}, members)
-    found = members.pop("id")
-    try:
-        _require_repeatable(found)
-    except GradcliError as error:
-        return Request({}, members, error)
-    return Request({"id": found}, members)
-
-
-def is_in_words(text: str) -> bool:
-    """Whether a line is written as for the shell: it is no object, nor any other value of JSON.
-
-    >>> is_in_words('grad "x**2" --at 3'), is_in_words("[x, y]"), is_in_words("[1, 2]"), is_in_words('{"command": ')
-    (True, True, False, False)
-    """
-    if text.lstrip().startswith("{"):
-        return False
-    try:
-        json.loads(text)
-    except json.JSONDecodeError:
-        return True
-    except (ValueError, RecursionError):
-        pass
-    return False
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -144,16 +122,21 @@ def _text(line: bytes | None) -> str:
         raise LanguageError(f"the request is not text in UTF-8, from byte {error.start} on") from error
 
 
-def _members(text: str) -> dict[str, Any]:
-    """The object on a line.
+def _members(text: str) -> dict[str, Any] | None:
+    """The object on a line; None of one that is written as for the shell, and is neither that nor other JSON.
 
     Raises:
-        GradcliError: There is none.
+        GradcliError: It is JSON and no object, or begins as one.
+
+    >>> _members('grad "x**2" --at 3'), _members("[x, y]"), _members('{"command": "grad"}')
+    (None, None, {'command': 'grad'})
     """
     try:
         # Bare NaN and Infinity, as Python writes them, become the strings that gradcli writes.
         found = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
+        if not text.lstrip().startswith("{"):
+            return None
         place = Place(text, Span(error.pos, error.pos + 1), "request")
         message = f"the request is not JSON: {error.msg.lower()}"
         raise LanguageError(message, place=place, hint="a request is one JSON object on one line") from error

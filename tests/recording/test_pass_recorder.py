@@ -13,7 +13,7 @@ from gradcli.crosscheck.compare import FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.questions.question import Inquiry, Question, prepare
+from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.texts import read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
@@ -27,7 +27,7 @@ SLACK = 8
 
 
 def _question(text: str, at: Any, dtype: Any) -> Question:
-    return prepare(Inquiry(text, read(text), at, dtype=dtype))
+    return Inquiry(text, read(text), at, dtype=dtype).question()
 
 
 def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Array], dtype: str) -> list[Any]:
