@@ -9,7 +9,6 @@ import runpy
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import FrameType
 from typing import Any, cast
 
 import numpy as np
@@ -187,7 +186,7 @@ class ScriptRecorder(Recorder):
         self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
         self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
         self.decisions.guards = [guard for guard in guards if guard.condition in kept]
-        self.leaves = {name: leaf for name, leaf in self.leaves.items() if self.lines.has_variable(name)}
+        self.leaves = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
         self.names = self.names.only({*self.leaves, *self.named, *(str(one) for one in kept)})
 
     def _is_made(self, tensor: Tensor) -> bool:
@@ -210,14 +209,13 @@ class ScriptRecorder(Recorder):
         reached = reached_from(self.lines.written, atoms) & self._followed
         self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
 
-    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str, frame: FrameType | None) -> MadeTensor:
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
         """A tensor with what the script made it of.
 
         Args:
             y: The tensor.
             wanted: The leaves to differentiate by; all that require a gradient if None.
             called: What it is called in messages.
-            frame: Where names are looked for.
 
         Raises:
             InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
@@ -228,7 +226,7 @@ class ScriptRecorder(Recorder):
         output = self.atom(y)
         if output is None:
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
-        program = self.program(output, frame)
+        program = self.program(output)
         leaves = {name: self.leaves[name] for name in program.names}
         reached = {str(one) for one in reached_from(program.lines, [program.output])}
         wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
@@ -268,7 +266,7 @@ class KeepingRecorder(ScriptRecorder):
             self.named = {one: known for one, known in self.named.items() if one != name and known[0] != atom}
             self.named[name] = atom, tensor
             self._retain({atom}, self.decisions.guards)
-        return self.made(tensor, None, called, None)
+        return self.made(tensor, None, called)
 
 
 def reached_from(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
