@@ -29,7 +29,7 @@ class Names:
     """
 
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
-        self.function, self._taken = function, set(taken)
+        self._taken = set(taken)
         self._numbers: dict[str, int] = {}  # the next one of a name
         self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
@@ -38,10 +38,6 @@ class Names:
         """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
-
-    def only(self, taken: Iterable[str]) -> Names:
-        """The same where nothing else is taken."""
-        return Names(self.function, taken)
 
     def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
         """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
