@@ -33,7 +33,7 @@ _EXPRESSION = argument(
     required=True,
     help='The function, such as "x**2"; variables are its free names. '
     "@FILE reads it from a file, @- from standard input. FILE.py::NAME and MODULE:NAME are functions of Python, "
-    "which are run and recorded; NAME may be a tensor of the file, too.",
+    "which are run and recorded.",
 )
 
 

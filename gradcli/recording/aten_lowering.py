@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,6 @@ class AtenLowering:
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
         self.lowering = Lowering(Source("0", called), Scope(values={}, ask=ask), EVALUATION)
-        self._better: dict[Atom, Atom] = {}
 
     # -- operands
 
@@ -104,20 +102,10 @@ class AtenLowering:
         """Give the lines so far."""
         return self.lowering.lines.builder.lines
 
-    def rename(self, name: str, better: str) -> None:
-        """Give a variable another name."""
-        variables = self.lowering.scope.variables
-        symbol = sympy.Symbol(better, real=True)
-        self._better[variables[name]] = variables[name] = symbol
-
-    def has_variable(self, name: str) -> bool:
-        """Tell whether there is a variable of a name."""
-        return name in self.lowering.scope.variables
-
-    def variable_of(self, name: str) -> Atom:
-        """Give the variable of a name as the lines have it."""
-        symbol = self.lowering.scope.variables[name]
-        return next((old for old, better in self._better.items() if better == symbol), symbol)
+    @property
+    def variables(self) -> dict[str, Atom]:
+        """Give the variables by name."""
+        return self.lowering.scope.variables
 
     def retain(
         self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str], freed: Set[Atom]
@@ -133,7 +121,7 @@ class AtenLowering:
         Returns:
             What is left, variables too.
         """
-        gone = {*freed, *map(self.variable_of, changed)}
+        gone = {*freed, *map(self.variables.__getitem__, changed)}
         for line in self.written:
             if not gone.isdisjoint(line.call.operands):
                 gone.add(line.symbol)
@@ -146,20 +134,15 @@ class AtenLowering:
             if condition not in gone and asked <= kept | made:
                 kept.update(line.symbol for line in others)
         self.lowering.lines.builder.retain([line for line in self.written if line.symbol in kept])
-        variables = self.lowering.scope.variables
-        for name in [one for one in variables if self.variable_of(one) not in kept]:
-            del variables[name]
-        self._better = {old: better for old, better in self._better.items() if old in kept}
+        for name in [name for name, symbol in self.variables.items() if symbol not in kept]:
+            del self.variables[name]
         return kept
 
     def program(self, atoms: Sequence[Atom]) -> Program:
         """Give the lines that some values are made of, the last of which is the output."""
         lines = needed(self.written, *atoms)
-        if self._better:
-            lines = [replace(line, call=line.call.renamed(self._better)) for line in lines]
-            atoms = [self._better.get(one, one) for one in atoms]
         used = {one for line in lines for one in line.call.operands}.union(atoms)
-        variables = tuple(one for one in self.lowering.scope.variables.values() if one in used)
+        variables = tuple(one for one in self.variables.values() if one in used)
         output = atoms[-1] if atoms else sympy.Integer(0)
         return Program("", variables, tuple(lines), output, self.lowering.source.name)
 

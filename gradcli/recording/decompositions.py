@@ -86,42 +86,6 @@ def _is_wide_solve(A: Tensor, *, left: bool = True, **_: Any) -> bool:
     return A.ndim > 2 or not left
 
 
-@_of_each
-def _lu_factor(A: Tensor, pivot: bool = True, **_: Any) -> Any:
-    """Eliminate column by column, with the largest element first, as LAPACK does."""
-    for k in range(min(A.shape)):
-        rows = [*range(len(A))]
-        first = k + int(A[k:, k].abs().argmax()) * pivot
-        rows[k], rows[first] = first, k
-        A = A[rows]
-        below = A[k + 1 :, k : k + 1] / A[k, k]
-        rest = A[k + 1 :, k + 1 :] - below * A[k, k + 1 :]
-        A = torch.cat([A[: k + 1], torch.cat([A[k + 1 :, :k], below, rest], 1)])
-    return A, None, None
-
-
-def _lu_unpack(LU: Tensor, *_: Any) -> Any:
-    count = min(LU.shape[-2:])
-    lower = LU.tril(-1)[..., :count]
-    return None, lower + torch.eye(*lower.shape[-2:], dtype=LU.dtype), LU.triu()[..., :count, :]
-
-
-def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -> Tensor:
-    P, L, U = torch.lu_unpack(LU, pivots)
-    A = (P @ L @ U).mT if adjoint == left else P @ L @ U
-    return torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
-
-
-def _multilabel_margin(self: Tensor, target: Tensor, reduction: int) -> Any:
-    """Compare each class of the target, up to the first -1, with all that are not in it."""
-    (x, t), count = torch.atleast_2d(self, target), self.shape[-1]
-    used = ((t == -1).cumsum(-1) == 0).unsqueeze(-1)
-    is_other = ~((t.unsqueeze(-1) == torch.arange(count)) & used).any(-2, keepdim=True)
-    margins = 1 - x.gather(-1, t.clamp_min(0)).unsqueeze(-1) + x.unsqueeze(-2)
-    found = torch.where(used & is_other, margins.clamp_min(0) / count, 0).sum((-2, -1))
-    return (found.reshape(self.shape[:-1]), found.mean(), found.sum())[reduction], None
-
-
 # -- positions
 
 
@@ -141,8 +105,6 @@ def _gather(self: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
 
 
 def _scatter(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str = "", **_: Any) -> Tensor:
-    if reduce == "multiply":
-        return _scatter_reduce(self, dim, index, torch.as_tensor(src, dtype=self.dtype).expand(index.shape), "prod")
     source = src[tuple(map(slice, index.shape))] if isinstance(src, torch.Tensor) and src.ndim else src
     source = torch.as_tensor(source, dtype=self.dtype).expand(index.shape)
     return self.index_put(_along(self, dim, index), source, accumulate=reduce == "add")
@@ -171,11 +133,6 @@ def _scatter_reduce(
     return torch.where(count > 0, found, self)
 
 
-def _index_reduce(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, **how: Any) -> Tensor:
-    lines = index.reshape([-1 if k == dim % self.ndim else 1 for k in range(self.ndim)])
-    return _scatter_reduce(self, dim, lines.expand(source.shape), source, reduce, **how)
-
-
 def _in_view(view: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Make what puts a tensor where a view of another one is."""
 
@@ -202,16 +159,6 @@ def _median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     if dim is None:
         return _median(self.reshape(-1), 0)[0]
     return _kth(self, (self.shape[dim] + 1) // 2, dim, keepdim)
-
-
-def _nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    if dim is None:
-        return _nanmedian(self.reshape(-1), 0)[0]
-    missing = self.isnan()
-    place = ((~missing).sum(dim, keepdim=True) - 1).clamp(0) // 2
-    found = torch.where(missing, math.inf, self).sort(dim=dim)[0].gather(dim, place)
-    found = torch.where(missing.all(dim, keepdim=True), math.nan, found)
-    return found if keepdim else found.squeeze(dim), None
 
 
 # -- factors
@@ -298,7 +245,6 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "scatter": _of_numbers_too(_scatter),
     "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
     "scatter_reduce": _of_numbers_too(_scatter_reduce),
-    "index_reduce": _of_numbers_too(_index_reduce),
     "slice_scatter": _in_view(torch.ops.aten.slice),
     "select_scatter": _in_view(torch.ops.aten.select),
     "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
@@ -306,21 +252,16 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "topk": _of_numbers_too(_topk),
     "kthvalue": _of_numbers_too(_kth),
     "median": _of_numbers_too(_median),
-    "nanmedian": _of_numbers_too(_nanmedian),
     "linalg_householder_product": _householder,
     "linalg_qr": _qr,
     "masked_select": lambda self, mask: operator.getitem(*_alike(self, mask)),
-    "multilabel_margin_loss_forward": _multilabel_margin,
+    "multilabel_margin_loss_forward": lambda *_: NotImplemented,  # torch's table counts labels after the first -1
     "masked_scatter": _masked_scatter,
     "put": _put,
     "broadcast_in_dim": _broadcast_in_dim,
     "_trilinear": _trilinear,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
-    "linalg_lu_factor_ex": _lu_factor,
-    "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
-    "lu_unpack": _lu_unpack,
-    "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
     **{name: _linear(name) for name in _LINEAR},
 }

@@ -109,18 +109,8 @@ class Recorder(DispatchMode):
         """Tell whether a tensor holds a value that follows from what the function was given or found."""
         return tensor in self._values or tensor.requires_grad
 
-    def program(self, output: Atom, frame: FrameType | None = None) -> Program:
-        """Give the Program of what a value is made of, with its text.
-
-        Args:
-            output: The value.
-            frame: Where names are looked for of what had none where it was seen first, such as a filled parameter.
-        """
-        for name, leaf in list(self.leaves.items()):
-            better = self.names.updated(name, leaf.tensor, frame)
-            if better != name:
-                self.lines.rename(name, better)
-                self.leaves[better] = replace(self.leaves.pop(name), name=better)
+    def program(self, output: Atom) -> Program:
+        """Give the Program of what a value is made of, with its text."""
         program = self.lines.program([self.lines.number(output)])
         inside = {line.symbol for line in program.lines}
         named = {name: atom for name, (atom, _) in self.named.items() if atom in inside}

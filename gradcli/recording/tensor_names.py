@@ -29,9 +29,8 @@ class Names:
     """
 
     def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
-        self.function, self._taken = function, set(taken)
+        self._taken = set(taken)
         self._numbers: dict[str, int] = {}  # the next one of a name
-        self._wished: dict[str, str] = {}  # by a name with a number
         self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
         self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
 
@@ -39,19 +38,6 @@ class Names:
         """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
         return self.free(found or UNNAMED, numbered=not found)
-
-    def only(self, taken: Iterable[str]) -> Names:
-        """The same where nothing else is taken."""
-        found = Names(self.function, taken)
-        found._wished = self._wished
-        return found
-
-    def updated(self, name: str, tensor: Tensor, frame: FrameType | None) -> str:
-        """A better name of a tensor that had none where it was seen first, or one with a number."""
-        if self._wished.get(name, name) not in self._taken:
-            return self.free(self._wished[name])
-        found = next(self._around(tensor, frame), "") if name.startswith(UNNAMED) else ""
-        return self.free(found) if found else name
 
     def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
         """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
@@ -81,8 +67,6 @@ class Names:
         while numbered or found in self._taken:
             number = self._numbers.setdefault(name, 2 - numbered)
             found, self._numbers[name], numbered = f"{name}_{number}", number + 1, False
-        if found != name and not name.startswith(UNNAMED):
-            self._wished[found] = name
         self._taken.add(found)
         return found
 

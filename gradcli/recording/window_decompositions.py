@@ -65,6 +65,13 @@ def _windows(
     return x
 
 
+def _unfold_backward(grad: Tensor, sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
+    """Add what flows back to each element of a window, with zeros between windows."""
+    spread = _padded(grad.unsqueeze(dim + 1), dim + 1, 0, step - 1).flatten(dim, dim + 1)
+    more = sizes[dim] - spread.shape[dim]
+    return functools.reduce(torch.add, (_padded(spread[..., k], dim, k, more - k) for k in range(size)))
+
+
 def _inside(count: int) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
@@ -103,42 +110,6 @@ def _convolution(
         terms = x.unflatten(1, (groups, -1)).unsqueeze(2) * kernel.unflatten(0, (groups, -1))
         found = terms.sum((3, *_inside(count))).flatten(1, 2)
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
-
-
-def _of_kernel(grad: Tensor, x: Tensor, shape: Sequence[int], *where: Sequence[int]) -> Tensor:
-    """Multiply what windows of x and the result hold, for each element of a kernel of a shape without groups."""
-    count = len(shape) - 2
-    windows = _windows(x, count, shape[2:], *where)[(slice(None), slice(None), *map(slice, grad.shape[2:]))]
-    terms = grad[(slice(None), slice(None), None, ..., *[None] * count)] * windows.unsqueeze(1)
-    return terms.sum((0, *range(3, 3 + count)))
-
-
-def _convolution_backward(
-    grad: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    _: Any,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    mask: Sequence[bool],
-) -> tuple[Tensor | None, ...]:
-    """Slide the kernel over what flows back, the other way round, and that over the input."""
-    count = weight.ndim - 2
-    each = [[*one] * (count // len(one)) for one in (stride, padding, dilation)]
-    spans = [step * (n - 1) - 2 * pad + apart * (k - 1) + 1
-             for n, k, step, pad, apart in zip(grad.shape[2:], weight.shape[2:], *each, strict=True)]  # fmt: skip
-    more = [0] * count if transposed else [n - span for n, span in zip(x.shape[2:], spans, strict=True)]
-    of_x = _convolution(grad, weight, None, stride, padding, dilation, not transposed, more, groups)
-    first, second = (x, grad) if transposed else (grad, x)
-    pairs = zip(first.chunk(groups, 1), second.chunk(groups, 1), strict=True)
-    of_weight = torch.cat([_of_kernel(a, b, weight.shape, stride, padding, dilation) for a, b in pairs])
-    of_bias = grad.sum((0, *range(2, grad.ndim)))
-    found = zip((of_x, of_weight, of_bias), mask, strict=True)
-    return tuple(one if is_wanted else None for one, is_wanted in found)
 
 
 def _columns(
@@ -183,46 +154,41 @@ def _adaptive_pool(fold: str, x: Tensor, sizes: Sequence[int]) -> Tensor:
     return x
 
 
-def _embedding_bag(weight: Tensor, index: Tensor, offsets: Tensor, scale: Any, mode: int, *_: Any, **__: Any) -> Any:
-    """Fold the rows of bags of one length."""
-    if len(index) % max(len(offsets), 1) or (offsets.diff() != len(index) // len(offsets)).any():
-        return NotImplemented
-    fold = ("sum", "mean", "amax")[mode]
-    return getattr(weight[index].unflatten(0, (len(offsets), -1)), fold)(1), None, None, None
-
-
 def _distances(x: Tensor, p: float) -> Tensor:
     first, second = torch.triu_indices(len(x), len(x), 1)
     return torch.linalg.vector_norm(x[first] - x[second], p, -1)
-
-
-def _back_through(forward: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a backward pass of what autograd takes a function back by."""
-
-    def backward(grad: Tensor, x: Tensor, *others: Any) -> Tensor:
-        is_above = torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutogradFunctionality, False)
-        with is_above, torch.enable_grad():
-            leaf = x.detach().requires_grad_()
-            return torch.autograd.grad(forward(leaf, *others[:-1]), leaf, grad)[0]
-
-    return backward
 
 
 def _all_distances(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     return torch.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
+def _back(forward: Callable[..., Tensor], grad: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    """Go back through a function as autograd does."""
+    is_above = torch._C._SetExcludeDispatchKeyGuard(torch._C.DispatchKey.AutogradFunctionality, False)
+    with is_above, torch.enable_grad():
+        leaves = [one.detach().requires_grad_() for one in inputs]
+        return torch.autograd.grad(forward(*leaves), leaves, grad)
+
+
+def _convolution_backward(grad: Tensor, x: Tensor, weight: Tensor, _: Any, *how: Any) -> tuple[Tensor | None, ...]:
+    *where, mask = how
+    of_x, of_weight = _back(lambda x, weight: _convolution(x, weight, None, *where), grad, x, weight)
+    found = zip((of_x, of_weight, grad.sum((0, *range(2, grad.ndim)))), mask, strict=True)
+    return tuple(one if is_wanted else None for one, is_wanted in found)
+
+
 WINDOWED: Mapping[str, Callable[..., Any]] = {
     **dict.fromkeys("convolution _convolution mkldnn_convolution".split(), _convolution),
+    "unfold_backward": _unfold_backward,
     "im2col": _columns,
     **{f"avg_pool{n}d": functools.partial(_mean_pool, n) for n in (2, 3)},
     **{f"max_pool{n}d_with_indices": functools.partial(_largest_pool, n) for n in (2, 3)},
     **{f"_adaptive_avg_pool{n}d": functools.partial(_adaptive_pool, "mean") for n in (2, 3)},
     **{f"adaptive_max_pool{n}d": lambda x, sizes: (_adaptive_pool("amax", x, sizes), None) for n in (2, 3)},
-    **dict.fromkeys("_embedding_bag _embedding_bag_forward_only".split(), _embedding_bag),
     "convolution_backward": _convolution_backward,
     "_pdist_forward": _distances,
-    "_pdist_backward": _back_through(_distances),
-    "_cdist_backward": _back_through(_all_distances),
+    "_pdist_backward": lambda grad, x, p, _: _back(lambda x: _distances(x, p), grad, x)[0],
+    "_cdist_backward": lambda grad, x1, x2, p, _: _back(lambda x1: _all_distances(x1, x2, p), grad, x1)[0],
 }
 """By the name of an operation of ATen."""

@@ -23,17 +23,13 @@ from gradcli.recording.user_files import is_of_user, line_of_file
 from gradcli.running.targets import Target
 
 
-def load(target: Target, recorded_by: contextlib.AbstractContextManager[Any] | None = None) -> Any:
-    """The function that a target names, or the tensor.
-
-    Args:
-        target: Where it is.
-        recorded_by: What records the file while it is run.
+def load(target: Target) -> Any:
+    """The function that a target names.
 
     Raises:
-        InputError: There is no such file, module or name; it fails when it is run, or leaves; the name is neither.
+        InputError: There is no such file, module or name; it fails when it is run, or leaves; it is no function.
     """
-    with guarded(f"{target.file or target.module} is run"), recorded_by or contextlib.nullcontext():
+    with guarded(f"{target.file or target.module} is run"):
         module = _of_file(target) if target.file else _of_module(target)
     return _found(target, module)
 
@@ -145,8 +141,11 @@ def _found(target: Target, module: ModuleType) -> Any:
             hint = did_you_mean(word, names) or f"it has {', '.join(functions[:8]) or 'no functions'}"
             raise InputError(f"{what} has no '{word}'", hint=hint)
         found = getattr(found, word)
-    if not (callable(found) or hasattr(found, "grad_fn")):  # a tensor, to which torch need not be imported
-        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}")
+    if not callable(found):
+        hint = (
+            f"write a function that makes it; the backward passes of a script are answered by gradcli run {target.file}"
+        )
+        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}", hint=hint)
     if isinstance(found, type):
         raise InputError(
             f"{target.text} is a class, and no function of tensors",

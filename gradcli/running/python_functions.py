@@ -24,8 +24,7 @@ from gradcli.running.calling import give_values, require_constants, require_name
 from gradcli.running.loading import load
 from gradcli.running.recorded import Call, Recorded
 from gradcli.running.repeating import Borrowed
-from gradcli.running.script_recorder import KeepingRecorder, MadeTensor
-from gradcli.running.targets import Target, may_be_a_tensor
+from gradcli.running.targets import Target
 
 
 class PythonFunction(Function):
@@ -216,45 +215,10 @@ for _name in "eval vjp vjps grad jacobian jvp hessian hvp check improve explain 
     setattr(PythonFunction, _name, brief(_giving_back(getattr(PythonFunction, _name))))
 
 
-class TensorFunction(Function):
-    """A tensor that a file leaves behind as a function of its leaves, at the values that they have.
-
-    Args:
-        made: The tensor.
-    """
-
-    def __init__(self, made: MadeTensor) -> None:
-        self.expression, self._made = made.called, made
-        self._snippet = made.inquiry((), check=False).snippet
-
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
-        if at or points_of or dtype not in (None, self._made.call.dtype):
-            raise self._refused()
-        return self._made.inquiry(wrt or (), check=True)
-
-    def _planned(
-        self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
-    ) -> Plan:
-        raise self._refused()
-
-    def _refused(self) -> InputError:
-        file = self.expression.partition("::")[0]
-        return InputError(
-            f"{self.expression} is a tensor, whose leaves have the values that the file gives them",
-            hint=f"write a function that makes it, and name that: {file}::FUNCTION",
-        )
-
-
 def named(target: Target) -> Function:
-    """The function that a target names, in its file or module; of a file, a tensor too.
+    """The function that a target names, in its file or module.
 
     Raises:
         InputError: There is none, or it fails when it is run.
     """
-    recorder = KeepingRecorder() if target.file and may_be_a_tensor(target) else None
-    found = load(target, recorder)
-    if not isinstance(found, torch.Tensor):
-        return PythonFunction(found, target.short)
-    if recorder is None:
-        raise InputError(f"{target.text} is a tensor, and no function", hint="name a tensor of a file: FILE.py::NAME")
-    return TensorFunction(recorder.left_behind(target.name, found, target.short))
+    return PythonFunction(load(target), target.short)

@@ -3,13 +3,11 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
-import inspect
 import os
 import runpy
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import FrameType
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +25,7 @@ from gradcli.recording.places import Place, Places, is_in_custom
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
-from gradcli.recording.values import Application, Guard, Leaf, numbers_of, tensors_in
+from gradcli.recording.values import Application, Leaf, numbers_of, tensors_in
 from gradcli.results import Array
 from gradcli.running.calling import Signature
 from gradcli.running.recorded import Call, Recorded, require_same
@@ -67,11 +65,6 @@ class MadeTensor(Recorded):
         """The graph of the script itself."""
         return self.ran
 
-    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
-        """The same with the tensors that the script has names for."""
-        named = {name: one for name, (_, one) in self.recorder.named.items() if name in self.program.named}
-        return self.ran, {**named, **self.ran.leaves, self.program.output_name: self.ran.output}
-
     @property
     def applications(self) -> Sequence[Application]:
         """The applications of custom functions that the tensor is made of."""
@@ -94,10 +87,7 @@ class ScriptRecorder(Recorder):
 
     Attributes:
         is_on: Whether there may still be answers.
-        forgets_changed: Whether what leaves gave is forgotten when they are changed, as torch refuses to go back there.
     """
-
-    forgets_changed = True
 
     def __init__(self) -> None:
         super().__init__(Names(runpy.run_path, ()), None)
@@ -173,22 +163,17 @@ class ScriptRecorder(Recorder):
             self._lost = None
         del before  # and with it the last tensors that only the recording holds
         tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
-        changed = [name for name, one in tensors.items() if self.forgets_changed and self._values.find(one) is None]
-        self._retain(self._values.held(), guards, changed, freed or set())
-        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in self.leaves.items()}
-
-    def _retain(
-        self, values: Set[Atom], guards: Sequence[Guard], changed: Sequence[str] = (), freed: Set[Atom] = frozenset()
-    ) -> None:
-        """Keep what some values are made of, as `AtenLowering.retain` does, and what is known of that."""
-        kept = self.lines.retain(values, [guard.condition for guard in guards], changed, freed)
+        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
+        conditions = [guard.condition for guard in guards]
+        kept = self.lines.retain(self._values.held(), conditions, changed, freed or set())
         self._values.keep(kept)
         self._followed &= kept
         self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
         self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
         self.decisions.guards = [guard for guard in guards if guard.condition in kept]
-        self.leaves = {name: leaf for name, leaf in self.leaves.items() if self.lines.has_variable(name)}
-        self.names = self.names.only({*self.leaves, *self.named, *(str(one) for one in kept)})
+        left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
+        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
+        self.names = Names(runpy.run_path, {*self.leaves, *map(str, kept)})
 
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: what the script made is not told from what it read."""
@@ -210,14 +195,13 @@ class ScriptRecorder(Recorder):
         reached = reached_from(self.lines.written, atoms) & self._followed
         self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
 
-    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str, frame: FrameType | None) -> MadeTensor:
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
         """A tensor with what the script made it of.
 
         Args:
             y: The tensor.
             wanted: The leaves to differentiate by; all that require a gradient if None.
             called: What it is called in messages.
-            frame: Where names are looked for.
 
         Raises:
             InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
@@ -228,7 +212,7 @@ class ScriptRecorder(Recorder):
         output = self.atom(y)
         if output is None:
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
-        program = self.program(output, frame)
+        program = self.program(output)
         leaves = {name: self.leaves[name] for name in program.names}
         reached = {str(one) for one in reached_from(program.lines, [program.output])}
         wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
@@ -241,34 +225,6 @@ class ScriptRecorder(Recorder):
         found = MadeTensor(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran=ran, wrt=wrt)
         require_same(found, y)
         return found
-
-
-class KeepingRecorder(ScriptRecorder):
-    """Records a script whose passes are not answered, and keep their graphs."""
-
-    forgets_changed = False
-
-    def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run a pass."""
-        given = {**inspect.signature(function).bind(*args, **kwargs).arguments, "retain_graph": True}
-        found = super().passed(path, function, (), given)
-        self.free(())
-        return found
-
-    def left_behind(self, name: str, tensor: Tensor, called: str) -> MadeTensor:
-        """A tensor that the script leaves behind, by its name.
-
-        Raises:
-            InputError: Something could not be recorded.
-        """
-        if self._lost is not None:
-            raise self._lost
-        atom = self.atom(tensor)
-        if atom is not None:
-            self.named = {one: known for one, known in self.named.items() if one != name and known[0] != atom}
-            self.named[name] = atom, tensor
-            self._retain({atom}, self.decisions.guards)
-        return self.made(tensor, None, called, None)
 
 
 def reached_from(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:

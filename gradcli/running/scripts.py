@@ -213,7 +213,7 @@ class _Answering(ScriptRecorder):
     def _answered(
         self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place
     ) -> tuple[VJP, tuple[str, ...]]:
-        made = self.made(y, wanted, called, place.frame)
+        made = self.made(y, wanted, called)
         given: tuple[Array, ...] = () if v is None else (array_of(v),)
         answer = vjp(made.inquiry(self.wrt, check=self.check), ProductOptions(given))
         if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):

@@ -91,9 +91,12 @@ def _asked(op: Any, sample: Any) -> Asked | None:
 
 REFUSED = {
     "torch has no decomposition of it, and it has no row": (
-        "_segment_reduce_lengths _segment_reduce_offsets frexp grid_sampler_3d mode nextafter "
-        "nn_functional_embedding_bag nn_functional_fractional_max_pool2d ormqr"
+        "_segment_reduce_lengths _segment_reduce_offsets frexp grid_sampler_3d index_reduce_amax index_reduce_amin "
+        "index_reduce_mean index_reduce_prod linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve lu "
+        "lu_solve lu_unpack mode nanmedian nextafter nn_functional_embedding_bag "
+        "nn_functional_fractional_max_pool2d ormqr"
     ),
+    "torch's decomposition of it is another function": "nn_functional_multilabel_margin_loss",
     "a matrix has less than full rank, or a tolerance cuts its rank": "linalg_pinv linalg_pinv_singular",
     "eigenvalues are complex": "linalg_eig linalg_eigvals",
     "its numbers are drawn": "bernoulli nn_functional_rrelu normal normal_number_mean",
