@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from flint import arb
@@ -34,7 +33,7 @@ from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import SEVERITY, Array, Entry, Rewrite, Verdict
+from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 
 BOXES = ((-2.0, 2.0), (0.1, 0.9), (1.1, 3.0), (-1.0, -0.1))
 """Where the random points are, besides around the given one: both signs, inside and outside of the unit interval."""
@@ -125,18 +124,20 @@ def _compared(first: Point, second: Point) -> int | None:
     directions = [
         (symbol, int(j)) for symbol in first.program.variables for j in _some(first.inputs[str(symbol)].size, generator)
     ]
-    found: list[str] = []
+    found: list[bool | None] = []
     try:
         plans = [Reference(one.program, one.shapes, one.inputs).plan(directions, rows) for one in (first, second)]
         for bits in BITS:
             ours, theirs = (_numbers(plan, bits) for plan in plans)
             with precision(bits):
-                found = [_agree(ours.get(k, arb(0)), theirs.get(k, arb(0)), bits) for k in ours.keys() | theirs.keys()]
-            if "different" in found or "unknown" not in found:
+                pairs = [(ours.get(key, arb(0)), theirs.get(key, arb(0))) for key in ours.keys() | theirs.keys()]
+                pairs = [pair for pair in pairs if not (isinstance(pair[0], Undefined) and pair[0].decided)]
+                found = [_agree(*pair, bits) for pair in pairs]
+            if None not in found or False in found:
                 break
     except OverBudgetError:
         return 0
-    return None if "different" in found else found.count("same")
+    return None if False in found else found.count(True)
 
 
 def _some(size: int, generator: np.random.Generator) -> Flat:
@@ -152,15 +153,13 @@ def _numbers(plan: Plan, bits: int) -> _Numbers:
     return {**found.columns, **{(-1, row): value for row, value in found.values.items()}}
 
 
-def _agree(ours: Outcome, theirs: Outcome, bits: int) -> Literal["same", "different", "unknown", "apart"]:
-    """Whether two numbers are the same; unknown if more bits may tell, and apart where the first does not exist."""
-    if isinstance(ours, Undefined):
-        return "apart" if ours.decided else "unknown"
-    if isinstance(theirs, Undefined):
-        return "different" if theirs.decided else "unknown"
+def _agree(ours: Outcome, theirs: Outcome, bits: int) -> bool | None:
+    """Whether two numbers are the same; None if more bits may tell."""
+    if isinstance(ours, Undefined) or isinstance(theirs, Undefined):
+        return False if not isinstance(ours, Undefined) and isinstance(theirs, Undefined) and theirs.decided else None
     if not ours.overlaps(theirs):
-        return "different"
-    return "same" if _is_tight(ours, bits) and _is_tight(theirs, bits) else "unknown"
+        return False
+    return True if _is_tight(ours, bits) and _is_tight(theirs, bits) else None
 
 
 def _is_tight(ball: Ball, bits: int) -> bool:
@@ -191,22 +190,17 @@ def diagnosed(judgement: Judgement, context: DiagnosisContext, v: Array | None) 
         context: The function as torch runs it.
         v: The gradient vector, if there is one.
     """
-    found: dict[Entry, Entry] = {}
-    culprits: list[Span] = []
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
     listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
-    for entry in listed[:most]:
-        fault = diagnose(context, entry, v)
-        if fault is not None:
-            found[entry] = replace(entry, note=f"{entry.note}: {fault.note}")
-            culprits.append(fault.span)
+    faults = {entry: fault for entry in listed[:most] if (fault := diagnose(context, entry, v)) is not None}
+    found = {entry: replace(entry, note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
     if not found:
         return judgement, None
     parts = tuple(
         replace(part, decided=[found.get(entry, entry) for entry in part.decided]) for part in judgement.parts
     )
     check, entries = summarize(parts)
-    return replace(judgement, check=check, entries=entries, parts=parts), next(iter(culprits), None)
+    return replace(judgement, check=check, entries=entries, parts=parts), next(iter(faults.values())).span
 
 
 def rewritten(
@@ -258,10 +252,9 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """Known forms of what is typed, and for a removable singularity its series put in."""
     yield from candidates(original, culprit)
-    if judgement.check.verdict == "removable":
-        found = with_limits(original, inputs)
-        if found is not None:
-            yield Candidate(*found, original)
+    found = with_limits(original, inputs) if judgement.check.verdict == "removable" else None
+    if found is not None:
+        yield Candidate(*found, original)
 
 
 def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:

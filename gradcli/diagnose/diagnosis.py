@@ -11,15 +11,12 @@ from __future__ import annotations
 from flint import arb
 
 from gradcli.diagnose import faults
-from gradcli.diagnose.error_trace import DiagnosisContext, Error, ErrorTrace, Place
+from gradcli.diagnose.error_trace import MOST_TRIED, DiagnosisContext, Error, ErrorTrace, Place
 from gradcli.diagnose.faults import Fault
 from gradcli.errors import InputError
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.results import Array, Entry
-
-MOST_STEPS = 1_000
-"""Operations of one walk."""
 
 RIGHT = 2.0
 """Of a number that has lost nothing, in units of the dtype: four roundings."""
@@ -29,9 +26,6 @@ SHARE = 4.0
 
 EXPLAINS = 8.0
 """What an operand passes on explains an error at most this many times as large."""
-
-MOST_TRIED = 50
-"""Operands whose part in an error is looked for."""
 
 
 def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Fault | None:
@@ -64,14 +58,11 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
 
 def _walk(trace: ErrorTrace) -> Fault | None:
     """From one wrong number back to its cause; one that is not finite to the first that is not on the way."""
-    place: Place | None = trace.start
-    poison: Place | None = None
-    error = trace.value(trace.start)
-    is_finite = error.absolute is not None
-    if is_finite and (trace.entry.verdict == "nan-trap" or error.relative <= RIGHT * float(trace.context.info.eps)):
+    place, poison, error = trace.start, None, trace.value(trace.start)
+    is_nothing = error.relative <= RIGHT * float(trace.context.info.eps) or trace.entry.verdict == "nan-trap"
+    if error.absolute is not None and is_nothing:
         return None
-    for _ in range(MOST_STEPS):
-        assert place is not None, "the walk goes on"  # noqa: S101
+    while True:
         error = trace.value(place)
         following = _unfinished(trace, place) if error.absolute is None else None
         if error.absolute is None and following is None and poison is None:
@@ -82,7 +73,6 @@ def _walk(trace: ErrorTrace) -> Fault | None:
         if following is None:
             return faults.of_poison(trace, poison, place) if poison else faults.of_value(trace, place)
         place = following
-    return None
 
 
 def _unfinished(trace: ErrorTrace, place: Place) -> Place | None:

@@ -43,6 +43,9 @@ MOST_VALUES = 10_000_000
 MOST_ELEMENTS = 20_000
 """Elements that a number is made of: each takes a ball at each precision."""
 
+MOST_TRIED = 50
+"""Elements that a number is made of, whose part in it is looked for."""
+
 PRECISIONS = (256, 1_024, 4_096)
 """Bits of the balls, one after the other until all is known."""
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from flint import arb
 
-from gradcli.diagnose.error_trace import Error, ErrorTrace, Place, magnitude
+from gradcli.diagnose.error_trace import MOST_TRIED, Error, ErrorTrace, Place, magnitude
 from gradcli.errors import Span
 from gradcli.language.ops import Kind as OpKind
 from gradcli.language.program.wengert import Line
@@ -22,9 +22,6 @@ ROUNDINGS = 64.0
 
 SHRINKS = 4.0
 """How many times as large as what is left terms must be to be said to cancel."""
-
-MOST_TERMS = 50
-"""Elements whose part in a number is looked for, the largest of all."""
 
 LONGEST_EXPONENT = 8
 """Characters of an exponent that is written out, sign included."""
@@ -62,7 +59,6 @@ def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
         return Fault("branch", line.span, f"rounding takes {shown} over a jump: {_compared(error)}")
     return (
         _outside(trace, line, _what(trace, line), error.truth)
-        or _partial_product(trace, line, place)
         or _terms_cancel(trace, line, place, error)
         or _magnified(trace, line, place, error)
         or Fault("ill-conditioned", line.span, f"torch loses digits {_where(trace, line)}: {_compared(error)}")
@@ -140,16 +136,6 @@ def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Fault | N
     return None
 
 
-def _partial_product(trace: ErrorTrace, line: Line, place: Place) -> Fault | None:
-    """A product of some of the factors of a product that is outside of the range."""
-    if not line.call.op.is_nonlinear_fold or line.call.op.is_extreme:
-        return None
-    factors = [magnitude(trace.value(source).truth) for source in trace.sources(place)]
-    what = f"a product of factors of {trace.context.excerpt(line.symbol)}"
-    parts = ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1])
-    return next(filter(None, (_outside(trace, line, what, math.prod(some, start=arb(1))) for some in parts)), None)
-
-
 def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault | None:
     """Terms, constant ones too, that leave little of each other."""
     if not line.call.op.adds_terms:
@@ -191,7 +177,7 @@ def _terms(trace: ErrorTrace, place: Place) -> dict[Place, Ball]:
     """What the largest of the elements that one is made of add to it, to first order."""
     truths = {source: trace.value(source).truth for source in trace.sources(place)}
     known = {source: truth for source, truth in truths.items() if not isinstance(truth, Undefined)}
-    largest = sorted(known, key=lambda source: magnitude(known[source]), reverse=True)[:MOST_TERMS]
+    largest = sorted(known, key=lambda source: magnitude(known[source]), reverse=True)[:MOST_TRIED]
     grown = {source: known[source] * (1 + arb(_unit(trace))) for source in largest}
     return {source: trace.moved(place, source, truth) / _unit(trace) for source, truth in grown.items()}
 

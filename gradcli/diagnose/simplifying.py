@@ -15,7 +15,7 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from gradcli.diagnose.forms import Form, filled
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, Call
+from gradcli.language.program.wengert import Atom
 from gradcli.reference.rules import rule_of
 
 MOST_OPERATIONS = 16
@@ -61,26 +61,17 @@ def _expression(form: Form, atom: Atom, unknowns: dict[Atom, sympy.Symbol]) -> E
     if not isinstance(atom, sympy.Symbol):
         return atom
     call = form.nodes.get(atom)
-    whole = None if call is None or call.op.kind is not Kind.ELEMENTWISE else _meaning(call)
-    if call is None or whole is None:
+    is_known = call is not None and call.op.kind is Kind.ELEMENTWISE and not call.op.branches
+    if call is None or not is_known or call.op.sense or call.op.is_detached or not _is_plain(rule_of(call).expression):
         return unknowns.setdefault(atom, sympy.Symbol(f"u{len(unknowns)}", real=True))
     pairs = zip(rule_of(call).parameters, call.operands, strict=True)
-    return whole.xreplace({p: _expression(form, a, unknowns) for p, a in pairs if p is not None})
+    return rule_of(call).expression.xreplace({p: _expression(form, a, unknowns) for p, a in pairs if p is not None})
 
 
-def _meaning(call: Call) -> Expr | None:
-    """What an operation is in such terms, of its parameters; None where it is something else."""
-    if call.op.is_branch or call.op.sense or call.op.is_detached:
-        return None
-    found = rule_of(call).expression
-    return found if all(_is_plain(part) for part in sympy.preorder_traversal(found)) else None
-
-
-def _is_plain(part: Expr) -> bool:
-    if isinstance(part, sympy.Pow):
-        return bool(part.exp.is_Rational)
-    is_of_angle = isinstance(part, TrigonometricFunction | HyperbolicFunction)
-    return is_of_angle or isinstance(part, sympy.Symbol | sympy.Rational | sympy.Add | sympy.Mul)
+def _is_plain(meaning: Expr) -> bool:
+    heads = sympy.Symbol | sympy.Rational | sympy.Add | sympy.Mul | TrigonometricFunction | HyperbolicFunction
+    parts = list(sympy.preorder_traversal(meaning))
+    return all(isinstance(p, heads) or (isinstance(p, sympy.Pow) and p.exp.is_Rational) for p in parts)
 
 
 @lru_cache(maxsize=256)

@@ -98,7 +98,8 @@ class Output:
         self.program, self.shapes = program, shapes
 
     @cached_property
-    def _written(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
+    def written(self) -> tuple[Entries, tuple[sympy.Symbol, ...], Expr]:
+        """The elements of its lines, the index of y, and y there."""
         entries = Entries(self.program, self.shapes)
         rows = entries.indices("i", self.shapes.get(self.program.output, ()))
         return entries, rows, element_of(entries, rows)
@@ -106,7 +107,7 @@ class Output:
     def differentiated(self, variable: sympy.Symbol) -> Derivative:
         """Its derivative by one variable; see `differentiate`."""
         doing("deriving the formula")
-        written, rows, element = self._written
+        written, rows, element = self.written
         entries, x = written.copy(), self.shapes[variable]
         columns = entries.indices("j", x)
         target = target_of(variable, columns)
@@ -189,9 +190,10 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     """
     if any(has_long_number(expression) for _, expression in found.cases):
         raise NoFormulaError("it has a constant that is too long to write")
-    if any(expression.has(sympy.nan, sympy.zoo) for _, expression in found.cases):  # 0**x*log(0)
+    every = sympy.Tuple(*(expression for _, expression in found.cases))
+    if every.has(sympy.nan, sympy.zoo):  # 0**x*log(0)
         raise NoFormulaError("a constant in it has no value")
-    if any(expression.has(meaning.unknown) for _, expression in found.cases):
+    if every.has(meaning.unknown):
         raise NoFormulaError("a function in it has no derivative by one of its operands here")
     axes = [*zip(found.rows, rows, strict=False), *zip(found.columns, columns, strict=True)]
     constant = [(s, n) for s, n in axes if any(_names_entries(e, s) for _, e in found.cases)]
@@ -233,9 +235,7 @@ def _names_parts(expression: Expr, index: sympy.Symbol) -> bool:
 
 def _names_entries(expression: Expr, index: sympy.Symbol) -> bool:
     """Whether the expression singles out constant elements by this index: x[0] has the derivative delta(0, j)."""
-    return any(
-        index in delta.args and any(a.is_Integer for a in delta.args) for delta in expression.atoms(KroneckerDelta)
-    )
+    return any(index in one.args and any(a.is_Integer for a in one.args) for one in expression.atoms(KroneckerDelta))
 
 
 def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:
@@ -292,13 +292,10 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
     Raises:
         NoFormulaError: There is none, or it would be too long.
     """
-    entries = Entries(program, shapes)
-    y = shapes.get(program.output, ())
-    rows = entries.indices("i", y)
-    element = element_of(entries, rows)
-    axes = list(zip(rows, y, strict=True))
-    cases, written = in_parts(element, axes, lambda part: collapsed(_along(part, directions, shapes), entries.ranges))
-    return finished(Derivative("", rows, (), cases, written, entries.ranges, {}, "jvp"), (), entries)
+    entries, rows, element = Output(program, shapes).written
+    axes = list(zip(rows, shapes.get(program.output, ()), strict=True))
+    cases, parts = in_parts(element, axes, lambda part: collapsed(_along(part, directions, shapes), entries.ranges))
+    return finished(Derivative("", rows, (), cases, parts, entries.ranges, {}, "jvp"), (), entries)
 
 
 def hessian(program: Program, shapes: Shapes, x: sympy.Symbol, z: sympy.Symbol) -> Derivative:
@@ -402,7 +399,7 @@ def _again(slope: Expr, target: Expr, entries: Entries) -> Expr:
 
 def _require_short(expression: Expr) -> None:
     """Refuse what nobody would read: of a product of n factors, a second derivative has n*n terms of n factors."""
-    if next(itertools.islice(sympy.preorder_traversal(expression), MAX_NODES, None), None) is not None:
+    if any(True for _ in itertools.islice(sympy.preorder_traversal(expression), MAX_NODES, None)):
         raise NoFormulaError(f"it would have more than {MAX_NODES:,} terms and factors")
 
 

@@ -127,7 +127,7 @@ class Entries:
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
                 _require_moderate(call.op, parts)
                 try:
-                    return meaning(call, tuple(map(_turns, parts)))
+                    return meaning(call, tuple(parts))
                 except ValueError as error:  # mpmath, of a constant that SymPy works out: erfinv(2)
                     raise NoFormulaError(f"a constant in it has no real value: {error}") from None
             case Kind.REDUCTION:
@@ -290,12 +290,6 @@ def has_long_number(expression: Expr) -> bool:
     return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
 
 
-def _turns(part: Expr) -> Expr:
-    """Put the factors of a multiple of π by cases into the cases: SymPy takes a 6th of what is 4 or 8 for whole."""
-    is_multiple = part.is_Mul and sympy.pi in part.args and part.has(sympy.Piecewise)
-    return sympy.piecewise_fold(part) if is_multiple and (part / sympy.pi).is_integer else part
-
-
 def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:
     """Refuse a function of huge numbers: SymPy would evaluate it to its last digit, and mpmath recurse or overflow.
 
@@ -303,16 +297,16 @@ def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:
     """
     if op.coefficients or op.monoid or op.is_branch or op.name == "div":
         return
-    kinds = (
-        sympy.Number if op.name == "polygamma" else sympy.Float
-    )  # of which SymPy adds up one term for each whole step
+    # Of a polygamma of a whole number SymPy adds up one term for each whole step.
+    kinds = sympy.Number if op.name == "polygamma" else sympy.Float
     is_huge = all(p.is_number for p in parts) and any(isinstance(p, kinds) and abs(p) > LARGEST_ARGUMENT for p in parts)
-    if op.name == "pow" and not parts[1].is_Integer:  # one of a list, which becomes the exponent as it is picked
-        listed = {n for choice in parts[1].atoms(sympy.Piecewise) for n in choice.atoms(sympy.Integer)}
-        is_huge |= any(abs(n) > LARGEST_EXPONENT for n in listed)
-    if op.name == "pow" and parts[1].is_Integer and not isinstance(parts[0], sympy.Symbol | sympy.Indexed):
-        is_huge |= abs(parts[1]) > LARGEST_EXPONENT
-        is_huge |= parts[0].is_Rational and _bits(parts[0]) * abs(int(parts[1])) > MAX_BITS
+    if op.name == "pow":
+        base, exponent = parts
+        is_of_variable = exponent.is_Integer and isinstance(base, sympy.Symbol | sympy.Indexed)
+        listed = {n for choice in exponent.atoms(sympy.Piecewise) for n in choice.atoms(sympy.Integer)}
+        wholes = {exponent} if exponent.is_Integer else listed  # one of a list becomes the exponent as it is picked
+        is_huge |= not is_of_variable and any(abs(n) > LARGEST_EXPONENT for n in wholes)
+        is_huge |= exponent.is_Integer and base.is_Rational and _bits(base) * abs(int(exponent)) > MAX_BITS
     if is_huge:
         raise NoFormulaError("it has a constant that is too long to write")
 
@@ -335,17 +329,12 @@ def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:
     a list is written out.
     """
     known: dict[Atom, tuple[int, int]] = {}
-    found: set[Atom] = set()
     has_list = any(line.call.op.adds_dimension for line in program.lines)
     for line in program.lines:
-        call, written, inside, deepest = line.call, 1, 0, 0
-        for operand in call.operands:
-            length, depth = known.get(operand, (1, 0))
-            inside += length
-            deepest = max(deepest, depth)
+        call, written = line.call, 1
         if has_list and call.op.kind in (Kind.REDUCTION, Kind.CONTRACTION):
             written = max((size for a in call.operands for size in shapes.get(a, ()) if size <= LARGE), default=1)
-        known[line.symbol] = length, depth = min(1 + written * inside, MAX_NODES + 1), deepest + 1
-        if length > MAX_NODES or depth > MAX_DEPTH:
-            found.add(line.symbol)
-    return found
+        inside = [known.get(operand, (1, 0)) for operand in call.operands]
+        length = min(1 + written * sum(one for one, _ in inside), MAX_NODES + 1)
+        known[line.symbol] = length, 1 + max((depth for _, depth in inside), default=0)
+    return {symbol for symbol, (length, depth) in known.items() if length > MAX_NODES or depth > MAX_DEPTH}

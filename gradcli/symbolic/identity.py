@@ -10,6 +10,7 @@ That it finds no proof says nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
@@ -180,11 +181,7 @@ def rewritten(expression: Expr) -> Expr:
 
 def size(expression: Expr) -> int:
     """The number of its nodes, up to one more than `MOST_NODES`."""
-    count = 0
-    for count, _ in enumerate(sympy.preorder_traversal(expression), 1):
-        if count > MOST_NODES:
-            break
-    return count
+    return sum(1 for _ in itertools.islice(sympy.preorder_traversal(expression), MOST_NODES + 1))
 
 
 def vanishes(expression: Expr) -> bool:
@@ -198,7 +195,7 @@ def vanishes(expression: Expr) -> bool:
         return True
     if size(expression) > MOST_NODES:
         return False
-    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _with_one_fraction, _with_fractions))
+    others = (bottom_up(expression, rewrite) for rewrite in (_joined_roots, _cancelled, _cancelled_by_terms))
     return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
 
 
@@ -245,17 +242,8 @@ def _total(term: Expr, k: sympy.Symbol, first: Expr, last: Expr) -> Expr:
     return outside * Total(inside, (k, first, last))
 
 
-def _with_one_fraction(part: Expr) -> Expr:
+def _cancelled(part: Expr, cancel: Callable[[Expr], Expr] = sympy.cancel) -> Expr:
     """A sum over an index of one fraction, of which as much is cancelled as can be."""
-    return _cancelled(part, sympy.cancel)
-
-
-def _with_fractions(part: Expr) -> Expr:
-    """A sum over an index of such fractions, one for each term."""
-    return _cancelled(part, lambda body: sympy.Add(*map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))))
-
-
-def _cancelled(part: Expr, cancel: Callable[[Expr], Expr]) -> Expr:
     if not isinstance(part, sympy.Sum) or size(part) > LONGEST_FRACTION:
         return part
     parts = _Parts(part.function)
@@ -264,6 +252,11 @@ def _cancelled(part: Expr, cancel: Callable[[Expr], Expr]) -> Expr:
     except TooManyError:
         return part
     return Total(body.xreplace({symbol: opaque for opaque, symbol in parts.symbols.items()}), *part.limits)
+
+
+def _cancelled_by_terms(part: Expr) -> Expr:
+    """A sum over an index of such fractions, one for each term."""
+    return _cancelled(part, lambda body: sympy.Add(*map(sympy.cancel, sympy.Add.make_args(sympy.expand(body)))))
 
 
 class _Parts:
@@ -358,14 +351,12 @@ class _Parts:
         factors = []
         for coefficient, rest in self._multiples(exponent):
             q = self.denominators.get(rest, 1)
-            if rest == 1:
-                whole = self._part(sympy.E) if base == sympy.E else self.rational(base)
-                is_root = coefficient.q != 1
-                factors.append(
-                    self._root(base, int(coefficient.q)) ** int(coefficient.p) if is_root else whole**coefficient
-                )
-            else:
+            if rest != 1:
                 factors.append(self._part(power(rest / q)) ** (coefficient * q))
+            elif coefficient.q != 1:
+                factors.append(self._root(base, int(coefficient.q)) ** int(coefficient.p))
+            else:
+                factors.append((self._part(base) if base == sympy.E else self.rational(base)) ** coefficient)
         return sympy.Mul(*factors)
 
     def _angle(self, expression: Expr) -> Expr:
@@ -405,25 +396,21 @@ def _entries(matrix: MatrixDeterminant | InverseElement) -> sympy.Matrix | None:
 
 
 def _joined_roots(expression: Expr) -> Expr:
-    """A product of roots as the root of a product: sqrt(a)*sqrt(b) = sqrt(a*b) where the left side is a real number."""
-    if not isinstance(expression, sympy.Mul):
-        return expression
+    """A product of roots as the root of a product: sqrt(a)*sqrt(b) = sqrt(a*b) where the left side is a real number.
+
+    It is one over the root of the inverse where that is a polynomial.
+    """
     under: dict[int, list[Expr]] = {}
     rest = []
-    for factor in expression.args:
-        is_root = isinstance(factor, sympy.Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
-        if is_root:
+    for factor in expression.args if isinstance(expression, sympy.Mul) else ():
+        if isinstance(factor, sympy.Pow) and factor.exp.is_Rational and not factor.exp.is_Integer:
             under.setdefault(int(factor.exp.q), []).append(factor.base**factor.exp.p)
         else:
             rest.append(factor)
     if all(len(bases) == 1 for bases in under.values()):
         return expression
-    return sympy.Mul(*rest, *(_root_of(sympy.cancel(sympy.Mul(*bases)), q) for q, bases in under.items()))
-
-
-def _root_of(base: Expr, q: int) -> Expr:
-    """The q-th root of a base, or one over that of its inverse where that is a polynomial."""
-    above, below = sympy.fraction(base)
-    if above == 1:
-        return sympy.Pow(below, sympy.Rational(-1, q))
-    return sympy.Pow(base, sympy.Rational(1, q))
+    for q, bases in under.items():
+        above, below = sympy.fraction(sympy.cancel(sympy.Mul(*bases)))
+        sign = -1 if above == 1 else 1
+        rest.append(sympy.Pow(below if above == 1 else above / below, sympy.Rational(sign, q)))
+    return sympy.Mul(*rest)

@@ -396,22 +396,11 @@ def _along(made: Call, shape: Shape) -> str:
 def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> Rule:
     """Of a matrix product, by the dimensions of its two operands."""
     a, b = operands
-    ranks = min(len(shapes[0]), 3), min(len(shapes[1]), 3)
-    stretched = "matrix by matrix, summed over what was stretched"
-    match place, ranks:
-        case 0, (1, 1):
-            return Rule(TIMES(z, b))
-        case 1, (1, 1):
-            return Rule(TIMES(z, a))
-        case 0, (2, 1):
-            return Rule(_OUTER(z, b))
-        case 0, (1, 2):
-            return Rule(MATMUL(b, z))
-        case 1, (1, 2):
-            return Rule(_OUTER(a, z))
-        case 0, _:
-            return Rule(MATMUL(z, TRANSPOSED(b)), "" if ranks == (2, 2) else stretched)
-    return Rule(MATMUL(TRANSPOSED(a), z), "" if ranks in ((2, 1), (2, 2)) else stretched)
+    key = place, min(len(shapes[0]), 3), min(len(shapes[1]), 3)
+    vectors = {(0, 1, 1): TIMES(z, b), (1, 1, 1): TIMES(z, a), (0, 1, 2): MATMUL(b, z)}
+    vectors |= {(0, 2, 1): _OUTER(z, b), (1, 1, 2): _OUTER(a, z)}
+    words = "" if key in vectors or max(key) < 3 else "matrix by matrix, summed over what was stretched"
+    return Rule(vectors.get(key) or (MATMUL(TRANSPOSED(a), z) if place else MATMUL(z, TRANSPOSED(b))), words)
 
 
 def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:

@@ -8,12 +8,13 @@ SymPy would evaluate.  Functions that are 1 or 0 are written as the relations th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import sympy
 from sympy import Expr, KroneckerDelta
+from sympy.printing.printer import Printer
 
 from gradcli.language.program.meaning import (
     Aggregate,
@@ -155,22 +156,24 @@ Branches = list[tuple[Expr, str]]
 """Values with their conditions as text; that of the last is empty."""
 
 
+def _missing(self: Any, *parts: Any, **options: Any) -> str:
+    """What each notation writes in its own way."""
+    raise NotImplementedError
+
+
 def always(text: str) -> Callable[..., str]:
     """A printer's method for what is written in one way, `π`."""
     return lambda self, expr, exp=None: text
 
 
-class Conditions:
-    """What a printer needs to write conditions: how it writes a relation, both, either, not."""
+class Conditions(Printer):  # type: ignore[misc]
+    """What a printer needs to write conditions.
 
-    _print: Callable[[Any], str]
-    """That of SymPy's printer, beside which this class stands."""
+    It says how it writes a relation, both, either, not, and choices: `_relation`, `_both`, `_either`, `_denied`,
+    `_print_where`.
+    """
 
-    _relation: Callable[[str, str, str], str]
-    _both: Callable[..., str]
-    _either: Callable[..., str]
-    _denied: Callable[[str], str]
-    _print_where: Callable[[Expr], str]
+    _relation = _both = _either = _denied = _print_where = _missing
 
     def _between(self, above: Comparison, below: Comparison) -> str:
         return self._both(self._condition(above), self._condition(below))
@@ -212,31 +215,15 @@ class Conditions:
 
 
 class Sentences(Conditions):
-    """Formulas as people write them, in the signs, words and brackets of a notation."""
+    """Formulas as people write them, in the signs, words and brackets of a notation.
 
-    _SIGNS: ClassVar[Mapping[str, str]]
-    """Of relations, where they are not those of the language."""
+    A notation has the signs of relations, of sums, products and extremes over indices by their classes, what stands
+    around the arguments of functions that have signs of their own, with `%s` for these, and what other functions are
+    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  It says how it writes factors side by side, the parts of a product,
+    a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`, `_ranging`.
+    """
 
-    _OVER: ClassVar[Mapping[str, str]]
-    """Of sums, products and extremes over indices, by their classes."""
-
-    _AROUND: ClassVar[Mapping[str, str]]
-    """How functions are written that have signs of their own, `%s` standing for what is in them."""
-
-    _HEADS: ClassVar[Mapping[str, str]]
-    """How other functions are called, where it is not by their names in the language."""
-
-    _AND: ClassVar[str]
-    _OR: ClassVar[str]
-    _NOT: ClassVar[str]
-    _UNEQUAL: ClassVar[str]
-
-    _as_ordered_terms: Callable[[Expr], list[Expr]]
-    _ranging: Callable[..., str]
-    _arranged: Callable[[Product], Iterable[str]]
-    _times: Callable[[Sequence[str]], str]
-    _root: Callable[[Expr], str]
-    _raised: Callable[[Expr, Expr], str]
+    _times = _root = _raised = _ranging = _missing
 
     def _bracketed(self, inside: str) -> str:
         return f"({inside})"
@@ -281,10 +268,10 @@ class Sentences(Conditions):
 
     def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
         name, inside = type(expr).__name__, ", ".join(map(self._print, expr.args))
-        return self._AROUND[name] % inside if name in self._AROUND else self._head(name) + self._bracketed(inside)
+        return str(self._AROUND[name] % inside if name in self._AROUND else self._head(name) + self._bracketed(inside))
 
     def _head(self, name: str) -> str:
-        return self._HEADS.get(name, name)
+        return str(self._HEADS.get(name, name))
 
     _print_Abs = _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
     _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
@@ -316,7 +303,7 @@ class Sentences(Conditions):
         return f"{left} {self._SIGNS.get(sign, sign)} {right}"
 
     def _both(self, *conditions: str) -> str:
-        return self._AND.join(conditions)
+        return str(self._AND.join(conditions))
 
     def _between(self, above: Comparison, below: Comparison) -> str:
         x, first = above.args
@@ -327,7 +314,7 @@ class Sentences(Conditions):
         return self._bracketed(self._OR.join(conditions))
 
     def _denied(self, condition: str) -> str:
-        return self._NOT + self._bracketed(condition)
+        return f"{self._NOT}{self._bracketed(condition)}"
 
     def _print_Piecewise(self, expr: Expr) -> str:
         return self._print_where(expr)

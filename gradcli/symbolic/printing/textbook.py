@@ -1,4 +1,4 @@
-"""What has a name in every textbook: the softmax, the logistic function, the standard deviation."""
+"""What has a name in every textbook: the softmax and the logistic function."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ def with_wholes(expression: Expr) -> Expr:
     1/(1 + exp(-x))
     """
     if isinstance(expression, sympy.Mul | sympy.Pow):
-        for rule in (_softmax, _logistic, _deviation):
-            found = rule(expression)
-            if found is not None:
-                return with_wholes(found)
+        found = _softmax(expression) or _logistic(expression)
+        if found is not None:
+            return with_wholes(found)
     return rebuilt(expression, with_wholes)
 
 
@@ -82,41 +81,15 @@ def _generic_softmax(total: Expr, at: Sequence[Expr], t: Expr) -> Expr:
 def _logistic(product: Expr) -> Expr | None:
     """Over 1 + exp(u): s = 1/(1 + exp(-u)), of which 1 - s is the rest."""
     for base, exponent in powers(product):
-        if not (isinstance(base, sympy.Add) and exponent.is_Integer and exponent < 0 and len(base.args) == 2):
-            continue
-        if sympy.S.One not in base.args:
-            continue
         above = base - 1
-        if not isinstance(above, sympy.exp):
+        if not (isinstance(base, sympy.Add) and isinstance(above, sympy.exp) and exponent.is_Integer and exponent < 0):
             continue
         (u,) = above.args
-        times = max((int(n) for n in range(1, -int(exponent) + 1) if _has_factor(product, sympy.exp(n * u))), default=0)
+        factors = sympy.Mul.make_args(product)
+        times = max((n for n in range(1, -int(exponent) + 1) if sympy.exp(n * u) in factors), default=0)
         is_falling = bool(u.could_extract_minus_sign())
         s = Whole.of(1 / (1 + (above if is_falling else sympy.exp(-u))))
         parts = (s, 1 - s) if is_falling else (1 - s, s)
         rest = product / base**exponent / sympy.exp(times * u)
         return rest * parts[0] ** (-exponent - times) * parts[1] ** times
     return None
-
-
-def _has_factor(product: Expr, factor: Expr) -> bool:
-    return factor in sympy.Mul.make_args(product)
-
-
-def _deviation(product: Expr) -> Expr | None:
-    """A root of a count times a root of a sum of squares: s = sqrt(sum/count), the standard deviation."""
-    factors = sympy.Mul.make_args(product)
-    for base, exponent in powers(product):
-        if not (isinstance(base, sympy.Sum) and exponent == -sympy.S.Half and _is_square(base.function)):
-            continue
-        for factor in factors:
-            root, n = factor.args if isinstance(factor, sympy.Pow) else (factor, 0)
-            if n in (sympy.S.Half, -sympy.S.Half) and root.is_nonnegative and not root.has(sympy.Indexed, sympy.Sum):
-                # With s in it first: SymPy multiplies a number into a sum that stands with nothing else.
-                s = Whole.of(sympy.sqrt(base / root))
-                return product / s / factor * sympy.sqrt(base) / (root if n < 0 else 1)
-    return None
-
-
-def _is_square(body: Expr) -> bool:
-    return isinstance(body, sympy.Pow) and body.exp == 2 and isinstance(body.base, sympy.Add)
