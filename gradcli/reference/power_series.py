@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
+from operator import methodcaller
 from typing import Any
 
 from flint import acb, acb_series, arb, ctx, fmpq, fmpq_series
 
 from gradcli.reference.balls import Ball, precision
+from gradcli.reference.series import ANALYTIC
 
 ORDER = 44
 """Coefficients of u and of constants."""
@@ -200,34 +202,18 @@ def _to(ball: acb, n: int) -> acb:
     return found if n >= 0 else 1 / found
 
 
-def _sinh(t: Any) -> Any:
-    return (t.exp() - (-t).exp()) / 2
-
-
-def _cosh(t: Any) -> Any:
-    return (t.exp() + (-t).exp()) / 2
-
-
 def _asin(t: Any) -> Any:
     """Of a series of balls but for its constant."""
     return (t.derivative() / (1 - t * t).sqrt()).integral() if isinstance(t, acb_series) else t.asin()
 
 
 FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
-    "exp": lambda t: t.exp(),
+    **{name: ANALYTIC[name] for name in "exp sin cos tan atan sinh cosh tanh".split()},
+    **{name: methodcaller(name) for name in ("log", "sqrt")},
     "expm1": lambda t: t.exp() - 1,
-    "log": lambda t: t.log(),
     "log1p": lambda t: (t + 1).log(),
-    "sin": lambda t: t.sin(),
-    "cos": lambda t: t.cos(),
-    "tan": lambda t: t.tan(),
-    "atan": lambda t: t.atan(),
     "asin": _asin,
-    "sinh": _sinh,
-    "cosh": _cosh,
-    "tanh": lambda t: _sinh(t) / _cosh(t),
     "atanh": lambda t: ((1 + t).log() - (1 - t).log()) / 2,
-    "sqrt": lambda t: t.sqrt(),
 }
 """Functions of series, with rational coefficients or with balls."""
 

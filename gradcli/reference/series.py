@@ -17,6 +17,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import methodcaller
+from typing import Any
 
 from flint import arb, arb_series
 
@@ -400,11 +402,11 @@ def _analytic(name: str, a: Series) -> Series:
     return composed(coefficients_of(name, a.constant), a.moving())
 
 
-def _sinh(x: arb_series) -> arb_series:
+def _sinh(x: Any) -> Any:
     return (x.exp() - (-x).exp()) / 2
 
 
-def _cosh(x: arb_series) -> arb_series:
+def _cosh(x: Any) -> Any:
     return (x.exp() + (-x).exp()) / 2
 
 
@@ -431,18 +433,12 @@ def _sinc(x: arb_series) -> arb_series:
     return angle.sin() / angle
 
 
-ANALYTIC: Mapping[str, Callable[[arb_series], arb_series]] = {
-    "exp": arb_series.exp,
-    "sin": arb_series.sin,
-    "cos": arb_series.cos,
-    "tan": arb_series.tan,
-    "asin": arb_series.asin,
-    "atan": arb_series.atan,
+ANALYTIC: Mapping[str, Callable[[Any], Any]] = {
+    **{name: methodcaller(name) for name in "exp sin cos tan asin atan erf".split()},
     "sinh": _sinh,
     "cosh": _cosh,
-    "asinh": lambda x: (x.derivative() / (1 + x * x).sqrt()).integral() + arb(x[0]).asinh(),
     "tanh": lambda x: _sinh(x) / _cosh(x),
-    "erf": arb_series.erf,
+    "asinh": lambda x: (x.derivative() / (1 + x * x).sqrt()).integral() + arb(x[0]).asinh(),
     "sinc": _sinc,
     "i0": _bessel(0),
     "i1": _bessel(1),
