@@ -291,7 +291,24 @@ class Run:
                     product = passed(k, tangent, slope)
                     if product is not None:
                         own[d] = plus(own[d], product) if d in own else product
+            if line.call.op.is_branch:
+                self._join(line, found, moving)
         return moving.get(self.reference.program.output, {})
+
+    def _join(
+        self,
+        line: Line,
+        found: Mapping[int, dict[int, Outcome]],
+        moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
+    ) -> None:
+        """Take the tangent of both branches where they certainly meet with the same one."""
+        for out, own in found.items():
+            for d, tangent in own.items():
+                if isinstance(tangent, Undefined) and tangent.kind == "kink" and tangent.decided:
+                    places = ((k, self.reference.footprint.down(line, k, np.array([out]))[1][0]) for k in (1, 2))
+                    first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
+                    if not isinstance(first, Undefined) and first == second:
+                        own[d] = first
 
 
 def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
