@@ -21,9 +21,9 @@ from flint import arb
 from gradcli.crosscheck.compare import Case, ReferenceValues, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
-from gradcli.reference.directional_series import Element, Picks, Rays
+from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.duals import Plan, Reference
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
@@ -234,7 +234,6 @@ class Looks:
     plan: Plan
     bits: int
     _known: dict[Key, Mapping[int, Element]] = field(default_factory=dict)
-    picks: dict[Key, Picks | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rays = Rays(self.plan, self.bits)
@@ -264,7 +263,6 @@ class Looks:
             if self.rays.work > MOST_MEMBERS:
                 return {}
             self._known[key] = self.rays.on(moving())
-            self.picks[key] = self.rays.picks
         return self._known[key]
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
@@ -357,15 +355,9 @@ class Looks:
             is_over = self.rays.work > MOST_MEMBERS and not self.side(self.case.direction(one.entry), 1)
             return jump or (_unseen(one, f"{WHOLE} was over the budget") if is_over else None)
         if left.ball is not None and right.ball is not None:
-            return _meeting(one, left.ball, right.ball, self.case.tolerance, is_one=self._is_one_function(one))
+            return _meeting(one, left.ball, right.ball, self.case.tolerance)
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return replace(one.entry, verdict="undefined", note=note, proven=True)
-
-    def _is_one_function(self, one: Singular) -> bool:
-        """Whether both sides go through the same branches of analytic functions, so that y is one across the point."""
-        group = self.group_of[self.case.direction(one.entry)]
-        left, right = (self.picks.get((-1, group, sign)) for sign in (-1, 1))
-        return left is not None and left == right
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """The derivative on one side, if y certainly goes on from its value at the point there."""
@@ -420,13 +412,11 @@ class Looks:
         return None
 
 
-def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance, *, is_one: bool) -> Entry | None:
+def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
     """The verdict where the derivatives on both sides exist; None if it is not certain whether they differ."""
     if not left.overlaps(right):
         return kink(one, left, right)
-    if left == right or is_one:
-        return smooth(one, right, tolerance)
-    return None
+    return smooth(one, right, tolerance) if left == right or is_nothing(left - right) else None
 
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:

@@ -50,6 +50,11 @@ _UNKNOWN = arb(0, arb.pos_inf())
 """What may be any number: more than `nan`, which is none."""
 
 
+def is_nothing(ball: Ball) -> bool:
+    """Tell whether a ball is 0, or around 0 and smaller than any float, as only many bits show of what is 0."""
+    return bool(ball == 0 or (ball.contains(0) and abs(ball) < arb(2) ** -1074))
+
+
 def exists(ball: Ball) -> bool:
     """Whether a ball is a finite enclosure."""
     return bool(ball.is_finite())

@@ -8,7 +8,7 @@ series.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -27,15 +27,13 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.duals import Plan
 from gradcli.reference.exact_numbers import Form
 from gradcli.reference.footprint import Flat
-from gradcli.reference.rules import Undefined, curvature, exponent_of, is_polynomial, rule_of
+from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
 from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import (
     ANALYTIC,
     CONSTANT,
-    ENTIRE,
     FLAT,
     FUNCTIONS,
-    LINEAR,
     Absent,
     Divergent,
     Series,
@@ -60,25 +58,14 @@ Element = Series | Absent | Divergent | Undecided
 """What an element is on the ray: no value there, beyond all powers, or not known."""
 
 
-Picks = dict[tuple[Atom, int], float]
-"""What branches, extremes, signs and steps decided on a ray, by line and element."""
-
-
 class Rays:
-    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them.
-
-    Attributes:
-        picks: What was decided on the last ray; None if something on it was not analytic across the point, as a root is
-            of what is 0 there: else two rays with the same decisions are of one function.
-    """
+    """The rays into the point of a plan, at some precision; counts the members of the sums and operations on them."""
 
     def __init__(self, plan: Plan, bits: int) -> None:
         self.plan, self.reference, self.bits = plan, plan.reference, bits
         self.run = Run(plan)
         self.known: dict[Atom, dict[int, Element]] = {}
         self.work = 0
-        self.picks: Picks | None = {}
-        self.conditions = _conditions(self.reference.program.lines)
         with precision(bits):
             self.run.evaluate()
 
@@ -87,7 +74,7 @@ class Rays:
         program = self.reference.program
         reached = self._reached(moving)
         with precision(self.bits):
-            self.known, self.picks = {}, {}
+            self.known = {}
             for (symbol, j), weight in moving.items():
                 value = self.run.values.get(symbol, {}).get(j)
                 if value is not None:
@@ -149,28 +136,9 @@ class Rays:
                 a = number or self._element(operand, s)
                 if is_compared and isinstance(a, Series) and a.is_continuous and not a.constant.is_exact():
                     form = self.run.numbering.form(operand, s)
-                    a = a.moved_to(same.setdefault((e, form), a.constant.mid()))
+                    a = a.moved_to(same.setdefault((e, form), a.constant))
                 members[e].append(a)
         return members
-
-    def _decided(self, line: Line, e: int, operands: list[Series], found: Series) -> None:
-        """Remember the decision of an operation in `picks`, unless the slope is the same with any other."""
-        op = line.call.op
-        decided: float | None = 0
-        if line.symbol in self.conditions or (op.is_extreme and _have_one_slope(operands)):
-            return
-        if op.is_extreme:
-            decided = next((n for n, a in enumerate(operands) if (a.terms, a.rest) == (found.terms, found.rest)), None)
-        elif op.sense or op.is_step:
-            decided = float(found.constant.mid())
-        elif op.name == "abs":
-            decided = operands[0].sign()
-        elif not op.coefficients and op.name not in ("mul", "div") and not _is_analytic(line, operands):
-            decided = None
-        if decided is None:
-            self.picks = None
-        elif self.picks is not None and decided:
-            self.picks[line.symbol, e] = decided
 
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
         """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
@@ -188,10 +156,7 @@ class Rays:
         try:
             if op.is_branch:
                 holds, *branches = inside
-                is_first = _holds(holds)
-                if self.picks is not None and not _have_one_slope(branches):
-                    self.picks[line.symbol, e] = float(is_first)
-                taken = branches[0 if is_first else 1]
+                taken = branches[0 if _holds(holds) else 1]
                 if isinstance(taken, Series) and not _is_continuous(holds):
                     return replace(taken, is_continuous=taken.is_continuous and self.run.are_same(line, e))
                 return taken
@@ -204,12 +169,9 @@ class Rays:
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
                 found = _elementwise(line, operands)
-                self._decided(line, e, operands, found)
                 return replace(found, is_continuous=found.is_continuous and all(a.is_continuous for a in operands))
             if op.is_extreme:
-                found = reduce(lambda a, b: _extreme(a, b, op), operands)
-                self._decided(line, e, operands, found)
-                return found
+                return reduce(lambda a, b: _extreme(a, b, op), operands)
             if op.is_nonlinear_fold:
                 return reduce(Series.__mul__, operands, constant(arb(1)))
             if _is_sum(line):
@@ -219,21 +181,6 @@ class Rays:
         except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
-
-
-def _conditions(lines: Sequence[Line]) -> Collection[Atom]:
-    """The lines that are conditions of branches, and are used for nothing else."""
-    decide = {line.call.operands[0] for line in lines if line.call.op.is_branch}
-    return decide - {a for line in lines for a in line.call.operands[1 if line.call.op.is_branch else 0 :]}
-
-
-def _have_one_slope(elements: Sequence[Element]) -> bool:
-    """Whether all are certainly the same on the ray up to the first power of the distance."""
-    first, *others = elements
-    if not all(isinstance(one, Series) for one in elements):
-        return False
-    differences = [_series(first) - _series(one) for one in others]
-    return all(p > LINEAR for d in differences for p in (*(p for p, _ in d.terms), d.rest) if p is not None)
 
 
 def _elementwise(line: Line, operands: list[Series]) -> Series:
@@ -263,17 +210,6 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
     if name in FUNCTIONS:
         return FUNCTIONS[name](a)
     return _smooth(line, operands)
-
-
-def _is_analytic(line: Line, operands: list[Series]) -> bool:
-    """Whether an operation is analytic where its operands tend to."""
-    if not all(a.is_bounded for a in operands):
-        return False
-    if line.call.op.name in ENTIRE or is_polynomial(line.call):
-        return True
-    rule, limits = rule_of(line.call), [a.constant for a in operands]
-    slopes = (rule.slope(k, list(limits), "") for k, parameter in enumerate(rule.parameters) if parameter is not None)
-    return not any(isinstance(slope, Undefined) for slope in slopes)
 
 
 def _still(value: Ball | Undefined) -> Element:

@@ -22,7 +22,7 @@ from typing import Any
 
 from flint import arb, arb_series
 
-from gradcli.reference.balls import Ball, fraction, integer_power
+from gradcli.reference.balls import Ball, fraction, integer_power, is_nothing
 
 MOST_TERMS = 8
 """Terms of a series, so that what cancels to the sixth order is still seen."""
@@ -192,7 +192,7 @@ def ray(ball: Ball, weight: Ball) -> Series:
 
 
 def _collected(terms: Mapping[Power, Ball], rest: Power | None, *, is_continuous: bool) -> Series:
-    kept = sorted((p, c) for p, c in terms.items() if (rest is None or p < rest) and not c == 0)  # noqa: SIM201
+    kept = sorted((p, c) for p, c in terms.items() if (rest is None or p < rest) and not is_nothing(c))
     if len(kept) > MOST_TERMS:
         rest, kept = kept[MOST_TERMS][0], kept[:MOST_TERMS]
     return Series(tuple(kept), rest, is_continuous)
@@ -444,10 +444,6 @@ ANALYTIC: Mapping[str, Callable[[Any], Any]] = {
     "i1": _bessel(1),
 }
 """Operations with many coefficients around an inner point of their domain."""
-
-
-ENTIRE = frozenset("exp sin cos sinh cosh tanh atan asinh erf erfc sinc i0 i1".split())
-"""Those that are analytic at every real number."""
 
 
 def coefficients_of(name: str, at: Ball) -> list[Ball]:

@@ -109,15 +109,22 @@ def test_a_planted_angle_disagrees_on_the_cut_too() -> None:
         assert check.verdict == verdict
 
 
-def test_what_no_series_tells_refutes_nothing() -> None:
-    """Two slopes of e that no number of bits shows to be the same: no planted number is called wrong."""
-    text = "where(x >= 1, exp(x), exp(1)*x)"
+@pytest.mark.parametrize(
+    ("text", "x", "verdicts"),
+    [
+        ("where(x == 0, 0, x*sin(1/x))", 0.0, ("unchecked", "unchecked")),
+        ("where(x >= 1, exp(x), exp(1)*x)", 1.0, ("agree", "disagree")),
+        ("min([exp(1)*x, exp(1), exp(2)/exp(1)])", 1.0, ("kink", "kink")),
+    ],
+)
+def test_what_no_series_tells_refutes_nothing(text: str, x: float, verdicts: tuple[str, str]) -> None:
+    """And what no bits tell apart is one number: neither a kink nor an order is made of its rounding."""
     program = parse(text)
-    point = Point.of(program, {program.variables[0]: ()}, {"x": np.array(1.0)})
-    value = Function(text).eval({"x": 1.0}).value
-    for planted in (0.5, -3.0, 1e9):
-        check = judge(point, Torch("float64", value, {"x": np.array(planted)}), ("x",)).check
-        assert (check.verdict, check.findings[0].proven) == ("unchecked", False)
+    point = Point.of(program, {program.variables[0]: ()}, {"x": np.array(x)})
+    value = Function(text).eval({"x": x}).value
+    numbers = (Torch("float64", value, {"x": np.array(planted)}) for planted in (np.e, 1e9))
+    found = tuple(judge(point, one, ("x",)).check.verdict for one in numbers)
+    assert found == verdicts
 
 
 def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
