@@ -12,9 +12,9 @@ import fcntl
 import gc
 import importlib
 import io
-import marshal
 import os
 import pkgutil
+import resource
 import select
 import signal
 import socket
@@ -25,10 +25,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 from gradcli.warm import place, wire
-from gradcli.warm.becoming import become, finish
+from gradcli.warm.becoming import ABOVE, become, finish
 
 SAYING = 0.2
 """Seconds that a client has for its first words."""
@@ -68,7 +67,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         program: What a child runs; its exit code is that of the call.
     """
     path, fingerprint = place.socket_path(), place.fingerprint()
-    if not place.made():
+    if not place.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + wire.MOST_DESCRIPTORS):
         return
     os.umask(0o077)  # each child takes that of its call
     with open(place.lock_path(), "a", encoding="ascii") as lock:
@@ -187,36 +186,34 @@ class _Server:
         process = select.poll()
         process.register(told, 0)
         process.register(self.listener, select.POLLIN)
-        found = None
-        while found is None:
+        connection = None
+        while connection is None:
             if any(descriptor == told for descriptor, _ in process.poll()):
                 os._exit(0)
-            with contextlib.suppress(OSError, EOFError, ValueError):
-                found = self._call()
+            with contextlib.suppress(OSError, EOFError):
+                connection = self._call()
         os.write(told, b"c")
         os.close(told)
         self.listener.close()
+        connection.settimeout(None)
         try:
-            connection = become(*found, self.threads)
+            connection.sendall(wire.CHILD + wire.number(os.getpid()))
+            connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
 
-    def _call(self) -> tuple[socket.socket, list[Any], list[int]] | None:
-        """The next client of this user with what it says, if its call can be answered here.
+    def _call(self) -> socket.socket | None:
+        """The next client of this user, if its call can be answered here.
 
         Raises:
-            OSError, EOFError, ValueError: It says nothing that is a call.
+            OSError, EOFError: It says nothing that is a call.
         """
         connection, _ = self.listener.accept()
         connection.settimeout(SAYING)
         if wire.peer(connection) == os.geteuid():
-            said, received = wire.receive_with(connection)
-            fingerprint, *call = marshal.loads(said)  # noqa: S302 (of the same user)
-            if fingerprint == self.fingerprint:
-                return connection, call, received
-            for descriptor in received:
-                os.close(descriptor)
+            if wire.body(connection) == self.fingerprint:
+                return connection
             connection.sendall(wire.COLD)
         connection.close()
         return None
