@@ -23,7 +23,7 @@ from gradcli.files.atomic import Target, target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.compression import compressing
 from gradcli.files.decoding import shown
-from gradcli.files.layout import Layout, numeric
+from gradcli.files.kept_cells import Layout, numeric
 from gradcli.files.several import suffixes
 from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
 from gradcli.results import Cells, Mapped

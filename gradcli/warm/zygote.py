@@ -14,8 +14,10 @@ import importlib
 import io
 import os
 import pkgutil
+import re
 import resource
 import select
+import shlex
 import signal
 import socket
 import sys
@@ -37,24 +39,15 @@ _FIRST = (
     ["--help"],
     ["vjp", "--help"],
     ["functions", "sin", "--format", "markdown"],
-    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1"],
-    ["vjp", "x**2", "--at", "1,2", "--v", "1,1", "--full"],
+    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1", "--full"],
     ["jacobian", "[x*y, x+y]", "--at", "x=3", "--at", "y=5", "--json"],
-    ["grad", "sum(softmax(A@x))", "--at", "A=[[1,2],[3,4]]", "--at", "x=5,6"],
     ["grad", "abs(x)", "--at", "0"],
-    ["jvp", "sin(x)", "--at", "1,2", "--u", "ones"],
-    ["hessian", "x[0]**2*x[1]", "--at", "1,2"],
-    ["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"],
-    ["eval", "x**2", "--at", "3", "--format", "plain"],
     ["check", "x**3", "--at", "2", "--claim", "3*x**2"],
-    ["improve", "1 - cos(x)", "--at", "1e-8"],
-    ["explain", "y = x**2; z = x*y", "--at", "1,2", "--v", "1,1"],
-    ["graph", "y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"],
-    ["code", "x**2", "--at", "1,2", "--v", "1,1"],
     ["grad", "mean((X@w - y)**2)"],
     ["vjp", "x +", "--at", "1"],
 )
-"""What is answered before the first fork, so that no call spends its time on what is done once."""
+"""What is answered before the first fork, beside the first example of each command, so that no call spends its time on
+what is done once."""
 
 
 def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
@@ -116,6 +109,7 @@ def loaded() -> int:
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
+    from gradcli.cli.commands import ANSWERS
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -125,7 +119,8 @@ def loaded() -> int:
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
-        for words in _FIRST:
+        examples = (shlex.split(re.findall("gradcli (.*)", body.__doc__ or "")[0]) for body in ANSWERS)
+        for words in [*_FIRST, *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
