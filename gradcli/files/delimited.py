@@ -32,9 +32,6 @@ LONGEST = 2**24
 _PATIENCE = 0.02
 """Seconds without a byte after which a pipe counts as waiting."""
 
-_LONGEST_RECORD = 2**20
-"""Characters in which a quote must end; else the row is taken for a broken one."""
-
 _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
@@ -49,6 +46,8 @@ class TextRows:
     source: RowSource
     _empty = BLANKS
     """The characters of a blank row."""
+    _longest_record = 0
+    """Characters in which a quote must end, if rows have such; else the row is taken for a broken one."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
@@ -103,12 +102,8 @@ class TextRows:
 
     def _pass(self, text: str) -> None:
         """Count the rows of such a text."""
-        raise NotImplementedError
-
-    def _goes_on(self, text: str) -> bool:
-        """Tell whether the last row of a text may go on in the next chunk."""
-        del text
-        return False
+        for _ in self._blocks(text, [], keep=False):
+            pass
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
         """The places of the next rows, from 1."""
@@ -124,7 +119,8 @@ class TextRows:
                 continue
             line, held = line if held else first, held + text
             filled = len(held.rstrip(self._empty))
-            if filled and (first == 0 or not self._goes_on(held)):
+            goes_on = len(held) < self._longest_record and held.count('"') % 2 == 1
+            if filled and (first == 0 or not goes_on):
                 end = held.find("\n", filled) + 1
                 whole, held = held[:end], held[end:]
                 self._first, self._is_between_rows = line, not held
@@ -224,6 +220,8 @@ class Delimited(TextRows):
         source: Its columns, each of numbers.
     """
 
+    _longest_record = 2**20
+
     def __init__(
         self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
     ) -> None:
@@ -233,13 +231,6 @@ class Delimited(TextRows):
         self._empty = BLANKS + self._separator
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
-
-    def _goes_on(self, text: str) -> bool:
-        return text.count('"') % 2 == 1 and len(text) < _LONGEST_RECORD
-
-    def _pass(self, text: str) -> None:
-        for _ in self._blocks(text, [], keep=False):
-            pass
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]

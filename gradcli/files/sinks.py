@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -30,18 +30,6 @@ from gradcli.results import Cells, Mapped
 
 _ROWS, _BYTES = 2**20, 2**26
 """Rows and bytes of a group that is written: what is reached first ends it."""
-
-
-class Writer(Protocol):
-    """Writes rows in one format."""
-
-    def write(self, mapped: Mapped) -> None:
-        """Write the next block of rows."""
-        ...
-
-    def finish(self) -> None:
-        """Write what comes after the last row."""
-        ...
 
 
 @contextmanager
@@ -238,3 +226,7 @@ class ColumnWriter:
             message = f"--keep keeps the column {shown(name)}, whose cells are no column of Arrow: {said}"
             raise InputError(message, hint=hint) from None
         raise InputError(f"the column {shown(name)} to keep holds {kind}, and in some rows {found.type}", hint=hint)
+
+
+Writer = DelimitedWriter | ObjectWriter | ArrayWriter | ColumnWriter
+"""Writes rows in one format, block by block, and then what comes after the last of them."""
