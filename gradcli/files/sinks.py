@@ -7,12 +7,13 @@ known at the end: until then the numbers wait in temporary files.
 from __future__ import annotations
 
 import json
-import shutil
+import math
 import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import IO, Any, BinaryIO
 
 import numpy as np
@@ -130,10 +131,12 @@ class ArrayWriter:
 
     def _copy(self, name: str, to: IO[bytes]) -> None:
         spool, dtype, shape = self._spools[name]
-        about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (self._count, *shape)}
-        np.lib.format.write_array_header_2_0(to, about)
-        spool.seek(0)
-        shutil.copyfileobj(spool, to)
+        spool.flush()
+        whole = (self._count, *shape)
+        is_empty = math.prod(whole) * dtype.itemsize == 0  # which cannot be mapped
+        array = np.empty(whole, dtype) if is_empty else np.memmap(spool, dtype, "r", shape=whole)
+        # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
+        np.lib.format.write_array(SimpleNamespace(write=to.write), array, allow_pickle=False)
 
 
 # -- columns of Arrow
