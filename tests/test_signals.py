@@ -44,6 +44,23 @@ say("went on")
     assert _ended(script) == ((130, "", "") if first == "default_int_handler" else (0, "went on", ""))
 
 
+def test_a_signal_ends_a_wait_that_it_does_not_interrupt() -> None:
+    """As one that came just before it, or that the system gave to another thread."""
+    script = """
+import threading
+from gradcli.signals import readable
+signal.signal(signal.SIGINT, signal.default_int_handler)
+end_on_interrupt(130)
+def send():
+    time.sleep(0.2)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    time.sleep(60)
+threading.Thread(target=send, daemon=True).start()
+say(f"went on {readable(os.pipe()[0], 20)}")
+"""
+    assert _ended(script) == (130, "", "")
+
+
 LOOP = """for word in one two; do echo $word; "$0" -c "$1"; echo after $word; done"""
 
 

@@ -17,7 +17,7 @@ waiting                          what takes so long, on a terminal
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
 console, pager                   what stdout and stderr can show, and writing to them; what is longer than the screen
-completion                       what may be typed next
+completion                       what may be typed next; shells ask by the scripts in `shells`
 
 A new command on a function is its question in `gradcli.questions`, a method of `Function`, its name at its options in
 `gradcli.options`, and a function with its help in `commands`.

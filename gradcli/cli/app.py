@@ -11,8 +11,8 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from types import TracebackType
 from typing import Any
 
@@ -23,7 +23,7 @@ from typer.core import TyperOption
 import gradcli
 from gradcli.cli import about, completion, pager, script_passes, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
-from gradcli.cli.console import complain, remark
+from gradcli.cli.console import complain, remark, send
 from gradcli.cli.expression import OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.groups import GroupedCommands
@@ -55,7 +55,7 @@ def run(arguments: list[str]) -> int:
             answer = _answer(arguments)
         if callable(answer):
             return answer()
-        return answer if isinstance(answer, int) else write(answer, _pager(arguments))
+        return answer if isinstance(answer, int) else write(answer, _shower(arguments))
     except GradcliError as error:
         return _report(error, arguments)
     except click.exceptions.UsageError as error:
@@ -165,15 +165,16 @@ def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
     return result or help_text.getvalue()  # an interrupt is an exit code here, 130
 
 
-def _pager(arguments: Sequence[str]) -> str:
-    """The command that is the pager of this command line; empty for none."""
+def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
+    """What shows the answer of this command line: the pager, where a terminal has one."""
     if sys.stdout is None or not sys.stdout.isatty():
-        return ""
+        return send
     typed = [word for word in arguments if word in (NO_PAGER, "--pager")][-1:]
     configured = settings.peek("pager", *arguments[:1])
     if typed == [NO_PAGER] or (configured is False and not typed):
-        return ""
-    return pager.program(configured if isinstance(configured, str) else None)
+        return send
+    program = pager.program(configured if isinstance(configured, str) else None)
+    return partial(pager.show, pager=program) if program else send
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""The commands in the groups in which the help, the reference and the manual page list them."""
+"""The commands in the groups in which the help and the reference list them."""
 
 from __future__ import annotations
 

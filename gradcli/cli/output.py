@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from typer import _click as click
 
 from gradcli.cli import settings
-from gradcli.cli.console import in_signs_of, remark, require_stdout, screen
-from gradcli.cli.pager import show
+from gradcli.cli.console import in_signs_of, remark, require_stdout, screen, send
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.options import COLOR_VARIABLE, COLORS, FORMAT_VARIABLE, FORMATS, ON_TERMINALS
 
@@ -171,12 +170,12 @@ def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
 
 
-def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
+def write(result: Output | MarkdownPage | str, show: Callable[[Iterable[str]], None] = send) -> int:
     """Write an answer to stdout in one piece or to its file, remarks to stderr; the exit code, 1 if a check failed.
 
     Args:
         result: The answer, a page, or a text.
-        pager: The command through which a terminal is shown what is longer than its screen; empty for none.
+        show: What writes to stdout: to a terminal, through the pager what is longer than its screen.
 
     Raises:
         OutputError: There is no stdout; other failures of writing are the `OSError` that they are.
@@ -184,7 +183,7 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
     if not isinstance(result, Output):
         require_stdout()
         text = result if isinstance(result, str) else _drawn(result)
-        show([in_signs_of(text, sys.stdout)], pager)
+        show([in_signs_of(text, sys.stdout)])
         return 0
     shown = result.manner
     if shown.path is None:
@@ -193,7 +192,7 @@ def write(result: Output | MarkdownPage | str, pager: str = "") -> int:
 
         on = screen(shown.color)
         digits = shown.digits if on.width is None else shown.on_terminals
-        show(report.pieces(result.answer, shown.form, on, digits), pager)
+        show(report.pieces(result.answer, shown.form, on, digits))
     else:
         save(result.answer, shown.path, shown)
     remarks = [f"warning: {warning}\n" for warning in result.answer.warnings[:MOST_WARNINGS]]

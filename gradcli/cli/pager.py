@@ -42,18 +42,15 @@ def program(configured: str | None = None) -> str:
 
 
 def show(pieces: Iterable[str], pager: str) -> None:
-    """Write a text to stdout, through the pager if that is a terminal which has no room for all of it.
+    """Write a text to stdout, which is a terminal, through the pager if it has no room for all of it.
 
     Args:
         pieces: The text, part by part.
-        pager: The command; empty for none.
+        pager: The command.
 
     Raises:
         OSError: What writing fails with.
     """
-    if not pager:
-        send(pieces)
-        return
     width, height = shutil.get_terminal_size()
     rest = iter(pieces)
     text = ""

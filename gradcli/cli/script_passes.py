@@ -85,16 +85,14 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
     Raises:
         GradcliError: There is nothing, or no such file.
     """
-    if text is not None:
-        return "-c", words, text
-    if not words:
+    if text is None and not words:
         raise UsageError("there is no script", hint="name a file, - for standard input, or give a text by -c")
-    name, *arguments = words
+    name, *arguments = words if text is None else ["-c", *words]
     if name == "-":
-        return "-", arguments, sys.stdin.read() if sys.stdin is not None else ""
-    if not os.path.exists(name):
+        text = sys.stdin.read() if sys.stdin is not None else ""
+    elif text is None and not os.path.exists(name):
         raise InputError(f"there is no file {name}")
-    return name, arguments, None
+    return name, arguments, text
 
 
 class PassPrinter:

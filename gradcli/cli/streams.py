@@ -95,7 +95,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     if not line.shown.is_quiet:
         from gradcli.report.wording import summary
 
-        remark(summary(passage, seconds, is_terminal=_is_terminal()))
+        remark(summary(passage, seconds, is_terminal=sys.stderr is not None and sys.stderr.isatty()))
     return 0 if passes(passage.check, **demands) else NOT_PASSED
 
 
@@ -112,10 +112,6 @@ def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], i
     if cutting and (is_folder or len(cutting) > 1):
         other = "a folder of parts" if is_folder else cutting[1]
         raise UsageError(f"{cutting[0]} and {other} exclude each other", hint="leave out one of them")
-
-
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager

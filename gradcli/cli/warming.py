@@ -32,7 +32,11 @@ def warm(action: str, idle: int) -> str:
       gradcli warm status
       gradcli warm stop
     """
-    _require_possible()
+    if not place.is_possible():
+        raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
+    if not place.made():
+        message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
+        raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     from gradcli.warm import control
 
     found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
@@ -61,11 +65,3 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
 
     if control.status() is None:  # or it is there, and would not have this call
         control.begin(IDLE * _MINUTE).close()
-
-
-def _require_possible() -> None:
-    if not place.is_possible():
-        raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
-    if not place.made():
-        message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
-        raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")

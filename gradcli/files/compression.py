@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,9 +26,8 @@ class Decompressed:
 
     def __init__(self, stream: BinaryIO, suffix: str, name: str) -> None:
         self._name = name
-        self._stream: Any = (
-            gzip.GzipFile(fileobj=stream) if suffix == ".gz" else _zstd("CompressedInputStream", stream, "r")
-        )
+        is_gzip = suffix == ".gz"
+        self._stream: Any = gzip.GzipFile(fileobj=stream) if is_gzip else _zstd("CompressedInputStream", stream, "r")
 
     def read(self, size: int) -> bytes:
         """Some bytes, none at the end.
@@ -60,23 +60,13 @@ def compressing(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
                 yield cast("BinaryIO", packed)
         case ".zst":
-            packed = _zstd("CompressedOutputStream", cast("BinaryIO", _LeftOpen(file)), "w")
-            yield packed
-            packed.close()
+            file.flush()
+            with os.fdopen(os.dup(file.fileno()), "wb") as copy:  # which pyarrow closes
+                packed = _zstd("CompressedOutputStream", copy, "w")
+                yield packed
+                packed.close()
         case _:
             yield file
-
-
-class _LeftOpen:
-    """A file that pyarrow cannot close."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write, self.flush = file.write, file.flush
-
-    def close(self) -> None:
-        """Leave it open."""
 
 
 def _zstd(kind: str, file: BinaryIO, mode: str) -> Any:

@@ -32,9 +32,6 @@ LONGEST = 2**24
 _PATIENCE = 0.02
 """Seconds without a byte after which a pipe counts as waiting."""
 
-_LONGEST_RECORD = 2**20
-"""Characters in which a quote must end; else the row is taken for a broken one."""
-
 _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
@@ -49,6 +46,8 @@ class TextRows:
     source: RowSource
     _empty = BLANKS
     """The characters of a blank row."""
+    _longest_record = 0
+    """Characters in which a quote must end, if rows have such; else the row is taken for a broken one."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
@@ -103,12 +102,8 @@ class TextRows:
 
     def _pass(self, text: str) -> None:
         """Count the rows of such a text."""
-        raise NotImplementedError
-
-    def _goes_on(self, text: str) -> bool:
-        """Tell whether the last row of a text may go on in the next chunk."""
-        del text
-        return False
+        for _ in self._blocks(text, [], keep=False):
+            pass
 
     def _numbered(self, count: int) -> npt.NDArray[Any]:
         """The places of the next rows, from 1."""
@@ -124,7 +119,8 @@ class TextRows:
                 continue
             line, held = line if held else first, held + text
             filled = len(held.rstrip(self._empty))
-            if filled and (first == 0 or not self._goes_on(held)):
+            goes_on = len(held) < self._longest_record and held.count('"') % 2 == 1
+            if filled and (first == 0 or not goes_on):
                 end = held.find("\n", filled) + 1
                 whole, held = held[:end], held[end:]
                 self._first, self._is_between_rows = line, not held
@@ -209,6 +205,9 @@ def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
 
 # -- rows of cells
 
+_Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
+"""The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
+
 
 class Delimited(TextRows):
     """The rows of a CSV or TSV text, below its row of names.
@@ -224,6 +223,8 @@ class Delimited(TextRows):
         source: Its columns, each of numbers.
     """
 
+    _longest_record = 2**20
+
     def __init__(
         self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
     ) -> None:
@@ -234,21 +235,15 @@ class Delimited(TextRows):
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
         self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
-    def _goes_on(self, text: str) -> bool:
-        return text.count('"') % 2 == 1 and len(text) < _LONGEST_RECORD
-
-    def _pass(self, text: str) -> None:
-        for _ in self._blocks(text, [], keep=False):
-            pass
-
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]
-        if '"' not in text and (block := self._fast(lines, wanted, usecols, keep=keep)):
-            yield block
-            return
-        rows = records(lines, self._separator)
-        while part := list(itertools.islice(rows, _MOST_ROWS)):
-            yield self._exact(part, wanted, usecols, keep=keep)
+        fast = self._fast(lines, usecols, keep=keep) if '"' not in text else None
+        for table, cells, places, faults in [fast] if fast else self._exact(lines, wanted, usecols):
+            columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
+            kept = map(list, zip(*cells, strict=True)) if keep else ()
+            named = dict(zip(self._header if keep else (), kept, strict=True))
+            numbers = self._numbered(len(places))
+            yield Block(numbers, columns, named, tuple(faults), self._first + np.array(places))
 
     def _names(self, form: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:
         """What the first row that is not blank says, or what is said of it; the rest of the chunk is for later."""
@@ -293,14 +288,14 @@ class Delimited(TextRows):
             hint=f"name the columns by --columns {example}, or in the first row",
         )
 
-    def _fast(self, lines: list[str], wanted: Sequence[str], usecols: list[int], *, keep: bool) -> Block | None:
-        """The block of lines without quotes, if every one of them is a row that is in order."""
+    def _fast(self, lines: list[str], usecols: list[int], *, keep: bool) -> _Rows | None:
+        """Read lines without quotes, if every one of them is a row that is in order."""
         count, width = len(lines), len(self._header)
         if {line.count(self._separator) for line in lines} != {width - 1} or not all(map(str.strip, lines)):
             return None
         table: Array = np.empty((count, 0))
         try:
-            if wanted:
+            if usecols:
                 table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
         except (ValueError, IndexError):
             return None
@@ -309,39 +304,22 @@ class Delimited(TextRows):
             return None
         # The csv module leaves out the blanks before a cell.
         cells = [[cell.lstrip(" ") for cell in line.split(self._separator)] for line in lines] if keep else []
-        numbered = np.arange(self._first, self._first + count)
-        return self._block(table, cells, numbered, wanted, keep=keep)
+        return table, cells, range(count), ()
 
-    def _exact(
-        self, rows: list[tuple[int, list[str], str]], wanted: Sequence[str], usecols: list[int], *, keep: bool
-    ) -> Block:
-        """The block of some rows, with what is wrong in them."""
+    def _exact(self, lines: list[str], wanted: Sequence[str], usecols: list[int]) -> Iterator[_Rows]:
+        """Read lines one by one, with what is wrong in them, some at a time."""
         width, columns = len(self._header), list(zip(map(shown, wanted), usecols, strict=True))
-        table: list[list[float]] = []
-        faults: list[Fault] = []
-        for index, (place, cells, reason) in enumerate(rows):
-            found = None if reason else numbers_of(cells, usecols, width)
-            if found is None:
-                what, hint = fault_of(cells, reason, columns, width, self._separator)
-                called = row_called(self.passed + index + 1, self._first + place)
-                faults.append(Fault(index, f"{called} of {self._name}{what}", hint))
-            table.append(found or [np.nan] * len(wanted))
-        # The cells that a broken row has not are empty.
-        kept = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in rows] if keep else []
-        numbers = np.array(table, np.float64).reshape(len(rows), len(wanted))
-        return self._block(numbers, kept, self._first + np.array([row[0] for row in rows]), wanted, faults, keep=keep)
-
-    def _block(
-        self,
-        table: Array,
-        cells: list[list[str]],
-        lines: npt.NDArray[Any],
-        wanted: Sequence[str],
-        faults: Sequence[Fault] = (),
-        *,
-        keep: bool,
-    ) -> Block:
-        columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
-        kept = map(list, zip(*cells, strict=True)) if keep else ()
-        named = dict(zip(self._header if keep else (), kept, strict=True))
-        return Block(self._numbered(len(lines)), columns, named, tuple(faults), lines)
+        rows = records(lines, self._separator)
+        while part := list(itertools.islice(rows, _MOST_ROWS)):
+            table: list[list[float]] = []
+            faults: list[Fault] = []
+            for index, (place, cells, reason) in enumerate(part):
+                found = None if reason else numbers_of(cells, usecols, width)
+                if found is None:
+                    what, hint = fault_of(cells, reason, columns, width, self._separator)
+                    called = row_called(self.passed + index + 1, self._first + place)
+                    faults.append(Fault(index, f"{called} of {self._name}{what}", hint))
+                table.append(found or [np.nan] * len(wanted))
+            # The cells that a broken row has not are empty.
+            whole = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in part]
+            yield np.array(table, np.float64).reshape(len(part), len(wanted)), whole, [row[0] for row in part], faults

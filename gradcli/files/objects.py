@@ -18,6 +18,9 @@ from gradcli.results.verdicts import row_called
 _LOOKED_AT = 100
 """Lines in which the shape of a column is looked for, where the first of them have null there."""
 
+_TOO_LONG = "has a whole number of thousands of digits"
+"""What is said where Python refuses a number, as reading it takes more than linear time."""
+
 _HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
 
 
@@ -41,14 +44,15 @@ class Objects(TextRows):
         first: tuple[int, str] | None = None
         for number, text in self._chunks:
             lines = [(place, line) for place, line in enumerate(text.split("\n"), number) if line.strip()]
-            first = first or next(iter(lines), None)
-            read.append((number, text))
+            if lines:
+                first = first or lines[0]
+                read.append((number, text))
             objects = (found for _, line in lines if (found := _object(line)) is not None)
             if rows := list(itertools.islice(objects, _LOOKED_AT)):
                 self._chunks = itertools.chain(read, self._chunks)
                 given = {key: [row[key] for row in rows if row.get(key) is not None] for key in rows[0]}
                 return {key: self._shape(values[0]) if values else () for key, values in given.items()}
-            if first and len(read) > 1:
+            if len(read) > 1:
                 break
         if first is None:
             raise InputError(f"{self._name} is empty", hint=_HINT)
@@ -100,15 +104,13 @@ class Objects(TextRows):
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:
             row = _ROWS.decode(line)
-        except json.JSONDecodeError as error:
-            reason = f"{error.msg.lower()}, at character {error.colno}"
-            raise InputError(f"{where} is not JSON: {reason}", hint=_HINT) from None
-        except RecursionError:
-            raise InputError(f"{where} is nested too deep", hint=_HINT) from None
-        except ValueError:  # Python's limit, as reading them takes more than linear time
-            raise InputError(f"{where} has a whole number of thousands of digits", hint=_HINT) from None
         except InputError as error:
             raise InputError(f"{where} {error.in_shell.message}", hint=error.in_shell.hint) from None
+        except (ValueError, RecursionError) as error:
+            reason = "is nested too deep" if isinstance(error, RecursionError) else _TOO_LONG
+            if isinstance(error, json.JSONDecodeError):
+                reason = f"is not JSON: {error.msg.lower()}, at character {error.colno}"
+            raise InputError(f"{where} {reason}", hint=_HINT) from None
         if not isinstance(row, dict):
             raise InputError(f"{where} is not an object: {shown(line.strip())}", hint=_HINT)
         fresh = next((key for key in row if key not in self.source.columns), None)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,30 +33,6 @@ ROWS = 2**20
 
 _TEXT = ("csv", "tsv", "jsonl")
 """The formats that may be compressed."""
-
-
-class Rows(Protocol):
-    """Reads a table block by block, so that it need not fit in memory."""
-
-    source: RowSource
-    passed: int
-    """Rows that have gone by."""
-
-    @property
-    def progress(self) -> tuple[int, int | None]:
-        """How far it has been read, and how far it goes."""
-        ...
-
-    def starts(self, every: int) -> Iterator[Start]:
-        """Yield where the table may be cut, in a text about every so many bytes; at last, where it ends."""
-        ...
-
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows: the columns wanted as numbers, all columns as they are if they are to be kept.
-
-        Rows before the first may be left out.
-        """
-        ...
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
@@ -446,3 +422,7 @@ class ArrayRows:
                     faults.setdefault(index, Fault(index, message, SCALE))
             at_fault = tuple(faults[index] for index in sorted(faults))
             yield Block(np.arange(start + 1, last + 1), columns, kept, at_fault)
+
+
+Rows = Joined | Delimited | Objects | ArrayRows | ArrowRows
+"""Reads a table block by block, so that it need not fit in memory."""

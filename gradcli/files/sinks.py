@@ -7,13 +7,14 @@ known at the end: until then the numbers wait in temporary files.
 from __future__ import annotations
 
 import json
-import shutil
+import math
 import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, Protocol
+from types import SimpleNamespace
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -23,25 +24,13 @@ from gradcli.files.atomic import Target, target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.compression import compressing
 from gradcli.files.decoding import shown
-from gradcli.files.layout import Layout, numeric
+from gradcli.files.kept_cells import Layout, numeric
 from gradcli.files.several import suffixes
 from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
 from gradcli.results import Cells, Mapped
 
 _ROWS, _BYTES = 2**20, 2**26
 """Rows and bytes of a group that is written: what is reached first ends it."""
-
-
-class Writer(Protocol):
-    """Writes rows in one format."""
-
-    def write(self, mapped: Mapped) -> None:
-        """Write the next block of rows."""
-        ...
-
-    def finish(self) -> None:
-        """Write what comes after the last row."""
-        ...
 
 
 @contextmanager
@@ -142,10 +131,12 @@ class ArrayWriter:
 
     def _copy(self, name: str, to: IO[bytes]) -> None:
         spool, dtype, shape = self._spools[name]
-        about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (self._count, *shape)}
-        np.lib.format.write_array_header_2_0(to, about)
-        spool.seek(0)
-        shutil.copyfileobj(spool, to)
+        spool.flush()
+        whole = (self._count, *shape)
+        is_empty = math.prod(whole) * dtype.itemsize == 0  # which cannot be mapped
+        array = np.empty(whole, dtype) if is_empty else np.memmap(spool, dtype, "r", shape=whole)
+        # Nothing but a way to write: of a file NumPy would take the descriptor, and not say that a pipe is closed.
+        np.lib.format.write_array(SimpleNamespace(write=to.write), array, allow_pickle=False)
 
 
 # -- columns of Arrow
@@ -238,3 +229,7 @@ class ColumnWriter:
             message = f"--keep keeps the column {shown(name)}, whose cells are no column of Arrow: {said}"
             raise InputError(message, hint=hint) from None
         raise InputError(f"the column {shown(name)} to keep holds {kind}, and in some rows {found.type}", hint=hint)
+
+
+Writer = DelimitedWriter | ObjectWriter | ArrayWriter | ColumnWriter
+"""Writes rows in one format, block by block, and then what comes after the last of them."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.decoding import shown
-from gradcli.files.layout import Layout, values
+from gradcli.files.kept_cells import Layout, values
 from gradcli.results import Array, Mapped
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradcli
-from gradcli.files.layout import Layout
+from gradcli.files.kept_cells import Layout
 from gradcli.files.rows import Cut, Rows, within
 from gradcli.files.sinks import open_sink
 from gradcli.running.targets import target

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import fcntl
 import importlib
+import marshal
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from gradcli.warm import wire
 
@@ -22,30 +23,24 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 
-_ABOVE = 500
+ABOVE = 500
 """Descriptors from here on are out of the way of those that a call has."""
 
 
-def become(connection: socket.socket, call: Sequence[Any], received: Sequence[int], threads: int) -> socket.socket:
+def become(connection: socket.socket, threads: int) -> socket.socket:
     """Take over a call, with so many threads of torch; the connection, at a number that is in nobody's way.
-
-    A call that this process cannot take over, such as a folder that it must not enter, ends it: the client runs cold.
 
     Raises:
         OSError, EOFError: The client has gone.
     """
-    words, variables, paths, wanted, mask, ignored = call
-    kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+    data, received = wire.receive_with(connection)
+    words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
+    kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE)
     connection.close()
     connection = type(connection)(fileno=kept)
-    connection.settimeout(None)
-    try:
-        os.fchdir(received[0])
-        os.close(received[0])
-        _place(received[1:], wanted)
-    except (OSError, ValueError):
-        connection.sendall(wire.COLD)
-        os._exit(0)
+    os.fchdir(received[0])
+    os.close(received[0])
+    _place(received[1:], wanted)
     os.umask(mask)
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
@@ -60,14 +55,12 @@ def become(connection: socket.socket, call: Sequence[Any], received: Sequence[in
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
     _restore(threads)
-    connection.sendall(wire.CHILD + wire.number(os.getpid()))
-    wire.received(connection, len(wire.GO))
     return connection
 
 
 def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
     """Give the received descriptors the numbers that they had."""
-    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _ABOVE) for descriptor in received]
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, ABOVE) for descriptor in received]
     for descriptor in received:
         os.close(descriptor)
     for descriptor, number in zip(moved, wanted, strict=True):

@@ -71,25 +71,25 @@ def answered() -> int | None:
         descriptors = list(_open(connection.fileno()))
         if wire.peer(connection) != os.geteuid() or len(descriptors) > wire.MOST_DESCRIPTORS:
             return None
-        folder = os.open(os.getcwd(), os.O_RDONLY)
-        wire.send_with(connection, _given(descriptors), [folder, *descriptors])
-        os.close(folder)
+        connection.sendall(wire.message(place.fingerprint()))
         if wire.received(connection, 1) != wire.CHILD:
             return None
         child = wire.value(wire.received(connection, wire.NUMBER))
         connection.settimeout(None)
+        folder = os.open(os.getcwd(), os.O_RDONLY)
+        os.fchdir(folder)  # which the child must do
     except (ImportError, AttributeError, OSError, EOFError):
         return None
-    return _ended(connection, child)
+    return _ended(connection, child, [folder, *descriptors])
 
 
-def _ended(connection: _socket.socket, child: int) -> int:
-    """The exit code of the child of this call, which begins now; or end as it does."""
+def _ended(connection: _socket.socket, child: int, descriptors: list[int]) -> int:
+    """The exit code of a child that is given this call, its folder and its open files; or end as it does."""
     from gradcli.warm import wire
 
     deadly = _pass_signals(child)
     try:
-        connection.sendall(wire.GO)
+        wire.send_with(connection, _given(descriptors[1:]), descriptors)
         value = wire.value(wire.received(connection, wire.NUMBER))
     except (OSError, EOFError):
         if deadly:
@@ -144,7 +144,7 @@ def _open(own: int) -> Iterator[int]:
 
 
 def _given(descriptors: list[int]) -> bytes:
-    """What this process was given, and what its start depends on."""
+    """What this process was given."""
     import _signal
     import marshal  # Python has imported it, for modules
 
@@ -152,7 +152,7 @@ def _given(descriptors: list[int]) -> bytes:
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
     words, paths = list(map(os.fsencode, sys.argv)), list(map(os.fsencode, sys.path))
-    return marshal.dumps((place.fingerprint(), words, dict(os.environb), paths, descriptors, mask, ignored))
+    return marshal.dumps((words, dict(os.environb), paths, descriptors, mask, ignored))
 
 
 _OWN = (13, 25)

@@ -1,8 +1,8 @@
 """What is said on the socket, and the descriptors that go with it.
 
-client    the call, with its descriptors
+client    its fingerprint
 child     CHILD, its number                 or COLD, as a start differs
-client    GO, when it passes signals on to the child
+client    the call, with its descriptors
 child     the exit code
 """
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CHILD, COLD, GO = b"C", b"F", b"G"
+CHILD, COLD = b"C", b"F"
 
 LONGEST = 2**24
 """Bytes of one message; a system takes no more than some 2**21 in arguments and variables."""
@@ -53,11 +53,27 @@ def received(connection: _socket.socket, size: int) -> bytes:
     return data
 
 
+def message(data: bytes) -> bytes:
+    """What is sent of any length."""
+    return number(len(data)) + data
+
+
+def body(connection: _socket.socket) -> bytes:
+    """What was sent so.
+
+    Raises:
+        EOFError, OSError: As `received`.
+    """
+    return received(connection, min(value(received(connection, NUMBER)), LONGEST))
+
+
 def send_with(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
     """Send a message of any length, and open files."""
-    data = number(len(data)) + data
+    data = message(data)
     rights = b"".join(d.to_bytes(4, sys.byteorder) for d in descriptors)
-    connection.sendall(data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :])
+    rest = data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :]
+    if rest:  # or the other end may have done all, and be gone
+        connection.sendall(rest)
 
 
 def receive_with(connection: _socket.socket) -> tuple[bytes, list[int]]:

@@ -12,10 +12,12 @@ import fcntl
 import gc
 import importlib
 import io
-import marshal
 import os
 import pkgutil
+import re
+import resource
 import select
+import shlex
 import signal
 import socket
 import sys
@@ -25,10 +27,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 from gradcli.warm import place, wire
-from gradcli.warm.becoming import become, finish
+from gradcli.warm.becoming import ABOVE, become, finish
 
 SAYING = 0.2
 """Seconds that a client has for its first words."""
@@ -38,24 +39,15 @@ _FIRST = (
     ["--help"],
     ["vjp", "--help"],
     ["functions", "sin", "--format", "markdown"],
-    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1"],
-    ["vjp", "x**2", "--at", "1,2", "--v", "1,1", "--full"],
+    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1", "--full"],
     ["jacobian", "[x*y, x+y]", "--at", "x=3", "--at", "y=5", "--json"],
-    ["grad", "sum(softmax(A@x))", "--at", "A=[[1,2],[3,4]]", "--at", "x=5,6"],
     ["grad", "abs(x)", "--at", "0"],
-    ["jvp", "sin(x)", "--at", "1,2", "--u", "ones"],
-    ["hessian", "x[0]**2*x[1]", "--at", "1,2"],
-    ["hvp", "sum(x**3)", "--at", "1,2", "--u", "e0"],
-    ["eval", "x**2", "--at", "3", "--format", "plain"],
     ["check", "x**3", "--at", "2", "--claim", "3*x**2"],
-    ["improve", "1 - cos(x)", "--at", "1e-8"],
-    ["explain", "y = x**2; z = x*y", "--at", "1,2", "--v", "1,1"],
-    ["graph", "y = x**2; z = y**3", "--at", "1,2", "--v", "1,1"],
-    ["code", "x**2", "--at", "1,2", "--v", "1,1"],
     ["grad", "mean((X@w - y)**2)"],
     ["vjp", "x +", "--at", "1"],
 )
-"""What is answered before the first fork, so that no call spends its time on what is done once."""
+"""What is answered before the first fork, beside the first example of each command, so that no call spends its time on
+what is done once."""
 
 
 def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], program: Callable[[], int]) -> None:
@@ -68,7 +60,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         program: What a child runs; its exit code is that of the call.
     """
     path, fingerprint = place.socket_path(), place.fingerprint()
-    if not place.made():
+    if not place.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + wire.MOST_DESCRIPTORS):
         return
     os.umask(0o077)  # each child takes that of its call
     with open(place.lock_path(), "a", encoding="ascii") as lock:
@@ -117,6 +109,7 @@ def loaded() -> int:
     import gradcli
     from gradcli.autodiff._torch import torch
     from gradcli.cli import main
+    from gradcli.cli.commands import ANSWERS
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -126,7 +119,8 @@ def loaded() -> int:
             if not found.name.endswith("__main__"):
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
-        for words in _FIRST:
+        examples = (shlex.split(re.findall("gradcli (.*)", body.__doc__ or "")[0]) for body in ANSWERS)
+        for words in [*_FIRST, *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
@@ -187,36 +181,34 @@ class _Server:
         process = select.poll()
         process.register(told, 0)
         process.register(self.listener, select.POLLIN)
-        found = None
-        while found is None:
+        connection = None
+        while connection is None:
             if any(descriptor == told for descriptor, _ in process.poll()):
                 os._exit(0)
-            with contextlib.suppress(OSError, EOFError, ValueError):
-                found = self._call()
+            with contextlib.suppress(OSError, EOFError):
+                connection = self._call()
         os.write(told, b"c")
         os.close(told)
         self.listener.close()
+        connection.settimeout(None)
         try:
-            connection = become(*found, self.threads)
+            connection.sendall(wire.CHILD + wire.number(os.getpid()))
+            connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
 
-    def _call(self) -> tuple[socket.socket, list[Any], list[int]] | None:
-        """The next client of this user with what it says, if its call can be answered here.
+    def _call(self) -> socket.socket | None:
+        """The next client of this user, if its call can be answered here.
 
         Raises:
-            OSError, EOFError, ValueError: It says nothing that is a call.
+            OSError, EOFError: It says nothing that is a call.
         """
         connection, _ = self.listener.accept()
         connection.settimeout(SAYING)
         if wire.peer(connection) == os.geteuid():
-            said, received = wire.receive_with(connection)
-            fingerprint, *call = marshal.loads(said)  # noqa: S302 (of the same user)
-            if fingerprint == self.fingerprint:
-                return connection, call, received
-            for descriptor in received:
-                os.close(descriptor)
+            if wire.body(connection) == self.fingerprint:
+                return connection
             connection.sendall(wire.COLD)
         connection.close()
         return None
