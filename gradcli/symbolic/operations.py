@@ -48,7 +48,7 @@ from gradcli.notation import (
 )
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
-from gradcli.symbolic.printing import alone as printed, as_factor
+from gradcli.symbolic.printing import Printed
 
 _Item = TypeVar("_Item")
 
@@ -227,8 +227,8 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     if found is None:
         return None
     expression = found.xreplace({stand_ins[s]: sympy.Symbol(names[s], real=True) for s in symbols})
-    factor = as_factor(expression)
-    return Slope(expression, printed(expression), factor) if len(factor.text) <= LONGEST else None
+    factor = Printed(expression, is_factor=True)
+    return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
 
 
 def alone(
