@@ -220,13 +220,10 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """
     if call.op.branches:
         return _branch(call, names, operand)
-    symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
-    stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
-    plain = call.renamed(stand_ins)
-    found = _derivative(plain, stand_ins[operand])
-    if found is None:
+    symbols = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
+    expression = _derivative(call.renamed(symbols), symbols[operand])
+    if expression is None:
         return None
-    expression = found.xreplace({stand_ins[s]: sympy.Symbol(names[s], real=True) for s in symbols})
     factor = Printed(expression, is_factor=True)
     return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
 
