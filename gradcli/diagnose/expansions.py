@@ -20,6 +20,7 @@ from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
+from gradcli.reference.deadline import require_time
 from gradcli.reference.taylor_models import OUTER, Model, NoModelError, combined, modelling, relative_error
 from gradcli.results import Array
 
@@ -40,7 +41,6 @@ MOST_PARTS = 8
 
 MOST_OPERATIONS = 60
 """Of such a part."""
-
 
 MOST_POINTS = 4
 """Values of a variable at which a part may be 0/0."""
@@ -162,6 +162,7 @@ def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]
     """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
     fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
     for radius in RADII:
+        require_time()
         with modelling():
             series = _series(form, atom, u, center, radius * scale)
         if series is not None and len(series.terms) < fewest:

@@ -219,8 +219,10 @@ class Sentences(Conditions):
 
     A notation has the signs of relations, of sums, products and extremes over indices by their classes, what stands
     around the arguments of functions that have signs of their own, with `%s` for these, and what other functions are
-    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  It says how it writes factors side by side, the parts of a product,
-    a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`, `_ranging`.
+    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  Choices are written with `_CASES`: what is around all, between
+    them, before a condition, and in the place of the last one.  A notation says how it writes factors side by side, the
+    parts of a product, a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`,
+    `_ranging`.
     """
 
     _times = _root = _raised = _ranging = _missing
@@ -275,6 +277,11 @@ class Sentences(Conditions):
 
     _print_Abs = _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
     _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
+
+    def _print_where(self, expr: Expr) -> str:
+        whole, between, holds, otherwise = self._CASES
+        branches = ((self._print(value), condition) for value, condition in self._branches(expr))
+        return str(whole % between.join(value + (holds + one if one else otherwise) for value, one in branches))
 
     # -- over bound indices
 

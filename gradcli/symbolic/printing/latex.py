@@ -40,6 +40,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         **dict.fromkeys(("ceil", "ceiling"), r"\left\lceil %s \right\rceil"),
         **{"floor": r"\left\lfloor %s \right\rfloor", "lgamma": r"\log\left|\Gamma(%s)\right|"},
     }
+    _CASES = r"\begin{cases} %s \end{cases}", r" \\ ", r" & \text{if } ", r" & \text{otherwise}"
     _AND, _OR, _NOT, _UNEQUAL = r" \text{ and } ", r" \text{ or } ", r"\text{not } ", r" \neq "
     _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
     _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
@@ -127,13 +128,6 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args
         return rf"\left\lfloor \frac{{{self._print(p)}}}{{{self._print(n)}}} \right\rfloor"
-
-    def _print_where(self, expr: Expr) -> str:
-        rows = [
-            f"{self._print(value)} & " + (rf"\text{{if }} {condition}" if condition else r"\text{otherwise}")
-            for value, condition in self._branches(expr)
-        ]
-        return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
     # -- over bound indices
 
