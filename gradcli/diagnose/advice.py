@@ -19,7 +19,7 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, readable
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
-from gradcli.diagnose.expansions import with_limits
+from gradcli.diagnose.expansions import with_series
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
@@ -252,7 +252,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """Known forms of what is typed, and for a removable singularity its series put in."""
     yield from candidates(original, culprit)
-    found = with_limits(original, inputs) if judgement.check.verdict == "removable" else None
+    found = with_series(original, inputs) if judgement.check.verdict == "removable" else None
     if found is not None:
         yield Candidate(*found, original)
 

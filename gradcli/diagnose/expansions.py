@@ -102,7 +102,7 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
                 yield found, why + "what that leaves out is less than a rounding of value and derivative"
 
 
-def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
+def with_series(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
     """The form with series where parts are 0/0 at a value of their variable, and why; None if none is.
 
     Args:
@@ -110,7 +110,7 @@ def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[st
         inputs: Values of its variables.
 
     >>> from gradcli.language.parsing import parse
-    >>> found, why = with_limits(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
+    >>> found, why = with_series(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
     >>> found.text
     'z = where(abs(x - 1) < 1/2, 3/2, x); where(abs(x - 1) < 1/2, 2 + (x - 1), (z**2 - 1)/(z - 1))*y'
     """
