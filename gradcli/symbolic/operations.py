@@ -346,7 +346,8 @@ def _equation(
     made: Call, place: int, operands: Sequence[Notation], shapes: Sequence[Shape], y: Notation, z: Notation
 ) -> Notation | None:
     """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; None without such a rule."""
-    is_along = len(shapes[0]) > 1
+    # The dimension of a sum that keeps it, where there are several.
+    kept = [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if len(shapes[0]) > 1 and made.statics else []
     match made.op.name, place, operands:
         case ("dot", 0, [_, b]) | ("dot", 1, [b, _]):
             return TIMES(z, b)
@@ -355,10 +356,10 @@ def _equation(
         case "outer", 1, [a, _]:
             return MATMUL(TRANSPOSED(z), a)
         case "softmax", _, _:
-            weighted = call("sum", POINTWISE(z, y), *_kept(made, is_along=is_along))
+            weighted = call("sum", POINTWISE(z, y), *kept)
             return POINTWISE(y, BRACKETED(MINUS(z, weighted)))
         case "log_softmax", _, _:
-            return MINUS(z, TIMES(call("exp", y), call("sum", z, *_kept(made, is_along=is_along))))
+            return MINUS(z, TIMES(call("exp", y), call("sum", z, *kept)))
         case "det", _, [a]:
             return TIMES(TIMES(z, y), _inverse_transposed(a))
         case "logdet", _, [a]:
@@ -372,11 +373,6 @@ def _equation(
         case "solve", 1, [a, _]:
             return MATMUL(_inverse_transposed(a), z)
     return None
-
-
-def _kept(made: Call, *, is_along: bool) -> list[Notation]:
-    """The dimension of a sum that keeps it, where there are several."""
-    return [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if is_along else []
 
 
 def _inverse_transposed(a: Notation) -> Notation:
