@@ -237,8 +237,11 @@ class Sentences(Conditions):
     # -- sums, products, powers
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
-        shown = ((term, str(self._print(term))) for term in terms(self._as_ordered_terms(expr)))
-        return joined(self._bracketed(text) if isinstance(term, sympy.Add) else text for term, text in shown)
+        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
+
+    def _term(self, term: Expr) -> str:
+        shown = str(self._print(term))
+        return self._bracketed(shown) if isinstance(term, sympy.Add) else shown
 
     def _print_Mul(self, expr: Expr) -> str:
         parts = product(expr)

@@ -33,6 +33,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         **{name: rf"\{name.lower()[:3]}" for name in ("maximum", "minimum", "Max", "Min")},
         **{name: rf"\arc{name[1:]}" for name in ("asin", "acos", "atan")},
         **{f"a{name}": rf"\operatorname{{ar{name}}}" for name in ("sinh", "cosh", "tanh")},
+        **{name: rf"\operatorname{{{name}}}" for name in "erf erfc sign sinc trunc round detach atan2".split()},
         **{"gamma": r"\Gamma", "erfinv": r"\operatorname{erf}^{-1}"},
     }
     _AROUND: ClassVar = {
@@ -49,7 +50,10 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         """In round brackets, which grow with what is tall."""
         return rf"\left({inside}\right)" if any(part in inside for part in _TALL) else f"({inside})"
 
-    # -- products and powers
+    # -- sums, products and powers
+
+    def _term(self, term: Expr) -> str:
+        return self._bracketed(self._print(term)) if is_choice(term) else super()._term(term)
 
     def _times(self, factors: Sequence[str]) -> str:
         """Side by side with a thin space; a dot before what begins with a digit."""
@@ -78,9 +82,11 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _raised(self, base: Expr, exponent: Expr) -> str:
         above = f"{exponent.p}/{exponent.q}" if exponent.is_Rational and exponent.q != 1 else self._print(exponent)
         name = type(base).__name__
-        if exponent.is_Integer and name in self._HEADS and name != "exp":
+        if exponent.is_Integer and name in self._HEADS and name not in ("exp", "erfinv"):
             return f"{self._HEADS[name]}^{{{above}}}{self._bracketed(', '.join(map(self._print, base.args)))}"
-        is_loose = name in ("exp", "lgamma") or is_choice(base) or (base.is_Float and "^" in self._print(base))
+        is_loose = (
+            name in ("exp", "erfinv", "lgamma") or is_choice(base) or (base.is_Float and "^" in self._print(base))
+        )
         return f"{self._bracketed(self._print(base)) if is_loose else self._tight(base)}^{{{above}}}"
 
     # -- names, indices, numbers
