@@ -52,6 +52,9 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
 
     # -- sums, products and powers
 
+    def _is_loose(self, expr: Expr) -> bool:
+        return is_choice(expr) or super()._is_loose(expr)
+
     def _term(self, term: Expr) -> str:
         return self._bracketed(self._print(term)) if is_choice(term) else super()._term(term)
 
@@ -84,9 +87,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         name = type(base).__name__
         if exponent.is_Integer and name in self._HEADS and name not in ("exp", "erfinv"):
             return f"{self._HEADS[name]}^{{{above}}}{self._bracketed(', '.join(map(self._print, base.args)))}"
-        is_loose = (
-            name in ("exp", "erfinv", "lgamma") or is_choice(base) or (base.is_Float and "^" in self._print(base))
-        )
+        is_loose = name in ("exp", "erfinv", "lgamma") or (base.is_Float and "^" in self._print(base))
         return f"{self._bracketed(self._print(base)) if is_loose else self._tight(base)}^{{{above}}}"
 
     # -- names, indices, numbers
