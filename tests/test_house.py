@@ -276,7 +276,7 @@ RULES = {
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
     "crosscheck/singular.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
-    "diagnose/expansions.py": "whole powers",
+    "diagnose/expansions.py": "whole powers, quotients that are 0/0",
     "diagnose/identities.py": "constants of a sum",
     "diagnose/forms.py": "what is shorter and rounds alike",
     "diagnose/matching.py": "the same operation in other words",

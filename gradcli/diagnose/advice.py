@@ -19,7 +19,7 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
 from gradcli.diagnose.candidates import Candidate, candidates, readable
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
-from gradcli.diagnose.expansions import with_limits
+from gradcli.diagnose.expansions import with_series
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure
@@ -30,7 +30,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import Plan, Reference
+from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
@@ -52,8 +52,6 @@ BITS = (128, 512, 2_048)
 
 TIGHT_BITS = 40
 """Relative bits of a ball that is known well enough for a comparison to say something."""
-
-_Numbers = Mapping[tuple[int, int], Outcome]
 
 
 def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
@@ -128,7 +126,8 @@ def _compared(first: Point, second: Point) -> int | None:
     try:
         plans = [Reference(one.program, one.shapes, one.inputs).plan(directions, rows) for one in (first, second)]
         for bits in BITS:
-            ours, theirs = (_numbers(plan, bits) for plan in plans)
+            runs = [plan.run(bits) for plan in plans]  # of which values stand beside directions as -1
+            ours, theirs = ({**run.columns, **{(-1, row): y for row, y in run.values.items()}} for run in runs)
             with precision(bits):
                 pairs = [(ours.get(key, arb(0)), theirs.get(key, arb(0))) for key in ours.keys() | theirs.keys()]
                 pairs = [pair for pair in pairs if not (isinstance(pair[0], Undefined) and pair[0].decided)]
@@ -145,12 +144,6 @@ def _some(size: int, generator: np.random.Generator) -> Flat:
     if size <= MOST_COMPARED:
         return np.arange(size)
     return np.unique(generator.choice(size, MOST_COMPARED, replace=False))
-
-
-def _numbers(plan: Plan, bits: int) -> _Numbers:
-    """Values, as direction -1, and derivatives at some rows of y."""
-    found = plan.run(bits)
-    return {**found.columns, **{(-1, row): value for row, value in found.values.items()}}
 
 
 def _agree(ours: Outcome, theirs: Outcome, bits: int) -> bool | None:
@@ -252,7 +245,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """Known forms of what is typed, and for a removable singularity its series put in."""
     yield from candidates(original, culprit)
-    found = with_limits(original, inputs) if judgement.check.verdict == "removable" else None
+    found = with_series(original, inputs) if judgement.check.verdict == "removable" else None
     if found is not None:
         yield Candidate(*found, original)
 

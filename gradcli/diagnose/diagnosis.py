@@ -18,6 +18,9 @@ from gradcli.reference.balls import Ball, precision
 from gradcli.reference.footprint import OverBudgetError
 from gradcli.results import Array, Entry
 
+MOST_STEPS = 1_000
+"""Operations of one walk."""
+
 RIGHT = 2.0
 """Of a number that has lost nothing, in units of the dtype: four roundings."""
 
@@ -62,7 +65,7 @@ def _walk(trace: ErrorTrace) -> Fault | None:
     is_nothing = error.relative <= RIGHT * float(trace.context.info.eps) or trace.entry.verdict == "nan-trap"
     if error.absolute is not None and is_nothing:
         return None
-    while True:
+    for _ in range(MOST_STEPS):
         error = trace.value(place)
         following = _unfinished(trace, place) if error.absolute is None else None
         if error.absolute is None and following is None and poison is None:
@@ -73,6 +76,7 @@ def _walk(trace: ErrorTrace) -> Fault | None:
         if following is None:
             return faults.of_poison(trace, poison, place) if poison else faults.of_value(trace, place)
         place = following
+    return None
 
 
 def _unfinished(trace: ErrorTrace, place: Place) -> Place | None:

@@ -21,6 +21,7 @@ from gradcli.diagnose.forms import Edit, Form, Writer
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
+from gradcli.reference.deadline import require_time
 from gradcli.reference.power_series import NoSeriesError, PowerSeries, combined, series_precision
 from gradcli.results import Array
 
@@ -44,7 +45,6 @@ MOST_PARTS = 8
 
 MOST_OPERATIONS = 60
 """Of such a part."""
-
 
 MOST_POINTS = 4
 """Values of a variable at which a part may be 0/0."""
@@ -106,7 +106,7 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
                 yield found, why + "what that leaves out is less than a rounding of value and derivative"
 
 
-def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
+def with_series(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
     """The form with series where parts are 0/0 at a value of their variable, and why; None if none is.
 
     Args:
@@ -114,7 +114,7 @@ def with_limits(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[st
         inputs: Values of its variables.
 
     >>> from gradcli.language.parsing import parse
-    >>> found, why = with_limits(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
+    >>> found, why = with_series(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
     >>> found.text
     'z = where(abs(x - 1) < 1/2, 3/2, x); where(abs(x - 1) < 1/2, 2 + (x - 1), (z**2 - 1)/(z - 1))*y'
     """
@@ -165,6 +165,7 @@ def _made_of(form: Form, atom: Atom) -> Atom | None:
 def _all(form: Form, atom: Atom, u: Atom, center: Fraction) -> Iterator[_Series]:
     """The series of a part on smaller and smaller intervals, each of fewer terms than the one before."""
     fewest, scale = MOST_TERMS + 1, Fraction(2) ** (math.frexp(center)[1] - 1 if center else 0)
+    require_time()
     with series_precision():
         known = _known(form, atom, u, center, scale)
         found = [_series(known, form, atom, center, radius * scale) for radius in RADII] if known else []

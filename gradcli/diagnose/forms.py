@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
@@ -28,24 +27,6 @@ MOST_LINES = 2_000
 
 MOST_TEXT = 20_000
 """Characters of a text that is rewritten, or made."""
-
-MOST_DENOMINATOR = 1_000
-"""The largest denominator of a fraction that a number is written as."""
-
-
-def decimal(value: float) -> str:
-    """A number in its shortest form: a whole number, a decimal, or a small fraction with exactly this float64.
-
-    >>> decimal(2.0), decimal(-0.5), decimal(1/3), decimal(0.1)
-    ('2', '-0.5', '1/3', '0.1')
-    """
-    fraction = Fraction(value).limit_denominator(MOST_DENOMINATOR)
-    if fraction == Fraction(value):
-        return str(fraction.numerator) if fraction.denominator == 1 else repr(value)
-    texts = [repr(value)]
-    if fraction.numerator / fraction.denominator == value:
-        texts.append(f"{fraction.numerator}/{fraction.denominator}")
-    return min(texts, key=len)
 
 
 @dataclass(frozen=True)
@@ -245,11 +226,6 @@ class Writer:
 
 Edit = Callable[[Writer], Atom]
 """Writes a new value."""
-
-
-def filled(template: str, names: Mapping[str, Atom]) -> Edit:
-    """The edit that writes a template, in values of the old form."""
-    return lambda writer: writer.fill(template, names)
 
 
 @lru_cache(maxsize=512)

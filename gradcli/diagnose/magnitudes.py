@@ -68,19 +68,13 @@ def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = T
     sides = [(sign, min(first, last), last) for sign, first, last in sides]
     count = MOST_SHOWN if is_only and len(sides) == 1 else FEWER_SHOWN
     generator = np.random.default_rng(SEED)
-    shown: list[float] = [0.0] if low <= 0 <= high else []
-    values: list[list[float]] = [[0.0]] if shown else []
+    groups: dict[float, list[float]] = {0.0: [0.0]} if low <= 0 <= high else {}
     for sign, first, last in sides:
         for magnitude, beside in _around(first, last, count, generator):
-            shown.append(sign * magnitude)
-            values.append([sign * value for value in (magnitude, *beside)])
-    order = sorted(range(len(shown)), key=shown.__getitem__)
-    groups = [np.full(len(values[n]), place) for place, n in enumerate(order)]
-    return Spread(
-        tuple(shown[n] for n in order),
-        np.array([value for n in order for value in values[n]]),
-        np.concatenate(groups).astype(np.intp),
-    )
+            groups[sign * magnitude] = [sign * value for value in (magnitude, *beside)]
+    shown = sorted(groups)
+    values = np.array([value for place in shown for value in groups[place]])
+    return Spread(tuple(shown), values, np.repeat(np.arange(len(shown)), [len(groups[place]) for place in shown]))
 
 
 def _around(

@@ -6,14 +6,14 @@ SymPy only proposes.  What it writes is measured as any other form is, and held 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy
 from sympy import Expr
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from gradcli.diagnose.forms import Form, filled
+from gradcli.diagnose.forms import Form, Writer
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.rules import rule_of
@@ -45,7 +45,8 @@ def simplified(form: Form) -> Iterator[tuple[Form, str]]:
         if len(unknowns) > MOST_UNKNOWNS or not _is_small(whole):
             continue
         for template, reason in _proposed(whole):
-            found = form.rewritten({atom: filled(template, {symbol.name: one for one, symbol in unknowns.items()})})
+            names = {symbol.name: one for one, symbol in unknowns.items()}
+            found = form.rewritten({atom: partial(Writer.fill, template=template, names=names)})
             if found is not None:
                 yield found, reason
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.diagnose.exploring import Measured, Side
-from gradcli.diagnose.forms import Form, Writer, decimal
+from gradcli.diagnose.forms import Form, Writer
 from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.results import Array
 
@@ -134,11 +134,8 @@ def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: Me
             break  # both serve, or nothing is known there
         low, high = (middle, high) if first.beyond(ENOUGH) < second.beyond(ENOUGH) else (low, middle)
     middle = _between(low, high)
-    for digits in range(1, 17):
-        number = float(f"{middle:.{digits}g}")
-        if low < number <= high:
-            return decimal(number)
-    return decimal(high)
+    rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return repr(next((number for number in rounded if low < number <= high), high)).removesuffix(".0")
 
 
 def _between(low: float, high: float) -> float:

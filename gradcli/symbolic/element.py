@@ -127,7 +127,7 @@ class Entries:
                 parts = [self.entry(a, aligned(index, shape, s)) for a, s in zip(call.operands, shapes, strict=True)]
                 _require_moderate(call.op, parts)
                 try:
-                    return meaning(call, tuple(parts))
+                    return meaning(call, tuple(map(_turns, parts)))
                 except ValueError as error:  # mpmath, of a constant that SymPy works out: erfinv(2)
                     raise NoFormulaError(f"a constant in it has no real value: {error}") from None
             case Kind.REDUCTION:
@@ -288,6 +288,12 @@ def _bits(number: sympy.Rational) -> int:
 def has_long_number(expression: Expr) -> bool:
     """Whether an exact number in it is longer than float64 reaches."""
     return any(_bits(number) > MAX_BITS for number in expression.atoms(sympy.Rational))
+
+
+def _turns(part: Expr) -> Expr:
+    """Put the factors of a multiple of π by cases into the cases: SymPy takes a 6th of what is 4 or 8 for whole."""
+    is_multiple = part.is_Mul and sympy.pi in part.args and part.has(sympy.Piecewise)
+    return sympy.piecewise_fold(part) if is_multiple and (part / sympy.pi).is_integer else part
 
 
 def _require_moderate(op: Op, parts: Sequence[Expr]) -> None:

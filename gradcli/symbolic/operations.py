@@ -48,7 +48,7 @@ from gradcli.notation import (
 )
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
-from gradcli.symbolic.printing import alone as printed, as_factor
+from gradcli.symbolic.printing import Printed
 
 _Item = TypeVar("_Item")
 
@@ -220,15 +220,12 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """
     if call.op.branches:
         return _branch(call, names, operand)
-    symbols = list(dict.fromkeys(a for a in call.operands if isinstance(a, sympy.Symbol)))
-    stand_ins = {symbol: sympy.Symbol(f"operand {n}", real=True) for n, symbol in enumerate(symbols)}
-    plain = call.renamed(stand_ins)
-    found = _derivative(plain, stand_ins[operand])
-    if found is None:
+    symbols = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
+    expression = _derivative(call.renamed(symbols), symbols[operand])
+    if expression is None:
         return None
-    expression = found.xreplace({stand_ins[s]: sympy.Symbol(names[s], real=True) for s in symbols})
-    factor = as_factor(expression)
-    return Slope(expression, printed(expression), factor) if len(factor.text) <= LONGEST else None
+    factor = Printed(expression, is_factor=True)
+    return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
 
 
 def alone(
@@ -349,7 +346,8 @@ def _equation(
     made: Call, place: int, operands: Sequence[Notation], shapes: Sequence[Shape], y: Notation, z: Notation
 ) -> Notation | None:
     """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; None without such a rule."""
-    is_along = len(shapes[0]) > 1
+    # The dimension of a sum that keeps it, where there are several.
+    kept = [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if len(shapes[0]) > 1 and made.statics else []
     match made.op.name, place, operands:
         case ("dot", 0, [_, b]) | ("dot", 1, [b, _]):
             return TIMES(z, b)
@@ -358,10 +356,10 @@ def _equation(
         case "outer", 1, [a, _]:
             return MATMUL(TRANSPOSED(z), a)
         case "softmax", _, _:
-            weighted = call("sum", POINTWISE(z, y), *_kept(made, is_along=is_along))
+            weighted = call("sum", POINTWISE(z, y), *kept)
             return POINTWISE(y, BRACKETED(MINUS(z, weighted)))
         case "log_softmax", _, _:
-            return MINUS(z, TIMES(call("exp", y), call("sum", z, *_kept(made, is_along=is_along))))
+            return MINUS(z, TIMES(call("exp", y), call("sum", z, *kept)))
         case "det", _, [a]:
             return TIMES(TIMES(z, y), _inverse_transposed(a))
         case "logdet", _, [a]:
@@ -375,11 +373,6 @@ def _equation(
         case "solve", 1, [a, _]:
             return MATMUL(_inverse_transposed(a), z)
     return None
-
-
-def _kept(made: Call, *, is_along: bool) -> list[Notation]:
-    """The dimension of a sum that keeps it, where there are several."""
-    return [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if is_along else []
 
 
 def _inverse_transposed(a: Notation) -> Notation:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -48,16 +48,17 @@ Names = Mapping[sympy.Symbol, sympy.Symbol]
 _PLAIN, _PRETTY, _LATEX = PlainPrinter(), PrettyPrinter(), LatexPrinter()
 
 
+@dataclass(frozen=True)
 class Printed(Notation):
-    """An expression of SymPy's, prepared and printed when it is read, and once."""
+    """An expression of SymPy's, printed when it is read, and once; as a factor in brackets where it would fall apart.
 
-    def __init__(self, prepare: Callable[[], Expr], *, is_factor: bool = False) -> None:
-        self._prepare, self._is_factor = prepare, is_factor
+    >>> x = sympy.Symbol("x")
+    >>> Printed(1 - x**2, is_factor=True).text, Printed(1 - x**2, is_factor=True).pretty, Printed(2*x).pretty
+    ('(1 - x**2)', '(1 - x²)', '2·x')
+    """
 
-    @cached_property
-    def expression(self) -> Expr:
-        """With the names that it is printed with."""
-        return self._prepare()
+    expression: Expr
+    is_factor: bool = False
 
     @cached_property
     def text(self) -> str:
@@ -74,42 +75,14 @@ class Printed(Notation):
         """In LaTeX, with amsmath."""
         return self._with(_LATEX)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Printed):
-            return NotImplemented
-        return (self.expression, self._is_factor) == (other.expression, other._is_factor)
-
-    def __hash__(self) -> int:
-        return hash((self.expression, self._is_factor))
-
-    def __getstate__(self) -> dict[str, object]:
-        """What a copy is made of, and what a pickle holds: the expression, and not what it comes from."""
-        return {"expression": self.expression, "_is_factor": self._is_factor}
-
     def _with(self, printer: Printer) -> str:
-        """In parentheses where it would fall apart as a factor."""
         shown = displayable(printer.doprint(self.expression))
-        is_loose = self._is_factor and (self.expression.is_Add or shown.startswith("-"))
+        is_loose = self.is_factor and (self.expression.is_Add or shown.startswith("-"))
         return f"({shown})" if is_loose else shown
 
 
-def alone(expression: Expr) -> Notation:
-    """An expression by itself."""
-    return Printed(lambda: expression)
-
-
-def as_factor(expression: Expr) -> Notation:
-    """An expression as it stands in a product: a sum, a fraction or a negative one in parentheses.
-
-    >>> x = sympy.Symbol("x")
-    >>> as_factor(1 - x**2).text, as_factor(1 - x**2).pretty, as_factor(2*x).pretty
-    ('(1 - x**2)', '(1 - x²)', '2·x')
-    """
-    return Printed(lambda: expression, is_factor=True)
-
-
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
-    """The formula of one Jacobian block, or of another derivative; nothing is printed yet.
+    """The formula of one Jacobian block, or of another derivative; it is printed when it is read.
 
     Args:
         derivative: The closed form.
@@ -127,11 +100,18 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
     if derivative.of == "jvp":
         next(letters)  # as j stands for x's
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
-    cells = tuple(
-        _cell(derivative, chosen, expression, program, names, bound) for chosen, expression in derivative.cases
-    )
+    first = derivative.first or program.output_name
+    cells = []
+    for chosen, expression in derivative.cases:
+        shown = {**names, **chosen}
+        row, column = (
+            Element(name, tuple(str(shown[s]) for s in index))
+            for name, index in ((first, derivative.rows), (derivative.variable, derivative.columns))
+        )
+        label = _label(derivative.of, Name(program.output_name), row, column)
+        cells.append(Cell(row, column, label, Printed(_named(derivative, expression, names, bound))))
     sizes = tuple(size for _, size in derivative.written)
-    return Formula(cells, sizes, note, structure, _function(derivative, program))
+    return Formula(tuple(cells), sizes, note, structure, _function(derivative, program))
 
 
 _Key = TypeVar("_Key")
@@ -145,10 +125,8 @@ def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key,
         program: What its variables are called, nothing else is.
     """
     taken = frozenset((*program.names, *program.assigned, program.output_name))
-    cells = tuple(
-        tuple(cell.expression for cell in one.cells if isinstance(cell.expression, Printed))
-        for one in formulas.values()
-    )
+    every = formulas.values()
+    cells = tuple(tuple(one.expression for one in f.cells if isinstance(one.expression, Printed)) for f in every)
     names = (partial(_with_names, cells, taken, n) for n in range(len(cells)))
     return {key: replace(one, abbreviation=name) for (key, one), name in zip(formulas.items(), names, strict=True)}
 
@@ -156,8 +134,7 @@ def with_names(formulas: Mapping[_Key, Formula], program: Program) -> dict[_Key,
 @functools.lru_cache(maxsize=64)  # the points of a stream have the same formulas
 def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], place: int) -> Abbreviation:
     """One of several formulas that are abbreviated together, and what the names in it stand for."""
-    every = tuple(cell.expression for cell in itertools.chain(*cells))
-    shown, definitions = _abbreviated(every, taken)
+    shown, definitions = _abbreviated(tuple(cell.expression for cell in itertools.chain(*cells)), taken)
     first = sum(map(len, cells[:place]))
     mine = shown[first : first + len(cells[place])]
     used = set[Expr]().union(*(one.atoms(sympy.Symbol) for one in mine))
@@ -165,8 +142,8 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
     for one in definitions:  # a name may be explained by those behind it
         if not used.isdisjoint(one.name.atoms(sympy.Symbol) - {*one.name.args[1:]}):
             used |= one.meaning.atoms(sympy.Symbol)
-            kept.append((alone(one.name), alone(one.meaning)))
-    return tuple(map(alone, mine)), tuple(kept)
+            kept.append((Printed(one.name), Printed(one.meaning)))
+    return tuple(map(Printed, mine)), tuple(kept)
 
 
 @functools.lru_cache(maxsize=64)
@@ -183,7 +160,7 @@ def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notat
     names = _name(list(derivative.rows), letters)
     bound = tuple(itertools.islice(letters, len(_LETTERS)))
     left = Element(program.output_name, tuple(str(names[s]) for s in derivative.rows))
-    return left, Printed(lambda: _named(derivative, element, names, bound))
+    return left, Printed(_named(derivative, element, names, bound))
 
 
 def _letters(derivative: Derivative, program: Program, direction: str = "") -> Iterator[str]:
@@ -197,23 +174,6 @@ def _letters(derivative: Derivative, program: Program, direction: str = "") -> I
 def _name(symbols: list[sympy.Symbol], letters: Iterator[str]) -> dict[sympy.Symbol, sympy.Symbol]:
     pairs = zip(symbols, letters, strict=False)
     return {symbol: sympy.Symbol(letter, integer=True, nonnegative=True) for symbol, letter in pairs}
-
-
-def _cell(
-    derivative: Derivative,
-    chosen: Mapping[sympy.Symbol, Expr],
-    expression: Expr,
-    program: Program,
-    names: Names,
-    bound: tuple[str, ...],
-) -> Cell:
-    def element(name: str, symbols: tuple[sympy.Symbol, ...]) -> Element:
-        return Element(name, tuple(str(chosen.get(s, names.get(s))) for s in symbols))
-
-    row = element(derivative.first or program.output_name, derivative.rows)
-    column = element(derivative.variable, derivative.columns)
-    label = _label(derivative.of, Name(program.output_name), row, column)
-    return Cell(row, column, label, Printed(lambda: _named(derivative, expression, names, bound)))
 
 
 def _label(of: Of, output: Notation, row: Element, column: Element) -> Notation:

@@ -219,8 +219,10 @@ class Sentences(Conditions):
 
     A notation has the signs of relations, of sums, products and extremes over indices by their classes, what stands
     around the arguments of functions that have signs of their own, with `%s` for these, and what other functions are
-    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  It says how it writes factors side by side, the parts of a product,
-    a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`, `_ranging`.
+    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  Choices are written with `_CASES`: what is around all, between
+    them, before a condition, and in the place of the last one.  A notation says how it writes factors side by side, the
+    parts of a product, a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`,
+    `_ranging`.
     """
 
     _times = _root = _raised = _ranging = _missing
@@ -235,8 +237,11 @@ class Sentences(Conditions):
     # -- sums, products, powers
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
-        shown = ((term, str(self._print(term))) for term in terms(self._as_ordered_terms(expr)))
-        return joined(self._bracketed(text) if isinstance(term, sympy.Add) else text for term, text in shown)
+        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
+
+    def _term(self, term: Expr) -> str:
+        shown = str(self._print(term))
+        return self._bracketed(shown) if isinstance(term, sympy.Add) else shown
 
     def _print_Mul(self, expr: Expr) -> str:
         parts = product(expr)
@@ -275,6 +280,11 @@ class Sentences(Conditions):
 
     _print_Abs = _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
     _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
+
+    def _print_where(self, expr: Expr) -> str:
+        whole, between, holds, otherwise = self._CASES
+        branches = ((self._print(value), condition) for value, condition in self._branches(expr))
+        return str(whole % between.join(value + (holds + one if one else otherwise) for value, one in branches))
 
     # -- over bound indices
 

@@ -33,6 +33,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         **{name: rf"\{name.lower()[:3]}" for name in ("maximum", "minimum", "Max", "Min")},
         **{name: rf"\arc{name[1:]}" for name in ("asin", "acos", "atan")},
         **{f"a{name}": rf"\operatorname{{ar{name}}}" for name in ("sinh", "cosh", "tanh")},
+        **{name: rf"\operatorname{{{name}}}" for name in "erf erfc sign sinc trunc round detach atan2".split()},
         **{"gamma": r"\Gamma", "erfinv": r"\operatorname{erf}^{-1}"},
     }
     _AROUND: ClassVar = {
@@ -40,6 +41,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         **dict.fromkeys(("ceil", "ceiling"), r"\left\lceil %s \right\rceil"),
         **{"floor": r"\left\lfloor %s \right\rfloor", "lgamma": r"\log\left|\Gamma(%s)\right|"},
     }
+    _CASES = r"\begin{cases} %s \end{cases}", r" \\ ", r" & \text{if } ", r" & \text{otherwise}"
     _AND, _OR, _NOT, _UNEQUAL = r" \text{ and } ", r" \text{ or } ", r"\text{not } ", r" \neq "
     _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
     _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
@@ -48,7 +50,13 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
         """In round brackets, which grow with what is tall."""
         return rf"\left({inside}\right)" if any(part in inside for part in _TALL) else f"({inside})"
 
-    # -- products and powers
+    # -- sums, products and powers
+
+    def _is_loose(self, expr: Expr) -> bool:
+        return is_choice(expr) or super()._is_loose(expr)
+
+    def _term(self, term: Expr) -> str:
+        return self._bracketed(self._print(term)) if is_choice(term) else super()._term(term)
 
     def _times(self, factors: Sequence[str]) -> str:
         """Side by side with a thin space; a dot before what begins with a digit."""
@@ -77,9 +85,9 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _raised(self, base: Expr, exponent: Expr) -> str:
         above = f"{exponent.p}/{exponent.q}" if exponent.is_Rational and exponent.q != 1 else self._print(exponent)
         name = type(base).__name__
-        if exponent.is_Integer and name in self._HEADS and name != "exp":
+        if exponent.is_Integer and name in self._HEADS and name not in ("exp", "erfinv"):
             return f"{self._HEADS[name]}^{{{above}}}{self._bracketed(', '.join(map(self._print, base.args)))}"
-        is_loose = name in ("exp", "lgamma") or is_choice(base) or (base.is_Float and "^" in self._print(base))
+        is_loose = name in ("exp", "erfinv", "lgamma") or (base.is_Float and "^" in self._print(base))
         return f"{self._bracketed(self._print(base)) if is_loose else self._tight(base)}^{{{above}}}"
 
     # -- names, indices, numbers
@@ -127,13 +135,6 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args
         return rf"\left\lfloor \frac{{{self._print(p)}}}{{{self._print(n)}}} \right\rfloor"
-
-    def _print_where(self, expr: Expr) -> str:
-        rows = [
-            f"{self._print(value)} & " + (rf"\text{{if }} {condition}" if condition else r"\text{otherwise}")
-            for value, condition in self._branches(expr)
-        ]
-        return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
     # -- over bound indices
 

@@ -129,6 +129,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
     _OVER: ClassVar = {"Sum": "Σ", "Multiplied": "Π", "Largest": "max", "Smallest": "min"}
     _HEADS: ClassVar = {"maximum": "max", "minimum": "min", "Max": "max", "Min": "min"}
     _AROUND: ClassVar = {"ceil": "⌈%s⌉", "ceiling": "⌈%s⌉", "floor": "⌊%s⌋"}
+    _CASES = "{%s}", "; ", " if ", " otherwise"
     _AND, _OR, _NOT, _UNEQUAL = " and ", " or ", "not ", "≠"
     _print_Pi, _print_Exp1 = always("π"), always("e")
     _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
@@ -189,13 +190,6 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args
         return f"⌊{self._factor(p, is_last=False)}/{self._tight(n)}⌋"
-
-    def _print_where(self, expr: Expr) -> str:
-        shown = [
-            f"{self._print(value)} {f'if {condition}' if condition else 'otherwise'}"
-            for value, condition in self._branches(expr)
-        ]
-        return "{" + "; ".join(shown) + "}"
 
     # -- over bound indices
 

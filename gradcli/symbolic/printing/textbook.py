@@ -1,4 +1,4 @@
-"""What has a name in every textbook: the softmax and the logistic function."""
+"""What has a name in every textbook: the softmax, the logistic function, the standard deviation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def with_wholes(expression: Expr) -> Expr:
     1/(1 + exp(-x))
     """
     if isinstance(expression, sympy.Mul | sympy.Pow):
-        found = _softmax(expression) or _logistic(expression)
+        found = _softmax(expression) or _logistic(expression) or _deviation(expression)
         if found is not None:
             return with_wholes(found)
     return rebuilt(expression, with_wholes)
@@ -93,3 +93,22 @@ def _logistic(product: Expr) -> Expr | None:
         rest = product / base**exponent / sympy.exp(times * u)
         return rest * parts[0] ** (-exponent - times) * parts[1] ** times
     return None
+
+
+def _deviation(product: Expr) -> Expr | None:
+    """A root of a count times a root of a sum of squares: s = sqrt(sum/count), the standard deviation."""
+    factors = sympy.Mul.make_args(product)
+    for base, exponent in powers(product):
+        if not (isinstance(base, sympy.Sum) and exponent == -sympy.S.Half and _is_square(base.function)):
+            continue
+        for factor in factors:
+            root, n = factor.args if isinstance(factor, sympy.Pow) else (factor, 0)
+            if n in (sympy.S.Half, -sympy.S.Half) and root.is_nonnegative and not root.has(sympy.Indexed, sympy.Sum):
+                # With s in it first: SymPy multiplies a number into a sum that stands with nothing else.
+                s = Whole.of(sympy.sqrt(base / root))
+                return product / s / factor * sympy.sqrt(base) / (root if n < 0 else 1)
+    return None
+
+
+def _is_square(body: Expr) -> bool:
+    return isinstance(body, sympy.Pow) and body.exp == 2 and isinstance(body.base, sympy.Add)
