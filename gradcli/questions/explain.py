@@ -25,6 +25,7 @@ from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Adjoint, Explanation, Formula, Step, Term, Verdict
+from gradcli.symbolic.operations import constant, written
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
@@ -140,8 +141,6 @@ class Walk:
 
         The output stands alone where no line makes it.
         """
-        from gradcli.symbolic.operations import constant
-
         shown: list[tuple[str, Atom, Line | str]] = []
         for symbol in self.trace.program.variables:
             if symbol in self.users or symbol == self.output:
@@ -161,8 +160,6 @@ class Walk:
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
         """The step of the forward pass that a line, or a name that repeats one, is shown as."""
-        from gradcli.symbolic.operations import written
-
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
             return Step(name, Number(made) if atom.is_number else Name(made), value)

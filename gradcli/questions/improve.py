@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gradcli.claims import are_same
+from gradcli.diagnose.magnitudes import Spread, spread
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.inputs import read_range
 from gradcli.language.lower.calls import shadowed
@@ -130,8 +132,6 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
     Raises:
         InputError: A bound is beyond the dtype, or a range is of too many numbers.
     """
-    from gradcli.diagnose.magnitudes import Spread, spread
-
     columns: dict[str, list[Spread]] = {}
     for name, bounds in read.items():
         low, high = (rounded(bound, question.dtype) for bound in question.bounds(name, bounds))
@@ -293,8 +293,6 @@ def _none_found(question: Question) -> str:
 
 def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     """Whether every form that the answer is made of is proved to be the function."""
-    from gradcli.claims import are_same
-
     doing("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:

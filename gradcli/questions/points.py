@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.crosscheck.formulas import Witness, concluded
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
+from gradcli.crosscheck.point import Torch
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
 from gradcli.language.lower.calls import shadowed
@@ -27,8 +31,6 @@ from gradcli.results import Check, Evaluation
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints
-    from gradcli.crosscheck.judge import Judgement
-
 MOST_WORK = 2**31
 """Elements of all lines at all points together: some tens of seconds."""
 
@@ -201,8 +203,6 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 
 def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
-    from gradcli.crosscheck.formulas import Witness, concluded
-
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
     looks = {n: points.at(n) for n in judgements}
@@ -218,9 +218,6 @@ def judged(
     points: Points, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
 ) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at, or is to look at."""
-    from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
-    from gradcli.crosscheck.point import Torch
-
     question = points.question
     judgements = {}
     if chosen is None and points.count > MOST_POINTS:
@@ -249,8 +246,6 @@ def _one(arrays: Mapping[str, Array] | None, point: int) -> dict[str, Array] | N
 
 def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
     """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
-    from gradcli.crosscheck.many_points import worst_point
-
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():
         if point == worst:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.crosscheck.formulas import Derived, of_jacobian
+from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
@@ -29,8 +31,6 @@ from gradcli.questions.texts import read
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward
-    from gradcli.crosscheck.formulas import Derived
-    from gradcli.crosscheck.point import Point
     from gradcli.language.program.torch_passes import TorchPasses
 
 JACOBIAN_ENTRIES = 10_000
@@ -169,15 +169,11 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        from gradcli.crosscheck.point import Point
-
         return Point.of(self.program, self.shapes, self.arrays, record_passes)
 
     @cached_property
     def derived(self) -> Derived:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
-        from gradcli.crosscheck.formulas import of_jacobian
-
         return of_jacobian(self.point, self.wrt)
 
     def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gradcli.codegen.languages import gradcli_text, in_ascii, latex_document, numpy_script, torch_script
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.script import Task
+from gradcli.crosscheck.formulas import confirmed, evidence_at
 from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
+from gradcli.questions.products import ProductOptions, vjp
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
@@ -165,19 +168,12 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
     in_ascii = ""
     match language:
         case "torch":
-            from gradcli.codegen.languages import torch_script
-
             text = torch_script(task)
         case "gradcli":
-            from gradcli.codegen.languages import gradcli_text
-
             text = gradcli_text(task)
         case "numpy":
             text, in_ascii = _numpy(question, task)
         case "latex":
-            from gradcli.codegen.languages import latex_document
-            from gradcli.questions.products import ProductOptions, vjp
-
             text = latex_document(vjp(inquiry, ProductOptions(() if v is None else (v,))))
     comment = _comment(question, v, language, inquiry.at)
     return Source(
@@ -200,9 +196,6 @@ def _numpy(question: Question, task: Task) -> tuple[str, str]:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.codegen.languages import in_ascii, numpy_script
-    from gradcli.crosscheck.formulas import confirmed, evidence_at
-
     if question.jacobian_entries > JACOBIAN_ENTRIES:
         raise TooLargeError(
             f"the Jacobian has {question.jacobian_entries:,} entries; "
