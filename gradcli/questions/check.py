@@ -82,7 +82,17 @@ class Demands:
         for name, number in (("rtol", self.rtol), ("atol", self.atol)):
             if number is not None and not (math.isfinite(number) and number >= 0):
                 raise InputError(f"--{name} {number} is not a tolerance", hint="a tolerance is a number from 0 on")
-        _require_verdicts(self.allowed)
+        known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
+        for name in self.allowed:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+                raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+            # Any other verdict may be a property of the function; this one says that a reading is wrong.
+            if name == "disagree":
+                raise InputError(
+                    "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
+                    hint="a larger --rtol or --atol allows for known errors",
+                )
         if self.seed < 0:
             raise InputError(f"--seed {self.seed} is not a seed", hint="a seed is a whole number from 0 on")
         if self.points is None:
@@ -228,20 +238,6 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
         )
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
-
-
-def _require_verdicts(names: Sequence[str]) -> None:
-    known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
-            raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
-        # Any other verdict may be a property of the function; this one says that a reading is wrong.
-        if name == "disagree":
-            raise InputError(
-                "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
-                hint="a larger --rtol or --atol allows for known errors",
-            )
 
 
 def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iterator[dict[str, Array]]:

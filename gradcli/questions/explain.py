@@ -78,7 +78,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     adjoints = list(walk.adjoints(weights, found))
     if check:
         adjoints = judged(walk, adjoints, weights)
-    if check:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     customs = () if question.live is None else question.live.customs
@@ -146,17 +145,13 @@ class Walk:
             if symbol in self.users or symbol == self.output:
                 shown += [(name, symbol, str(symbol)) for name in self.given.get(symbol, []) if name != self.name]
         for line in self.lines:
-            first, *others = self._called(line.symbol)
+            own, given = self.names[line.symbol], self.given.get(line.symbol, [])
+            is_output = line.symbol == self.output  # whose own name is the last
+            first, *others = [*(name for name in given if name != own), own] if is_output else given or [own]
             shown += [(first, line.symbol, line), *((name, line.symbol, first) for name in others)]
         if not self.lines:
             shown.append((self.name, self.output, self.names.get(self.output) or constant(self.output)))
         return shown
-
-    def _called(self, atom: Atom) -> list[str]:
-        """The names of a line in their order; the output's own is the last."""
-        own = self.names[atom]
-        given = self.given.get(atom, [])
-        return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
         """The step of the forward pass that a line, or a name that repeats one, is shown as."""

@@ -215,21 +215,9 @@ def _better(
 
 
 def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Improvement:
-    program = question.program
-    return Improvement(
-        command="improve",
-        expression=program.expression,
-        wrt=question.wrt,
-        warnings=program.warnings,
-        output=program.output_name,
-        dtype=question.dtype,
-        inputs={name: array for name, array in question.arrays.items() if name not in ranges},
-        ranges=ranges,
-        outcome="none",
-        form=program.expression.strip(),
-        bits=bits,
-        points=0,
-    )
+    given = {name: array for name, array in question.arrays.items() if name not in ranges}
+    common, form = {**question.common, "inputs": given}, question.program.expression.strip()
+    return Improvement(command="improve", ranges=ranges, outcome="none", form=form, bits=bits, points=0, **common)
 
 
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:

@@ -22,7 +22,6 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
@@ -211,9 +210,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
-        inferred = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
-        own = {name: arrays[name] for name in program.names}
-        other = Question(program, inferred, own, question.wrt, question.dtype, question.named)
+        other = question.another(program, arrays, question.wrt)
         return compared(other, whole_derivatives(other, v), tolerance).check.verdict
     except GradcliError:
         return None

@@ -93,6 +93,12 @@ class Question:
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
 
+    def another(self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool) -> Question:
+        """Ask of another text, at values among these, in the same dtype."""
+        arrays = {name: arrays[name] for name in program.names}
+        shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, **how)
+        return Question(program, shapes, arrays, wrt, self.dtype, self.named)
+
     @property
     def jacobian_entries(self) -> int:
         """The number of entries of all blocks."""

@@ -22,7 +22,7 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
-from gradcli.questions.products import ProductOptions, vjp
+from gradcli.questions.products import vjp
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
@@ -155,16 +155,9 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
             hint="vjp gives the numbers",
         )
     cotangent = question.cotangent(v, inquiry.snippet.v)
-    is_implicit = v is None and inquiry.snippet.v is None
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
-    task = Task(
-        question.program,
-        question.arrays,
-        question.wrt,
-        question.dtype,
-        None if is_implicit else weights,
-        question.named,
-    )
+    given = None if v is None and inquiry.snippet.v is None else weights
+    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.named)
     in_ascii = ""
     match language:
         case "torch":
@@ -174,19 +167,11 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         case "numpy":
             text, in_ascii = _numpy(question, task)
         case "latex":
-            text = latex_document(vjp(inquiry, ProductOptions(() if v is None else (v,))))
+            text = latex_document(vjp(inquiry, () if v is None else (v,)))
     comment = _comment(question, v, language, inquiry.at)
-    return Source(
-        command="code",
-        expression=question.program.expression,
-        dtype=question.dtype,
-        inputs=question.arrays,
-        wrt=question.wrt,
-        language=language,
-        source=f"{comment}\n{text}",
-        in_ascii=f"{comment}\n{in_ascii or text}",
-        warnings=question.program.warnings,
-    )
+    source, plain = f"{comment}\n{text}", f"{comment}\n{in_ascii or text}"
+    common = {name: fact for name, fact in question.common.items() if name != "output"}
+    return Source(command="code", language=language, source=source, in_ascii=plain, **common)
 
 
 def _numpy(question: Question, task: Task) -> tuple[str, str]:
