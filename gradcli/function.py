@@ -15,7 +15,6 @@ from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
 from gradcli.questions.naming import Inputs
 from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText, PointOptions
-from gradcli.questions.products import ProductOptions
 from gradcli.questions.question import Dtype
 
 if TYPE_CHECKING:
@@ -108,8 +107,7 @@ class Function(ParsedText):
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
-        asked = self._asked(at, **options)
-        return products.vjp(asked, ProductOptions(() if v is None else (v,), show, loss))
+        return products.vjp(self._asked(at, **options), () if v is None else (v,), show, loss)
 
     def vjps(
         self,
@@ -133,7 +131,7 @@ class Function(ParsedText):
         >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
         [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
         """
-        return products.vjps(self._asked(at, **options), ProductOptions(vs, show, loss, accumulate))
+        return products.vjps(self._asked(at, **options), vs, show, loss, accumulate=accumulate)
 
     def grad(
         self, at: Inputs | None = None, *, show: Sequence[str] = (), **options: Unpack[PointOptions]

@@ -8,14 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ClassVar, Protocol
-
-    class Printer(Protocol):
-        """What IPython shows a text with."""
-
-        def text(self, words: str) -> None:
-            """Show it."""
-            ...
+    from typing import Any, ClassVar
 
 
 class Shown:
@@ -66,6 +59,6 @@ class Shown:
         """All there is to say in LaTeX, where HTML is not shown."""
         return Shown.write(self, "fragment")
 
-    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """The compact screen in IPython."""
         printer.text(str(self))

@@ -111,9 +111,9 @@ def _require_question(table: Iterable[Option]) -> None:
     ctx = click.globals.get_current_context()
     for option in table:
         if option.is_presentation and is_typed(ctx, option.name):
-            from gradcli.requests import why_not
+            from gradcli.requests import WHY_NOT
 
-            raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=why_not(option))
+            raise UsageError(f"{' / '.join(option.flags)} is nothing that a request may have", hint=WHY_NOT)
 
 
 def _demands(presentation: dict[str, Any], given: dict[str, Any], command: str) -> dict[str, bool]:

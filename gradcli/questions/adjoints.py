@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gradcli.language.program.movement import gives_back
-from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, cut
 from gradcli.questions.judging import compared, first_derivatives
 from gradcli.questions.question import Question
@@ -23,18 +22,11 @@ def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: 
         v: The gradient vector.
         grad: The adjoint, of the value's shape.
     """
-    rest = _rest(question, atom, label, value)
-    check = compared(rest, first_derivatives(rest, None, v, {rest.wrt[0]: grad}, judges_value=False)).check
+    program = cut(question.program, atom, label)
+    name = str(atom) if atom in program.variables else label
+    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
+    check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
     return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
-
-
-def _rest(question: Question, atom: Atom, name: str, value: Array) -> Question:
-    """The function behind a value, at the value that torch computed."""
-    program = cut(question.program, atom, name)
-    name = str(atom) if atom in program.variables else name
-    arrays = {known: value if known == name else question.arrays[known] for known in program.names}
-    shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, bounded=False)
-    return Question(program, shapes, arrays, (name,), question.dtype, question.named)
 
 
 def itself(question: Question, atom: Atom) -> Atom:

@@ -9,11 +9,24 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from gradcli import results
+from gradcli.claims import Subject, claimed, claimed_anew, expected as met, read, read_numbers, variable_of
+from gradcli.crosscheck.compare import TOLERANCE, Tolerance
+from gradcli.crosscheck.formulas import (
+    MAX_OPINIONS,
+    Derived,
+    Differences,
+    contradicted,
+    opinions,
+    with_refuted,
+    worst_first,
+)
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.point import Torch, flat
 from gradcli.errors import GradcliError, InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Array, Value, read_range
 from gradcli.language.program.wengert import Program
@@ -30,12 +43,6 @@ from gradcli.questions.judging import (
 )
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.reference.deadline import is_over_time, time_limit
-
-if TYPE_CHECKING:
-    from gradcli.crosscheck.compare import Tolerance
-    from gradcli.crosscheck.formulas import Derived, Differences
-    from gradcli.crosscheck.judge import Judgement
-    from gradcli.crosscheck.point import Torch
 
 MAX_POINTS = 10_000
 """Random points of one check."""
@@ -75,7 +82,17 @@ class Demands:
         for name, number in (("rtol", self.rtol), ("atol", self.atol)):
             if number is not None and not (math.isfinite(number) and number >= 0):
                 raise InputError(f"--{name} {number} is not a tolerance", hint="a tolerance is a number from 0 on")
-        _require_verdicts(self.allowed)
+        known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
+        for name in self.allowed:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+                raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
+            # Any other verdict may be a property of the function; this one says that a reading is wrong.
+            if name == "disagree":
+                raise InputError(
+                    "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
+                    hint="a larger --rtol or --atol allows for known errors",
+                )
         if self.seed < 0:
             raise InputError(f"--seed {self.seed} is not a seed", hint="a seed is a whole number from 0 on")
         if self.points is None:
@@ -92,8 +109,6 @@ class Demands:
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
-        from gradcli.crosscheck.compare import TOLERANCE, Tolerance
-
         usual = TOLERANCE[dtype]
         if self.rtol is None and self.atol is None:
             return usual
@@ -209,8 +224,6 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
         InputError: There is none, or several and it names none.
     """
     if name == ONLY and "/" in text and "=" in text:
-        from gradcli.claims import variable_of
-
         name = variable_of(text) or name
     if name in wrt:
         return name
@@ -225,20 +238,6 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
         )
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
     raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
-
-
-def _require_verdicts(names: Sequence[str]) -> None:
-    known = (*get_args(results.Verdict), results.NO_COUNTEREXAMPLE)
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
-            raise InputError(f"--allow names '{name}', which is no verdict", hint=hint)
-        # Any other verdict may be a property of the function; this one says that a reading is wrong.
-        if name == "disagree":
-            raise InputError(
-                "disagree cannot be allowed: it means that torch, the formula or gradcli is wrong",
-                hint="a larger --rtol or --atol allows for known errors",
-            )
 
 
 def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iterator[dict[str, Array]]:
@@ -279,8 +278,6 @@ def _look(
 
 def _contradicted(look: _AtPoint) -> _AtPoint:
     """Add a finding for each formula that the reference contradicts."""
-    from gradcli.crosscheck.formulas import contradicted, with_refuted
-
     found = contradicted(look.question.point, look.derived, look.judgement.evidence)
     return look.with_check(with_refuted(look.judgement.check, found, look.derived))
 
@@ -323,8 +320,6 @@ def _sampled(
 
 def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
     """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
-    from gradcli.crosscheck.formulas import MAX_OPINIONS, opinions, worst_first
-
     question, v = look.question, look.numbers.v
     judgement = advised(question, look.judgement, v, tolerance)
     formulas, check = concluded(question, judgement, look.derived)
@@ -345,7 +340,6 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
     from gradcli.autodiff.jacobians import PRODUCT, Column, differences
-    from gradcli.crosscheck.point import flat
 
     places = {}
     wanted: dict[Column, list[int]] = {}
@@ -367,8 +361,6 @@ def _differences(question: Question, entries: Sequence[results.Entry], v: Array 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
     if not claims and not expected:
         return
-    from gradcli.claims import Subject, read, read_numbers
-
     v = np.ones(question.shape) if has_v else None
     for name, text in claims.items():
         read(Subject.of(question.program, question.shapes, name, v), text)
@@ -385,8 +377,6 @@ def _claims(
 ) -> tuple[results.Claim, ...]:
     if not claims and not expected:
         return ()
-    from gradcli.claims import Subject, claimed, claimed_anew, expected as compared
-
     question = look.question
 
     def subject(name: str, there: Question = question) -> Subject:
@@ -404,5 +394,5 @@ def _claims(
 
     return (
         *(claim(name, text) for name, text in claims.items()),
-        *(compared(subject(name), value, question.arrays, tolerance) for name, value in expected.items()),
+        *(met(subject(name), value, question.arrays, tolerance) for name, value in expected.items()),
     )

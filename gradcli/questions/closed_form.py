@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
-from gradcli.crosscheck.compare import Block
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import joined
@@ -68,7 +67,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
         products, check = _products(weighted, typed, named, wrt, shape, check)
-    products, blocks = _named_together(products, formulas.shown, program)
+    together = with_names({**products, **formulas.shown}, program)  # with the same names for what they repeat
     matrices: Mapping[str, Notation] = {}
     if command in ("grad", "vjp") and math.prod(shape) == 1:
         matrices = matrix_forms(typed, named, formulas.derivatives)
@@ -78,9 +77,9 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
         wrt=wrt,
         output=program.output_name,
         shapes={program.output_name: named.of(shape), **{name: tuple(map(str, s)) for name, s in named.given.items()}},
-        blocks=blocks,
+        blocks={block: together[block] for block in formulas.shown},
         omitted=formulas.omitted,
-        products=products,
+        products={name: together[name] for name in products},
         matrices=matrices,
         check=check,
         warnings=(*program.warnings, *(words for name in nameless for words in remarks(name))),
@@ -121,8 +120,11 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
     shapes: dict[str, NamedShape] = {name: array.shape for name, array in snippet.values.items() if name in names}
     for name, shape in given.items():
         whose = name or (names[0] if len(names) == 1 else "")
+        if whose not in names and (name or not names):
+            raise no_such_variable("--shape", name or str(shape), names)
         if whose not in names:
-            raise _no_variable(name, shape, names)
+            message = f"--shape {shape} names no variable, and the expression has the variables {', '.join(names)}"
+            raise InputError(message, hint=f"write --shape {names[0]}={shape}")
         shapes[whose] = found = read_shape(shape, f"--shape {whose}")
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
             message = f"--shape {whose} calls a size '{clash}', which is a variable"
@@ -151,15 +153,6 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
         return None
     one, other = ([(line.call.op.name, line.call.typed) for line in p.lines] for p in (program, known.program))
     return known if one == other else None
-
-
-def _no_variable(name: str, shape: GivenShape, names: Sequence[str]) -> InputError:
-    if name or not names:
-        return no_such_variable("--shape", name or str(shape), names)
-    return InputError(
-        f"--shape {shape} names no variable, and the expression has the variables {', '.join(names)}",
-        hint=f"write --shape {names[0]}={shape}",
-    )
 
 
 def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
@@ -199,15 +192,6 @@ def _products(
     entries = check.entries + other.entries
     found = replace(joined([check, other]), entries=entries, checked=entries)
     return {name: formula for (_, name), formula in formulas.shown.items()}, found
-
-
-def _named_together(
-    products: Mapping[str, Formula], blocks: Mapping[Block, Formula], program: Program
-) -> tuple[dict[str, Formula], dict[Block, Formula]]:
-    """The formulas of vᵀJ and of the Jacobian with the same names for what they repeat."""
-    keys: list[str | Block] = [*products, *blocks]
-    named = with_names(dict(zip(keys, [*products.values(), *blocks.values()], strict=True)), program)
-    return {name: named[name] for name in products}, {block: named[block] for block in blocks}
 
 
 def _weighted(program: Program) -> Program:

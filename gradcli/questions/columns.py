@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradcli.errors import InputError, TooLargeError, did_you_mean
-from gradcli.language.inputs import Value
 from gradcli.language.lower.joined import require_named
 from gradcli.language.program.wengert import Shape
-from gradcli.language.snippets import Snippet
 from gradcli.questions.question import Inquiry, Question
 from gradcli.results import Array, Quantity, RowSource
 
@@ -107,14 +105,18 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     shapes: dict[str, Shape] = {}
     for name in names:
         found = columns_of(name, names, source)
-        if found is None:
-            _require_value(name, names, source, at, snippet)
-        elif name in at:
+        if found is None and name not in at and name not in snippet.values:
+            require_named(snippet.program, [name], [*at, *source.columns])
+            raise InputError(
+                f"no value for the variable '{name}': {source.name} has no such column, and --at does not give it",
+                hint=f"{_choice(source, [name])}; or give --at {name}=VALUE, the same for all rows",
+            )
+        if found is not None and name in at:
             raise InputError(
                 f"'{name}' is a column of {source.name}, and --at gives it a value",
                 hint=f"leave out --at {name}, or rename the column",
             )
-        else:
+        if found is not None:
             bound[name], shapes[name] = found
     if not bound:
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
@@ -172,17 +174,6 @@ def _arranged(name: str, places: Mapping[tuple[int, ...], str], source: RowSourc
     return tuple(places[index] for index in np.ndindex(*shape)), shape
 
 
-def _require_value(
-    name: str, names: Sequence[str], source: RowSource, at: Mapping[str, Value], snippet: Snippet
-) -> None:
-    if name not in at and name not in snippet.values:
-        require_named(snippet.program, [name], [*at, *source.columns])
-        raise InputError(
-            f"no value for the variable '{name}': {source.name} has no such column, and --at does not give it",
-            hint=f"{_choice(source, [name])}; or give --at {name}=VALUE, the same for all rows",
-        )
-
-
 def _choice(source: RowSource, wanted: Sequence[str]) -> str:
     """What columns there are, a close one first."""
     columns = list(source.columns)
@@ -203,23 +194,18 @@ def _quantities(question: Question) -> tuple[Quantity, ...]:
             hint="use --wrt for fewer variables, or an expression with a smaller y",
         )
     y = question.program.output_name
-    for style in (_joined, _bracketed):
-        rows = [style(index) for index in np.ndindex(*question.shape)]
+    for form, sign in (("{}", "_"), ("[{}]", ",")):
+
+        def indices(shape: Shape, form: str = form, sign: str = sign) -> list[str]:
+            return [form.format(sign.join(map(str, index))) if shape else "" for index in np.ndindex(*shape)]
+
+        rows = indices(question.shape)
         found = [Quantity(y, question.shape, tuple(y + row for row in rows))]
         for name in question.wrt:
             shape = question.arrays[name].shape
-            columns = [style(index) for index in np.ndindex(*shape)]
-            cells = tuple(f"d{y}{row}_d{name}{column}" for row in rows for column in columns)
+            cells = tuple(f"d{y}{row}_d{name}{column}" for row in rows for column in indices(shape))
             found.append(Quantity(f"d{y}_d{name}", (*question.shape, *shape), cells))
         flat = [column for quantity in found for column in quantity.columns]
         if len(set(flat)) == len(flat):
             return tuple(found)
     raise InputError("two columns of the output would have one name", hint='name the output: "out = ..."')
-
-
-def _joined(index: tuple[int, ...]) -> str:
-    return "_".join(map(str, index))
-
-
-def _bracketed(index: tuple[int, ...]) -> str:
-    return f"[{','.join(map(str, index))}]" if index else ""

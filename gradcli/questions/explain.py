@@ -25,6 +25,7 @@ from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Adjoint, Explanation, Formula, Step, Term, Verdict
+from gradcli.symbolic.operations import constant, written
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Trace
@@ -77,7 +78,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     adjoints = list(walk.adjoints(weights, found))
     if check:
         adjoints = judged(walk, adjoints, weights)
-    if check:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     customs = () if question.live is None else question.live.customs
@@ -140,29 +140,21 @@ class Walk:
 
         The output stands alone where no line makes it.
         """
-        from gradcli.symbolic.operations import constant
-
         shown: list[tuple[str, Atom, Line | str]] = []
         for symbol in self.trace.program.variables:
             if symbol in self.users or symbol == self.output:
                 shown += [(name, symbol, str(symbol)) for name in self.given.get(symbol, []) if name != self.name]
         for line in self.lines:
-            first, *others = self._called(line.symbol)
+            own, given = self.names[line.symbol], self.given.get(line.symbol, [])
+            is_output = line.symbol == self.output  # whose own name is the last
+            first, *others = [*(name for name in given if name != own), own] if is_output else given or [own]
             shown += [(first, line.symbol, line), *((name, line.symbol, first) for name in others)]
         if not self.lines:
             shown.append((self.name, self.output, self.names.get(self.output) or constant(self.output)))
         return shown
 
-    def _called(self, atom: Atom) -> list[str]:
-        """The names of a line in their order; the output's own is the last."""
-        own = self.names[atom]
-        given = self.given.get(atom, [])
-        return [*(name for name in given if name != own), own] if atom == self.output else given or [own]
-
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
         """The step of the forward pass that a line, or a name that repeats one, is shown as."""
-        from gradcli.symbolic.operations import written
-
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
             return Step(name, Number(made) if atom.is_number else Name(made), value)

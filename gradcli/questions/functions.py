@@ -96,18 +96,11 @@ def page(name: str) -> FunctionPage:
 
 
 def _entry(op: Op, group: str) -> FunctionEntry:
+    facts: dict[str, Any] = {name: getattr(op, name) for name in "name aliases doc domain kinks is_step".split()}
+    parameters = tuple(_parameter(op, name) for name in op.signature)
+    spellings = tuple(_spellings(op))
     return FunctionEntry(
-        name=op.name,
-        group=group,
-        usage=_usage(op),
-        parameters=tuple(_parameter(op, name) for name in op.signature),
-        aliases=op.aliases,
-        spellings=tuple(_spellings(op)),
-        doc=op.doc,
-        domain=op.domain,
-        kinks=op.kinks,
-        is_step=op.is_step,
-        caveat=op.notes.caveat,
+        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.notes.caveat, **facts
     )
 
 
@@ -302,13 +295,12 @@ def _example(op: Op) -> tuple[str, VJP | Gradient]:
     text, at = op.worked_example
     inquiry = Inquiry(text, read(text), at)
     y = derivatives.evaluation(inquiry).value
-    given = [f"--at {_quoted(value if len(at) == 1 else f'{name}={value}')}" for name, value in at.items()]
+    words = [f'"{text}"', *(f"--at {_quoted(x if len(at) == 1 else f'{name}={x}')}" for name, x in at.items())]
     if y.size == 1 and y.ndim == 0:
-        return f'gradcli grad "{text}" {" ".join(given)}', products.grad(inquiry)
+        return f"gradcli grad {' '.join(words)}", products.grad(inquiry)
     v = "ones" if op.kind is Kind.ELEMENTWISE else _counting(y)
-    return f'gradcli vjp "{text}" {" ".join(given)} --v {_quoted(v)}', products.vjp(
-        inquiry, products.ProductOptions(vs=(v,))
-    )
+    answer = products.vjp(inquiry, (v,))
+    return f"gradcli vjp {' '.join(words)} --v {_quoted(v)}", answer
 
 
 def _counting(y: Array) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gradcli.claims import are_same
+from gradcli.diagnose.magnitudes import Spread, spread
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.inputs import read_range
 from gradcli.language.lower.calls import shadowed
@@ -130,8 +132,6 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
     Raises:
         InputError: A bound is beyond the dtype, or a range is of too many numbers.
     """
-    from gradcli.diagnose.magnitudes import Spread, spread
-
     columns: dict[str, list[Spread]] = {}
     for name, bounds in read.items():
         low, high = (rounded(bound, question.dtype) for bound in question.bounds(name, bounds))
@@ -218,21 +218,9 @@ def _domain(where: str, *, is_proved: bool, has_series: bool) -> str:
 
 
 def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Improvement:
-    program = question.program
-    return Improvement(
-        command="improve",
-        expression=program.expression,
-        wrt=question.wrt,
-        warnings=program.warnings,
-        output=program.output_name,
-        dtype=question.dtype,
-        inputs={name: array for name, array in question.arrays.items() if name not in ranges},
-        ranges=ranges,
-        outcome="none",
-        form=program.expression.strip(),
-        bits=bits,
-        points=0,
-    )
+    given = {name: array for name, array in question.arrays.items() if name not in ranges}
+    common, form = {**question.common, "inputs": given}, question.program.expression.strip()
+    return Improvement(command="improve", ranges=ranges, outcome="none", form=form, bits=bits, points=0, **common)
 
 
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
@@ -297,8 +285,6 @@ def _none_found(question: Question) -> str:
 
 def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
     """Whether every form that the answer is made of is proved to be the function."""
-    from gradcli.claims import are_same
-
     doing("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:

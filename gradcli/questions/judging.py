@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from gradcli.crosscheck.compare import Tolerance
+from gradcli.crosscheck.formulas import Derived, Formulas, Witness, concluded as concluded_at
+from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
+from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
@@ -27,10 +30,6 @@ from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
-    from gradcli.crosscheck.compare import Tolerance
-    from gradcli.crosscheck.formulas import Derived, Formulas
-    from gradcli.crosscheck.judge import Judgement
-
 ROUNDINGS = 2**10
 """In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
 
@@ -99,10 +98,8 @@ def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variab
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
     """The formulas that the reference confirms, and the check with a finding for each that it contradicts."""
-    from gradcli.crosscheck.formulas import Witness, concluded
-
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
-    return concluded(check, [Witness(question.point, evidence)], question.program, derived)
+    return concluded_at(check, [Witness(question.point, evidence)], question.program, derived)
 
 
 def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
@@ -126,8 +123,6 @@ def judged(question: Question, numbers: Numbers) -> Judgement:
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
     """What the reference says of torch's numbers; with a kink for each condition that is decided otherwise nearby."""
-    from gradcli.crosscheck.judge import judge, withheld
-
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
     else:
@@ -204,7 +199,6 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
     """The judgement with the operations at fault in its findings, and the place of that of the worst."""
     from gradcli.diagnose.advice import diagnosed
-    from gradcli.diagnose.error_trace import DiagnosisContext
 
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
     return diagnosed(judgement, DiagnosisContext(*point, record_passes), v)
@@ -216,9 +210,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
-        inferred = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
-        own = {name: arrays[name] for name in program.names}
-        other = Question(program, inferred, own, question.wrt, question.dtype, question.named)
+        other = question.another(program, arrays, question.wrt)
         return compared(other, whole_derivatives(other, v), tolerance).check.verdict
     except GradcliError:
         return None

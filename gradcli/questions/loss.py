@@ -17,7 +17,6 @@ import numpy as np
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import InputError, Place, Span, UsageError, did_you_mean
 from gradcli.language.inputs import Array, read_value
-from gradcli.language.lower.calls import shadowed
 from gradcli.language.lower.joined import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
@@ -25,7 +24,6 @@ from gradcli.language.program.wengert import Program, show
 from gradcli.language.text.source import Source
 from gradcli.questions.judging import differentiated, with_part
 from gradcli.questions.question import Dtype, Inquiry, Question, rounded
-from gradcli.questions.texts import read
 from gradcli.results import Check, Loss
 
 SOURCE = "--loss"
@@ -52,8 +50,7 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
         raise UsageError("--v and --loss exclude each other", hint="the loss gives v, which is its derivative by y")
     if not text.strip():
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
-    given = shadowed(inquiry.at)
-    snippet = read(inquiry.expression, given=given) if given else inquiry.snippet
+    _, snippet = inquiry.read_with(inquiry.at)
     names = set(parse_formula(Source(text, SOURCE), frozenset(inquiry.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
     extra = {name: read_value(value, f"--at {name}") for name, value in inquiry.at.items() if name in names}
@@ -88,7 +85,9 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
     program = parse_formula(Source(text, SOURCE), frozenset(shapes), shapes)
     _require_known(program, y, shapes)
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
-    _require_one(program, inside.get(program.output, ()))
+    if math.prod(shape := inside.get(program.output, ())) != 1:
+        message = f"the loss has shape {show(shape)}, and a loss has one element"
+        raise InputError(message, place=_place(program), hint="write sum(...) or mean(...) of it")
     if "loss" not in shapes:
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
@@ -146,12 +145,6 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
     if y not in program.names:
         message = f"the loss does not name {y}, the output"
         raise InputError(message, place=_place(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
-
-
-def _require_one(program: Program, shape: tuple[int, ...]) -> None:
-    if math.prod(shape) != 1:
-        message = f"the loss has shape {show(shape)}, and a loss has one element"
-        raise InputError(message, place=_place(program), hint="write sum(...) or mean(...) of it")
 
 
 def _place(program: Program, name: str = "") -> Place:

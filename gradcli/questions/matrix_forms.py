@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 import sympy
 
+from gradcli.claims import Subject, read
+from gradcli.claims.proof import prove
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.named_shapes import NamedShapes
 from gradcli.language.program.wengert import Program
 from gradcli.notation import Notation
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.matrices import matrix_form
 
@@ -48,10 +51,6 @@ def matrix_forms(
 
 def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text: str) -> bool:
     """Whether a claim of the gradient by one variable is proved."""
-    from gradcli.claims import Subject, read
-    from gradcli.claims.proof import prove
-    from gradcli.reference.deadline import OverTimeError, time_limit
-
     try:
         with time_limit():
             subject = Subject.of(program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None)

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradcli.crosscheck.formulas import Witness, concluded
+from gradcli.crosscheck.judge import Judgement
+from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
+from gradcli.crosscheck.point import Torch
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.ops import Kind
-from gradcli.language.program.shapes import MAX_PRODUCTS, infer
+from gradcli.language.program.shapes import MAX_PRODUCTS
 from gradcli.language.program.wengert import MAX_ELEMENTS, Program, show
 from gradcli.language.snippets import Snippet
 from gradcli.questions.judging import Checked, advised, as_fields, compared, diagnosed
@@ -27,8 +32,6 @@ from gradcli.results import Check, Evaluation
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import AtPoints
-    from gradcli.crosscheck.judge import Judgement
-
 MOST_WORK = 2**31
 """Elements of all lines at all points together: some tens of seconds."""
 
@@ -182,18 +185,13 @@ def _weights(points: Points, v: Value | None, of_snippet: Program | None) -> Arr
 
 def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Array | None:
     """A v that is given for all points together: as numbers, or in a snippet."""
-    if v is not None:
-        try:
-            return read_value(v, "--v")
-        except GradcliError:
-            return None
-    if of_snippet is None:
-        return None
     inputs = {**points.question.named, **points.arrays}
-    if any(name not in inputs for name in of_snippet.names):
-        return None
-    infer(of_snippet, {symbol: inputs[str(symbol)].shape for symbol in of_snippet.variables})
-    return points.question.evaluated(of_snippet, inputs)
+    with suppress(GradcliError):
+        if v is not None:
+            return read_value(v, "--v")
+        if of_snippet is not None and set(of_snippet.names) <= set(inputs):
+            return points.question.evaluated(of_snippet, inputs)
+    return None
 
 
 # -- the check
@@ -201,8 +199,6 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 
 def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
-    from gradcli.crosscheck.formulas import Witness, concluded
-
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
     looks = {n: points.at(n) for n in judgements}
@@ -218,9 +214,6 @@ def judged(
     points: Points, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
 ) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at, or is to look at."""
-    from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
-    from gradcli.crosscheck.point import Torch
-
     question = points.question
     judgements = {}
     if chosen is None and points.count > MOST_POINTS:
@@ -231,26 +224,16 @@ def judged(
         sample.see(np.arange(points.count), inputs, (found.value, *derivatives.values()), kinks)
         chosen = [row.number for row in sample.rows()]
     for point in range(points.count) if chosen is None else chosen:
-        torch = Torch(
-            question.dtype,
-            found.value[point],
-            _one(found.jacobian, point),
-            None if v is None else v[point],
-            _one(found.vjp, point),
-        )
-        judgements[point] = compared(points.at(point), torch)
+        blocks = (found.jacobian, found.vjp)
+        jacobian, vjp = (one and {name: array[point] for name, array in one.items()} for one in blocks)
+        own = None if v is None else v[point]
+        judgements[point] = compared(points.at(point), Torch(question.dtype, found.value[point], jacobian, own, vjp))
     _advise(points, judgements, v)
     return merged({point: judgement.check for point, judgement in judgements.items()}, points.count), judgements
 
 
-def _one(arrays: Mapping[str, Array] | None, point: int) -> dict[str, Array] | None:
-    return None if arrays is None else {name: array[point] for name, array in arrays.items()}
-
-
 def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
     """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
-    from gradcli.crosscheck.many_points import worst_point
-
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():
         if point == worst:
@@ -293,8 +276,8 @@ def _require_room(points: Points) -> None:
         for line in question.program.lines
         if line.call.op.kind is Kind.CONTRACTION
     )
-    if count * largest > MAX_ELEMENTS or count * question.elements > MOST_WORK or count * products > MAX_PRODUCTS:
-        most = min(MAX_ELEMENTS // max(1, largest), MOST_WORK // question.elements, MAX_PRODUCTS // max(1, products))
+    bounds = (largest, MAX_ELEMENTS), (question.elements, MOST_WORK), (products, MAX_PRODUCTS)
+    if count > (most := min(bound // max(1, each) for each, bound in bounds)):
         raise TooLargeError(
             f"{count:,} points are too many for this expression; it is computed at {most:,} at most",
             hint="take the points in several parts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,50 +28,23 @@ MAX_SHOWN = 30
 """Intermediates of one answer; the adjoint of each is judged on a function of its own."""
 
 
-@dataclass(frozen=True)
-class ProductOptions:
-    """What is asked beside an `Inquiry`: the arguments of `Function.vjps`.
-
-    Attributes:
-        vs: The gradient vectors.
-        show: Names of intermediates, and of variables.
-        loss: The text of what v is the derivative of.
-        accumulate: Whether to show what `.grad` holds after each pass.
-        command: `grad`, if y must have one element.
-    """
-
-    vs: Sequence[Value] = ()
-    show: Sequence[str] = ()
-    loss: str | None = None
-    accumulate: bool = False
-    command: str = "vjp"
-
-
-def vjp(inquiry: Inquiry, options: ProductOptions) -> VJP:
+def vjp(
+    inquiry: Inquiry, vs: Sequence[Value] = (), show: Sequence[str] = (), loss: str | None = None, command: str = "vjp"
+) -> VJP:
     """One product, or one for each of many points; of a snippet with several passes, that of all or of the last.
 
     Raises:
         GradcliError: As for `vjps`; what is asked at one point only is asked at many.
     """
     if not inquiry.points_of:
-        return _asked(inquiry, options, each=False).answers[0]
+        return vjps(inquiry, vs, show, loss, command=command, each=False).answers[0]
     from gradcli.questions.points import differentiated
 
-    for name, given in (("show", options.show), ("loss", options.loss)):
+    for name, given in (("show", show), ("loss", loss)):
         if given:
             point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
             raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
-    return VJP(**differentiated(inquiry, options.command, options.vs[0] if options.vs else None))
-
-
-def vjps(inquiry: Inquiry, options: ProductOptions) -> Products:
-    """A product for each v; without any, for each pass of a snippet.
-
-    Raises:
-        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many; a
-            name to show is none of the function's.
-    """
-    return _asked(inquiry, options, each=True)
+    return VJP(**differentiated(inquiry, command, vs[0] if vs else None))
 
 
 def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
@@ -80,24 +53,47 @@ def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
     Raises:
         GradcliError: y has several elements; a name to show is none of the function's.
     """
-    found = vjp(inquiry, ProductOptions(("ones",), show, command="grad"))
+    found = vjp(inquiry, ("ones",), show, command="grad")
     return Gradient(**{**_shared(found), "command": "grad"}, grad=found.vjp)
 
 
-def _asked(inquiry: Inquiry, options: ProductOptions, *, each: bool) -> Products:
-    """The products of one Jacobian; without `each`, one for all passes of a snippet."""
-    vs, text, snippet, check = options.vs, options.loss, inquiry.snippet, inquiry.check
+def vjps(
+    inquiry: Inquiry,
+    vs: Sequence[Value],
+    show: Sequence[str] = (),
+    text: str | None = None,
+    *,
+    accumulate: bool = False,
+    command: str = "vjp",
+    each: bool = True,
+) -> Products:
+    """A product for each v; without any, for each pass of a snippet.
+
+    Args:
+        inquiry: The function at its point.
+        vs: The gradient vectors.
+        show: Names of intermediates, and of variables.
+        text: Of the loss that v is the derivative of.
+        accumulate: Whether to show what `.grad` holds after each pass.
+        command: `grad`, if y must have one element.
+        each: Whether each pass of a snippet has a product, in place of one for all.
+
+    Raises:
+        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many; a
+            name to show is none of the function's.
+    """
+    snippet, check = inquiry.snippet, inquiry.check
     own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
-    question = own.question(shares=not options.show)
-    if options.command == "grad":
+    question = own.question(shares=not show)
+    if command == "grad":
         require_one_element(question, "grad")
     question = question if each else own.of_last(question, vs or text or None)
     is_of_snippet = not vs and text is None
-    accumulates = options.accumulate or (each and is_of_snippet and snippet.starts_anew)
+    accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # The v of a snippet is that of all its passes together, where each has none of its own.
     given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
-    atoms = _named(question, options.show)
+    atoms = _named(question, show)
     loss = None if text is None else derive_loss(question, text, extra, check=check)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))

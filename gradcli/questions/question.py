@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.crosscheck.formulas import Derived, of_jacobian
+from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
@@ -29,8 +31,6 @@ from gradcli.questions.texts import read
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward
-    from gradcli.crosscheck.formulas import Derived
-    from gradcli.crosscheck.point import Point
     from gradcli.language.program.torch_passes import TorchPasses
 
 JACOBIAN_ENTRIES = 10_000
@@ -92,6 +92,12 @@ class Question:
         program = replace(live.program, called=self.program.called, warnings=self.program.warnings)
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, live=live)
+
+    def another(self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool) -> Question:
+        """Ask of another text, at values among these, in the same dtype."""
+        arrays = {name: arrays[name] for name in program.names}
+        shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, **how)
+        return Question(program, shapes, arrays, wrt, self.dtype, self.named)
 
     @property
     def jacobian_entries(self) -> int:
@@ -169,15 +175,11 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        from gradcli.crosscheck.point import Point
-
         return Point.of(self.program, self.shapes, self.arrays, record_passes)
 
     @cached_property
     def derived(self) -> Derived:
         """The formulas of ∂y/∂x, before the reference has confirmed them."""
-        from gradcli.crosscheck.formulas import of_jacobian
-
         return of_jacobian(self.point, self.wrt)
 
     def require_room(self, hint: str, what: str = "the Jacobian has", entries: int | None = None) -> None:

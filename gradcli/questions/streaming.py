@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
 from gradcli.errors import InputError
 from gradcli.language.inputs import Value, read_value
 from gradcli.questions.columns import Plan
+from gradcli.questions.points import Points, judged
 from gradcli.questions.question import rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, RowSource, StreamSummary
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
-    from gradcli.crosscheck.many_points import Sample
-
 MOST_ELEMENTS = 2**17
 """Elements of a line at all rows of a block, one MiB in float64: what an operation works on stays in the caches."""
 
@@ -79,8 +79,6 @@ class Stream:
         self.threads: int | None = None
         self._on_error = on_error
         if check:
-            from gradcli.crosscheck.many_points import MOST_POINTS, Sample
-
             self.tally.sample = Sample(check_rows or MOST_POINTS)
 
     @property
@@ -195,8 +193,6 @@ class Stream:
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
             critical: Sequence[int] = ()
             if sample.wants_critical:
-                from gradcli.crosscheck.many_points import critical_points
-
                 point, held = self.plan.question.point, {**self.plan.question.arrays, **exact}
                 critical = critical_points(point, held, tuple(exact), len(done.good))
             name = done.block.name
@@ -213,8 +209,6 @@ class Stream:
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
         from gradcli.autodiff.batched import AtPoints
-        from gradcli.crosscheck.many_points import merged
-        from gradcli.questions.points import Points, judged
 
         question = self.plan.question
         arrays = {name: np.stack([row.inputs[name] for row in held]) for name in self.plan.bound}

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gradcli.codegen.languages import gradcli_text, latex_document, numpy_script, torch_script
 from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.script import Task
+from gradcli.crosscheck.formulas import confirmed, evidence_at
 from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
+from gradcli.questions.products import vjp
 from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
@@ -152,43 +155,21 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
             hint="vjp gives the numbers",
         )
     cotangent = question.cotangent(v, inquiry.snippet.v)
-    is_implicit = v is None and inquiry.snippet.v is None
     weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
-    task = Task(
-        question.program,
-        question.arrays,
-        question.wrt,
-        question.dtype,
-        None if is_implicit else weights,
-        question.named,
-    )
+    given = None if v is None and inquiry.snippet.v is None else weights
+    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.named)
     match language:
         case "torch":
-            from gradcli.codegen.languages import torch_script
-
             text = torch_script(task)
         case "gradcli":
-            from gradcli.codegen.languages import gradcli_text
-
             text = gradcli_text(task)
         case "numpy":
             text = _numpy(question, task)
         case "latex":
-            from gradcli.codegen.languages import latex_document
-            from gradcli.questions.products import ProductOptions, vjp
-
-            text = latex_document(vjp(inquiry, ProductOptions(() if v is None else (v,))))
+            text = latex_document(vjp(inquiry, () if v is None else (v,)))
     comment = _comment(question, v, language, inquiry.at)
-    return Source(
-        command="code",
-        expression=question.program.expression,
-        dtype=question.dtype,
-        inputs=question.arrays,
-        wrt=question.wrt,
-        language=language,
-        source=f"{comment}\n{text}",
-        warnings=question.program.warnings,
-    )
+    common = {name: fact for name, fact in question.common.items() if name != "output"}
+    return Source(command="code", language=language, source=f"{comment}\n{text}", **common)
 
 
 def _numpy(question: Question, task: Task) -> str:
@@ -198,9 +179,6 @@ def _numpy(question: Question, task: Task) -> str:
         InputError: A variable has none.
         TooLargeError: The Jacobian has too many entries for loops over formulas.
     """
-    from gradcli.codegen.languages import numpy_script
-    from gradcli.crosscheck.formulas import confirmed, evidence_at
-
     if question.jacobian_entries > JACOBIAN_ENTRIES:
         raise TooLargeError(
             f"the Jacobian has {question.jacobian_entries:,} entries; "

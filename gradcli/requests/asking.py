@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
-from gradcli.files.decoding import kind
-from gradcli.options import DERIVATIVES, QUESTIONS, Kind, Option, keys
+from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, keys
 from gradcli.requests.json_values import argument, called, text
 from gradcli.results import Result
 
@@ -16,15 +15,11 @@ if TYPE_CHECKING:
     from gradcli.function import Function
     from gradcli.requests.request_lines import Request
 
+WHY_NOT = "an answer is always one JSON object on standard output, with all digits, remarks and the verdict"
+"""What to say of an option about how the shell shows an answer, which a request has not."""
+
 _HINTS: Mapping[str, str] = {
-    **dict.fromkeys("format json full color pager".split(), "an answer is always one JSON object"),
-    "strict": "the verdict is in the answer, under check",
-    "digits": "an answer has all digits",
-    "output": "answers go to standard output, in order; redirect that",
-    "budget": "a request takes as long as checks usually may",
-    "quiet": "nothing is written beside the answers; warnings are in them",
-    "drawing": "the nodes and the edges are in the answer",
-    "require_all": "whether the verdict is that of a sample is in the answer, under check",
+    **{option.name: WHY_NOT for option in OPTIONS if option.is_presentation},
     "no_check": 'write "check": false',
     "box": 'write "in"',
 }
@@ -47,12 +42,12 @@ def answer(request: Request) -> Result:
     if request.error is not None:
         raise request.error
     given = {key: value for key, value in request.members.items() if value is not None}
-    command = _command(given)
+    require_command(command := _required(given, "command", f"one of {', '.join(QUESTIONS)}"))
     known = keys(command)
     for key in given:
         if key not in _OWN and key not in known:
             raise _unknown(key, command, known)
-    expression = text(_required(given, "expression", "the function as text, such as x**2"), "expression")
+    expression = _required(given, "expression", "the function as text, such as x**2")
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
 
@@ -96,15 +91,6 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
     return found
 
 
-def _command(given: Mapping[str, Any]) -> str:
-    """One of the commands."""
-    found = _required(given, "command", f"one of {', '.join(QUESTIONS)}")
-    if not isinstance(found, str):
-        raise UsageError(f'the key "command" must be a text, and is {kind(found)}')
-    require_command(found)
-    return found
-
-
 def require_command(found: str) -> None:
     """Refuse what no request asks.
 
@@ -116,11 +102,6 @@ def require_command(found: str) -> None:
         raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
 
 
-def why_not(option: Option) -> str:
-    """What to do about an option that the command line has and a request has not."""
-    return _HINTS[option.name]
-
-
 def _only(variables: Sequence[str], key: str) -> str:
     """The variable that a value without a name is for.
 
@@ -130,15 +111,15 @@ def _only(variables: Sequence[str], key: str) -> str:
     if len(variables) == 1:
         return variables[0]
     known = f"the variables {', '.join(variables)}" if variables else "no variables"
-    by_name = ", ".join(f'"{name}": VALUE' for name in variables)
-    hint = f'write "{key}": {{{by_name}}}' if variables else f'leave out "{key}"'
+    named = ", ".join(f'"{name}": VALUE' for name in variables)
+    hint = f'write "{key}": {{{named}}}' if variables else f'leave out "{key}"'
     raise InputError(f"{called(key)} names no variable, and the expression has {known}", hint=hint)
 
 
-def _required(given: Mapping[str, Any], key: str, what: str) -> Any:
+def _required(given: Mapping[str, Any], key: str, what: str) -> str:
     if key not in given:
         raise UsageError(f'a request needs the key "{key}"', hint=f"it is {what}")
-    return given[key]
+    return text(given[key], key)
 
 
 def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:

@@ -27,7 +27,7 @@ from gradcli.autodiff.run import Tensor, array_of, trace
 from gradcli.errors import GradcliError, InputError, InternalError, Span
 from gradcli.language.program.wengert import Program
 from gradcli.progress import budget
-from gradcli.questions.products import ProductOptions, vjp
+from gradcli.questions.products import vjp
 from gradcli.recording.places import Place
 from gradcli.recording.tensor_names import submodules_around
 from gradcli.recording.values import numbers_of
@@ -215,7 +215,7 @@ class _Answering(ScriptRecorder):
     ) -> tuple[VJP, tuple[str, ...]]:
         made = self.made(y, wanted, called)
         given: tuple[Array, ...] = () if v is None else (array_of(v),)
-        answer = vjp(made.inquiry(self.wrt, check=self.check), ProductOptions(given))
+        answer = vjp(made.inquiry(self.wrt, check=self.check), given)
         if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
             return answer, ()
         paths = {id(one): name for name, one in submodules_around(place.frame)}
