@@ -81,56 +81,52 @@ logaddexp(a, b)  log(exp(a) + exp(b)) without overflow  = log(exp(a) + exp(b))
 xlogy(a, b)  a*log(b); torch gives 0 at a = 0  = a*log(b)  total: where((a == 0) & (b <= 0), 0, a*log(b))
     torch: special.*  domain: b > 0
 logit(x)  the inverse of sigmoid  = log(x/(1 - x))  domain: 0 < x < 1
-== pieces and steps  torch: *
+== pieces and steps  torch: *  at x=1.7 a=7.5 b=2
 abs|Abs|absolute|fabs(x)  the absolute value  kinks: x
 sign|sgn(x)  the sign: -1, 0 or 1  kinks: x
 floor(x)  the greatest integer not above x  kinks: x - floor(x)
 ceil|ceiling(x)  the least integer not below x  kinks: x - floor(x)
 trunc|fix(x)  x without its fraction  kinks: abs(x) - floor(abs(x)) + 1 - minimum(abs(x), 1)
-round(x)  the nearest integer, halves to even  kinks: x + 1/2 - floor(x + 1/2)  e.g. round(x) at x=1.7
+round(x)  the nearest integer, halves to even  kinks: x + 1/2 - floor(x + 1/2)
 maximum|Max(a, b*)  the larger  monoid: largest  kinks: a - b
 minimum|Min(a, b*)  the smaller  monoid: smallest  kinks: a - b
 frac(x)  the fraction, with the sign of x  = x - trunc(x)
 floor_divide(a, b)  the whole part of a/b, rounded down; a // b  = floor(a/b)  torch: none  domain: b != 0
     caveat: torch has no derivative for it; floor(a/b) is run, whose derivative is 0
-    e.g. floor_divide(a, b) at a=7.5 b=2
 fmod(a, b)  the remainder with the sign of a  = a - b*trunc(a/b)  domain: b != 0  e.g. fmod(a, b) at a=-7.5 b=2
 remainder|Mod|mod(a, b)  a modulo b, with the sign of b; a % b  = a - b*floor(a/b)  domain: b != 0
-    e.g. remainder(a, b) at a=7.5 b=2
 clamp|clip(x, min, max)  x between two bounds; one of them may be left out, as in x.clamp(min=0)
     = minimum(maximum(x, min), max)
     e.g. clamp(x, 0, 1) at x=-2,0.5,3
 clamp_min(x, min)  x, or min where it is smaller  = maximum(x, min)  e.g. clamp_min(x, 0) at x=-2,3
 clamp_max(x, max)  x, or max where it is larger  = minimum(x, max)  e.g. clamp_max(x, 0) at x=-2,3
-== branches  torch: *
+== branches  torch: *  at x=1,3
 where(condition&, input, other)
     input where the condition holds, else other; also a if c else b, and Piecewise((a, c), (b, True))
     notation: input if condition else other; Piecewise((input, condition), (other, True))
     caveat: torch multiplies the derivative of the branch not taken by 0, so that a NaN there stays NaN
     e.g. where(x > 0, x**2, -x) at x=-1,2
-gt|greater(a, b)  whether a is greater than b; a > b  sense: 1  kinks: a - b  e.g. where(x > 2, x, x**2) at x=1,3
-ge|greater_equal(a, b)  whether a is b or greater; a >= b  sense: 0, 1  kinks: a - b
-    e.g. where(x >= 2, x, x**2) at x=1,3
-lt|less(a, b)  whether a is less than b; a < b  sense: -1  kinks: a - b  e.g. where(x < 2, x, x**2) at x=1,3
-le|less_equal(a, b)  whether a is b or less; a <= b  sense: -1, 0  kinks: a - b  e.g. where(x <= 2, x, x**2) at x=1,3
-eq|equal|Eq(a, b)  whether a equals b; a == b  sense: 0  kinks: a - b  e.g. where(x == 2, x, x**2) at x=1,3
-ne|not_equal|Ne(a, b)  whether a does not equal b; a != b  sense: -1, 1  kinks: a - b
-    e.g. where(x != 2, x, x**2) at x=1,3
+gt|greater(a, b)  whether a is greater than b; a > b  sense: 1  kinks: a - b  e.g. where(x > 2, x, x**2)
+ge|greater_equal(a, b)  whether a is b or greater; a >= b  sense: 0, 1  kinks: a - b  e.g. where(x >= 2, x, x**2)
+lt|less(a, b)  whether a is less than b; a < b  sense: -1  kinks: a - b  e.g. where(x < 2, x, x**2)
+le|less_equal(a, b)  whether a is b or less; a <= b  sense: -1, 0  kinks: a - b  e.g. where(x <= 2, x, x**2)
+eq|equal|Eq(a, b)  whether a equals b; a == b  sense: 0  kinks: a - b  e.g. where(x == 2, x, x**2)
+ne|not_equal|Ne(a, b)  whether a does not equal b; a != b  sense: -1, 1  kinks: a - b  e.g. where(x != 2, x, x**2)
 logical_and|And(a&, b&*)  whether both conditions hold; a & b  = where(a, b, 0)
     e.g. where((x > 0) & (x < 2), x**2, 0) at x=-1,1,3
 logical_or|Or(a&, b&*)  whether one of two conditions holds; a | b  = where(a, 1, b)
     e.g. where((x < 0) | (x > 2), x**2, 0) at x=-1,1,3
 logical_not|Not(a&)  whether a condition does not hold; ~a  = where(a, 0, 1)  notation: ~a
     e.g. where(~(x > 0), x**2, 0) at x=-1,1,3
-isnan(x)  whether x is no number  = x != x  e.g. where(isnan(x), x + 1, x**2) at x=3
-isinf(x)  whether x is infinite  = abs(x) == inf  e.g. where(isinf(x), x + 1, x**2) at x=3
-isfinite(x)  whether x is neither infinite nor nan  = abs(x) < inf  e.g. where(isfinite(x), x + 1, x**2) at x=3
+isnan(x)  whether x is no number  = x != x  e.g. where(isnan(x), x + 1, x**2)
+isinf(x)  whether x is infinite  = abs(x) == inf  e.g. where(isinf(x), x + 1, x**2)
+isfinite(x)  whether x is neither infinite nor nan  = abs(x) < inf  e.g. where(isfinite(x), x + 1, x**2)
 masked_fill(x, mask&, value#)  value where the mask holds, else x  = where(mask, value, x)
-    e.g. masked_fill(x, x < 0, 0) at x=-1,2
+    e.g. masked_fill(x, x < 0, 0)
 lerp(input, end, weight)  from input to end in proportion to weight  = input + weight*(end - input)
     e.g. lerp(a, b, w) at a=1 b=3 w=0.25
 zeros_like(x)  zeros of the same shape
 ones_like(x)  ones of the same shape
-detach(x)  x as a constant: its derivative is 0  torch: Tensor.*  e.g. x*detach(x) at x=3
+detach(x)  x as a constant: its derivative is 0  torch: Tensor.*  e.g. x*detach(x)
 """
 )

@@ -14,9 +14,6 @@ def _reduced(text: str, reduction: str) -> str:
     return text if reduction == "none" else f"{reduction}({text})"
 
 
-# -- shapes that fit
-
-
 # -- classes by their indices
 
 
@@ -32,10 +29,6 @@ def _classes(name: str, shapes: Shapes) -> tuple[int, int]:
             hint="input is (classes), or (samples, classes, ...)",
         )
     return axis, scores[axis]
-
-
-def _count_of_classes(shapes: Shapes, _: object) -> int:
-    return shapes[0][min(1, len(shapes[0]) - 1)]
 
 
 def _along(axis: int, rank: int) -> str:
@@ -130,54 +123,48 @@ def _bounded(x: str) -> str:
 
 ROWS = read(
     f"""
-== losses  kind: defined  torch: nn.functional.*
-mse_loss(input, target, reduction=mean)  the mean squared error  = (input - target)**2
-    e.g. mse_loss(x, t) at x=1,2 t=0,1
-l1_loss(input, target, reduction=mean)  the mean absolute error  = abs(input - target)
-    e.g. l1_loss(x, t) at x=1,2 t=0,1
+== losses  kind: defined  torch: nn.functional.*  at x=0.2,0.7 t=0,1 a=[[1,2,3],[3,2,1]] b=[[0,0,1],[1,0,0]]
+mse_loss(input, target, reduction=mean)  the mean squared error  = (input - target)**2  e.g. mse_loss(x, t)
+l1_loss(input, target, reduction=mean)  the mean absolute error  = abs(input - target)  e.g. l1_loss(x, t)
 smooth_l1_loss(input, target, beta#:1, reduction=mean)  squared where the error is below beta, else absolute
     = where(abs(input - target) < beta, (input - target)**2/(2*beta), abs(input - target) - beta/2)
-    e.g. smooth_l1_loss(x, t, beta=2) at x=1,5 t=0,1
+    e.g. smooth_l1_loss(x, t, beta=2)
 huber_loss(input, target, delta#:1, reduction=mean)  squared where the error is up to delta, else linear
     = where(abs(input - target) <= delta, (input - target)**2/2, delta*(abs(input - target) - delta/2))
-    e.g. huber_loss(x, t, delta=2) at x=1,5 t=0,1
+    e.g. huber_loss(x, t, delta=2)
 binary_cross_entropy(input, target, reduction=mean)  the cross entropy of probabilities with targets between 0 and 1
     = -(target*log(input) + (1 - target)*log(1 - input))
     total: -(target*{_bounded("input")} + (1 - target)*{_bounded("1 - input")})  domain: 0 < input < 1
-    caveat: torch takes the logarithms no lower than -100
-    e.g. binary_cross_entropy(x, t) at x=0.2,0.7 t=0,1
+    caveat: torch takes the logarithms no lower than -100  e.g. binary_cross_entropy(x, t)
 binary_cross_entropy_with_logits(input, target, reduction=mean)
     the cross entropy of sigmoid(input) with targets between 0 and 1, without overflow
     = log(1 + exp(input)) - input*target  in_floats: softplus(input) - input*target
-    e.g. binary_cross_entropy_with_logits(x, t) at x=-1,2 t=0,1
+    e.g. binary_cross_entropy_with_logits(x, t)
 weighted_binary_cross_entropy_with_logits(input, target, pos_weight, reduction=mean)
     the same with pos_weight times the part of the positive targets
     = (1 - target)*input + (1 + (pos_weight - 1)*target)*softplus(-input)  torch: none
     caveat: binary_cross_entropy_with_logits and nn.BCEWithLogitsLoss with pos_weight
-    e.g. weighted_binary_cross_entropy_with_logits(x, t, 2) at x=-1,2 t=0,1
+    e.g. weighted_binary_cross_entropy_with_logits(x, t, 2)
 cross_entropy(input, target!<, weight?~:1, ignore_index=-100, reduction=mean, label_smoothing=0)
     the cross entropy of softmax(input) with class indices or class probabilities, the classes along dimension 1
     = -log_softmax(input, 1) at the class of the target, or -sum(target*log_softmax(input, 1), 1)
     written: _cross_entropy
     caveat: a target of input's shape holds probabilities, one without dimension 1 holds indices, whole numbers
-    e.g. cross_entropy(x, t) at x=[[1,2,3],[3,2,1]] t=[[0,0,1],[1,0,0]]
+    e.g. cross_entropy(a, b)
 nll_loss(input, target!, weight?~:1, ignore_index=-100, reduction=mean)
     minus the logarithm of the probability of the target's class, input being logarithms of probabilities
-    = -input at the class of the target  written: _nll_loss
-    e.g. nll_loss(log_softmax(x, 1), t) at x=[[1,2,3],[3,2,1]] t=2,0
+    = -input at the class of the target  written: _nll_loss  e.g. nll_loss(log_softmax(a, 1), t)
 gaussian_nll_loss(input, target, var, full=False, eps#:1e-06, reduction=mean)
     minus the logarithm of a normal density of mean input and variance var
     = (log(maximum(var, eps)) + (input - target)**2/maximum(var, eps))/2  written: _gaussian
-    caveat: torch's derivative by var is the same below eps as above it
-    e.g. gaussian_nll_loss(x, t, v) at x=1,2 t=0,1 v=0.5,2
+    caveat: torch's derivative by var is the same below eps as above it  e.g. gaussian_nll_loss(x, t, x)
 kl_div(input, target, reduction=mean, log_target=False)
     the Kullback-Leibler divergence of target from exp(input), which is given as logarithms
     = target*log(target) - target*input  written: _kl_div  domain: target > 0
     caveat: torch's mean is over all elements; 'batchmean' is the divergence itself, a mean over dimension 0
-    e.g. kl_div(log(p), t, reduction='sum') at p=0.2,0.8 t=0.5,0.5
+    e.g. kl_div(log(x), x + 1, reduction='sum')
 pairwise_distance(x1, x2, p=2, eps#:1e-06, keepdim=False)  the p-norm of the differences along the last dimension
-    = norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)
-    e.g. pairwise_distance(a, b) at a=[[1,2],[3,1]] b=[[2,1],[1,3]]
+    = norm(x1 - x2 + eps, p=p, dim=-1, keepdim=keepdim)  e.g. pairwise_distance(a, b)
 """,
     globals(),
 )

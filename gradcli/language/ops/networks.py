@@ -40,7 +40,7 @@ def _embedded(constants: Constants, shapes: Shapes) -> str:
 
 ROWS = read(
     """
-== activations  torch: nn.functional.*
+== activations  torch: nn.functional.*  at x=-2,0.3,4
 sigmoid|expit(x)  the logistic function  = 1/(1 + exp(-x))  torch: *
 relu(x)  max(x, 0)  = maximum(x, 0)  torch: *
 relu6(x)  relu cut off at 6  = minimum(maximum(x, 0), 6)
@@ -49,17 +49,13 @@ softplus(x)  the smooth relu  = log(1 + exp(x))  in_floats: maximum(x, 0) + log1
 logsigmoid(x)  log(sigmoid(x))  = -log(1 + exp(-x))  in_floats: minimum(x, 0) - log1p(exp(-abs(x)))
 silu|swish(x)  x*sigmoid(x)  = x/(1 + exp(-x))
 gelu(x, approximate=none)  x times the normal distribution function  = x*(1 + erf(x/sqrt(2)))/2
-    e.g. gelu(x) at x=-1,2
 leaky_relu(x, negative_slope#:0.01)  x, and a fraction of it below 0  = where(x > 0, x, negative_slope*x)
-    e.g. leaky_relu(x, 0.1) at x=-2,3
 elu(x, alpha#:1)  x, and an exponential that ends at -alpha below 0  = where(x > 0, x, alpha*(exp(x) - 1))
     in_floats: where(x > 0, x, alpha*expm1(minimum(x, 0)))
-    e.g. elu(x) at x=-2,3
 selu(x)  elu scaled so that mean and variance are kept
     = 1.0507009873554804934193349852946*where(x > 0, x, 1.6732632423543772848170429916717*(exp(x) - 1))
     in_floats: 1.0507009873554804934193349852946*elu(x, 1.6732632423543772848170429916717)  torch: *
 hardtanh(x, min_val#:-1, max_val#:1)  x between two bounds, -1 and 1 by default  = minimum(maximum(x, min_val), max_val)
-    e.g. hardtanh(x) at x=-2,0.5,3
 hardsigmoid(x)  sigmoid in three straight pieces  = minimum(maximum(x + 3, 0), 6)/6
     caveat: torch's derivative holds 1/6 to seven digits only, which is reported
 hardswish(x)  x*hardsigmoid(x)  = x*minimum(maximum(x + 3, 0), 6)/6
@@ -68,20 +64,15 @@ tanhshrink(x)  x - tanh(x)  = x - tanh(x)
 softsign(x)  x/(1 + |x|)  = x/(1 + abs(x))
 celu(x, alpha#:1)  elu of slope 1 at 0 from both sides  = where(x > 0, x, alpha*(exp(x/alpha) - 1))
     in_floats: where(x > 0, x, alpha*expm1(minimum(x, 0)/alpha))
-    e.g. celu(x, 2) at x=-2,3
 threshold(x, threshold#, value#)  x above a threshold, and a value elsewhere  = where(x > threshold, x, value)
-    e.g. threshold(x, 1, 0) at x=0.5,3
+    e.g. threshold(x, 1, 0)
 hardshrink(x, lambd#:0.5)  0 from -lambd to lambd, and x elsewhere  = where(x >= -lambd, where(x <= lambd, 0, x), x)
-    e.g. hardshrink(x) at x=-2,0.3
 softshrink(x, lambd#:0.5)  x brought nearer to 0 by lambd, and 0 from -lambd to lambd
     = where(x > lambd, x - lambd, where(x < -lambd, x + lambd, 0))
-    e.g. softshrink(x) at x=-2,0.3
 rrelu(x, lower#:0.125, upper#:0.3333333333333333, training=False)
     leaky_relu of the slope in the middle of two, as it is after training  = where(x >= 0, x, x*(lower + upper)/2)
-    written: _after_training  kind: defined
-    caveat: in training the slope is random
-    e.g. rrelu(x) at x=-2,3
-softmin(x, dim=None)  softmax of -x  = softmax(-x, dim=dim)  kind: defined  e.g. softmin(x) at x=1,2,4
+    written: _after_training  kind: defined  caveat: in training the slope is random
+softmin(x, dim=None)  softmax of -x  = softmax(-x, dim=dim)  kind: defined
 == sequences  kind: defined  torch: nn.functional.*
 scaled_dot_product_attention(query, key, value, attn_mask?:0, dropout_p=0, is_causal=False, scale=None)
     attention: the rows of value weighed by softmax(query @ key.T/sqrt(size))

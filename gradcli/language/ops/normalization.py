@@ -48,29 +48,24 @@ def _kept(constants: Constants) -> str:
 
 ROWS = read(
     """
-== normalization  kind: defined  torch: nn.functional.*
+== normalization  kind: defined  torch: nn.functional.*  at x=1,2,4 A=[[3,4]]
 normalize(input, p=2, dim=1, eps#:1e-12)  divided by the p-norm along a dimension, or by eps where that is less
-    = input/maximum(norm(input, p=p, dim=dim, keepdim=True), eps)
-    e.g. normalize(x) at x=[[3,4]]
+    = input/maximum(norm(input, p=p, dim=dim, keepdim=True), eps)  e.g. normalize(A)
 layer_norm(input, normalized_shape=, weight?:1, bias?:0, eps#:1e-05)
     mean 0 and variance 1 over the last dimensions, times weight, plus bias
     = (input - mean(input))/sqrt(var(input, correction=0) + eps)*weight + bias  written: _layer_norm
-    e.g. layer_norm(x, 3) at x=1,2,4
+    e.g. layer_norm(x, 3)
 rms_norm(input, normalized_shape=, weight?:1, eps#:2.220446049250313e-16)
     divided by the root of the mean square over the last dimensions, times weight
     = input/sqrt(mean(input**2) + eps)*weight  written: _rms_norm
-    caveat: torch's eps is the machine epsilon of the dtype where it is left out
-    e.g. rms_norm(x, 3) at x=1,2,4
+    caveat: torch's eps is the machine epsilon of the dtype where it is left out  e.g. rms_norm(x, 3)
 dropout|dropout1d|dropout2d|dropout3d(input, p=0.5, training=True)
     elements or channels are zero at random in training, and the input as it is where training=False  = input
-    written: _kept
-    caveat: in training it is random, and is not read; torch's default is training=True
-    e.g. dropout(x, 0.5, training=False) at x=[[1,2]]
+    written: _kept  caveat: in training it is random, and is not read; torch's default is training=True
+    e.g. dropout(x, 0.5, training=False)
 alpha_dropout|feature_alpha_dropout(input, p=0.5, training=False)
     elements or channels are at random what selu gives far below 0 in training, and else the input as it is  = input
-    written: _kept
-    caveat: in training it is random, and is not read
-    e.g. alpha_dropout(x) at x=[[1,2]]
+    written: _kept  caveat: in training it is random, and is not read  e.g. alpha_dropout(x)
 """,
     globals(),
 )

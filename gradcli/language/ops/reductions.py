@@ -10,18 +10,16 @@ from gradcli.language.ops.row import read
 
 ROWS = read(
     """
-== reductions  kind: defined  torch: *
+== reductions  kind: defined  torch: *  at x=1,5,3
 sum(x, dim=None, keepdim=False)  the sum over all elements, or over the dimensions dim  kind: reduction  monoid: sum
     adds_terms: True
     caveat: sum([a, b]) of a list and sum(f(i) for i in range(n)) are Python's, which add term by term;
         torch.sum(torch.stack([a, b])) is one number; in Python's code, sum(A) adds the rows of a matrix
-    e.g. sum(x, dim=1) at x=[[1,2,3],[4,5,6]]
+    e.g. sum(A, dim=1) at A=[[1,2,3],[4,5,6]]
 mean(x, dim=None, keepdim=False)  the mean over all elements, or over the dimensions dim
-    = sum(x, dim=dim, keepdim=keepdim)/count(x, dim)  adds_terms: True  rule_name: sum rule
-    e.g. mean(x**2) at x=1,2,3
+    = sum(x, dim=dim, keepdim=keepdim)/count(x, dim)  adds_terms: True  rule_name: sum rule  e.g. mean(x**2)
 prod(x, dim=None, keepdim=False)  the product over all elements, or over one dimension  kind: reduction  monoid: product
     caveat: the formula divides by each element, and holds where none is 0
-    e.g. prod(x) at x=2,3,4
 amax(x, dim=None, keepdim=False)  the largest element of all, or along dim  kind: reduction  monoid: largest
     caveat: a kink where the largest elements tie; torch then shares the derivative among them
     e.g. amax(x, dim=1) at x=[[1,5,3],[4,2,6]]
@@ -32,79 +30,63 @@ max(x, dim=None, keepdim=False)  the largest element of all, or along dim  = ama
     monoid: largest
     caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
         is Python's, the larger of the two
-    e.g. max(x) at x=1,5,3
 min(x, dim=None, keepdim=False)  the smallest element of all, or along dim  = amin(x, dim=dim, keepdim=keepdim)
     monoid: smallest
     caveat: as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; min([a, b]) of a list
         is Python's, the smaller of the two
-    e.g. min(x) at x=1,5,3
 var(x, dim=None, correction=1, keepdim=False)  the variance, the sum of squares divided by the count less the correction
     = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)
     in_floats: s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); s/maximum(count(x, dim) -
         correction, 0)  domain: more elements than the correction
     caveat: as in torch, correction=1 by default; np.var divides by the count, which is correction=0
-    e.g. var(x) at x=1,2,4
 std(x, dim=None, correction=1, keepdim=False)  the standard deviation, the square root of var
     = sqrt(var(x, dim=dim, correction=correction, keepdim=keepdim))
     domain: more elements than the correction, not all equal
-    e.g. std(x) at x=1,2,4
 norm|vector_norm(x, p=2, dim=None, keepdim=False)  the p-norm of the elements, 2 by default; p may be inf
     = sqrt(sum(x**2, dim=dim, keepdim=keepdim))  torch: linalg.vector_norm  domain: not all elements 0
-    caveat: of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix
-    e.g. norm(x) at x=3,4
-== scans  kind: scan  torch: *
-cumsum(x, dim=None)  running sums along a dimension  monoid: sum  adds_terms: True  e.g. cumsum(x, dim=0) at x=1,2,3
-cumprod(x, dim=None)  running products along a dimension  monoid: product  e.g. cumprod(x, dim=0) at x=2,3,4
-== normalized exponentials  kind: defined  torch: *
+    caveat: of a matrix, it is the norm of all its elements; matrix_norm is that of a matrix  e.g. norm(x) at x=3,4
+== scans  kind: scan  torch: *  at x=2,3,4
+cumsum(x, dim=None)  running sums along a dimension  monoid: sum  adds_terms: True  e.g. cumsum(x, dim=0)
+cumprod(x, dim=None)  running products along a dimension  monoid: product  e.g. cumprod(x, dim=0)
+== normalized exponentials  kind: defined  torch: *  at x=1,2,3
 logsumexp(x, dim=None, keepdim=False)  log(sum(exp(x))) without overflow  = log(sum(exp(x), dim=dim, keepdim=keepdim))
     in_floats: m = amax(x, dim=dim, keepdim=True); c = where(abs(m) == inf, 0, m); log(sum(exp(x - c), dim=dim,
-        keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)
-    e.g. logsumexp(x, dim=0) at x=1,2,3
+        keepdim=keepdim)) + sum(c, dim=dim, keepdim=keepdim)  e.g. logsumexp(x, dim=0)
 softmax(x, dim=None)  exponentials divided by their sum along dim  = exp(x)/sum(exp(x), dim=dim, keepdim=True)
     in_floats: e = exp(x - amax(x, dim=dim, keepdim=True)); e/sum(e, dim=dim, keepdim=True)
-    caveat: dim may be left out where x has one dimension
-    e.g. softmax(x, dim=0) at x=1,2,3
+    caveat: dim may be left out where x has one dimension  e.g. softmax(x, dim=0)
 log_softmax(x, dim=None)  log(softmax(x)) without overflow  = x - log(sum(exp(x), dim=dim, keepdim=True))
     in_floats: d = x - amax(x, dim=dim, keepdim=True); d - log(sum(exp(d), dim=dim, keepdim=True))
-    caveat: dim may be left out where x has one dimension
-    e.g. log_softmax(x, dim=0) at x=1,2,3
-== products  kind: defined  torch: *
-matmul|.mm|.mv|.bmm(a, b)  the matrix product a @ b  kind: contraction  adds_terms: True
-    e.g. A @ x at A=[[1,2],[3,4]] x=5,6
+    caveat: dim may be left out where x has one dimension  e.g. log_softmax(x, dim=0)
+== products  kind: defined  torch: *  at a=1,2 b=3,4 A=[[1,2],[3,4]] x=5,6
+matmul|.mm|.mv|.bmm(a, b)  the matrix product a @ b  kind: contraction  adds_terms: True  e.g. A @ x
 dot|vdot(a, b)  the inner product of two vectors  = sum(a*b)  adds_terms: True  rule_name: product rule
-    e.g. dot(a, b) at a=1,2 b=3,4
 cosine_similarity(x1, x2, dim=1)  the cosine of the angle between vectors along dim, 1 by default
     = sum(x1*x2, dim=dim)/(sqrt(sum((x1*ones_like(x2))**2, dim=dim))*sqrt(sum((x2*ones_like(x1))**2, dim=dim)))
     in_floats: a = x1*ones_like(x2); b = x2*ones_like(x1); p = a/maximum(norm(a, dim=dim, keepdim=True), 1e-8); q =
         b/maximum(norm(b, dim=dim, keepdim=True), 1e-8); sum(p*q, dim=dim)  torch: nn.functional.*  domain: neither is 0
-    e.g. cosine_similarity(a, b, dim=0) at a=1,2 b=3,4
+    e.g. cosine_similarity(a, b, dim=0)
 outer(a, b)  the outer product of two vectors  = unsqueeze(a, 1)*unsqueeze(b, 0)  rule_name: product rule
-    e.g. outer(a, b) at a=1,2 b=3,4,5
+    at a=1,2 b=3,4,5
 einsum(equation=, operands)
     sums of products by names of dimensions, such as einsum('ij,j->i', A, x); ... are the dimensions without one
     = sum of the product of the operands over the letters that are not in the result  adds_terms: True
-    e.g. einsum('ij,j->i', A, x) at A=[[1,2],[3,4]] x=5,6
-linear(x, weight, bias:0)  a fully connected layer  = x @ transpose(weight) + bias  torch: none
-    e.g. linear(x, W, b) at x=1,2 W=[[1,2],[3,4]] b=5,6
-trace|Trace(A)  the sum of the diagonal of a matrix  = sum(diagonal(A))  adds_terms: True
-    e.g. trace(A @ A) at A=[[1,2],[3,4]]
-== square matrices  kind: defined  torch: linalg.*
+    e.g. einsum('ij,j->i', A, x)
+linear(x, weight, bias:0)  a fully connected layer  = x @ transpose(weight) + bias  torch: none  e.g. linear(x, A, b)
+trace|Trace(A)  the sum of the diagonal of a matrix  = sum(diagonal(A))  adds_terms: True  e.g. trace(A @ A)
+== square matrices  kind: defined  torch: linalg.*  at A=[[2,1],[1,3]] b=1,2
 det|Determinant(A)  the determinant of a square matrix  kind: matrix  adds_terms: True
     caveat: torch gives 0 as the derivative of a singular matrix, which is reported; the formula is by the inverse rule,
         d det(A) = det(A)*trace(inv(A) @ dA), for an invertible A
-    e.g. det(A) at A=[[2,1],[1,3]]
 logdet(A)  the logarithm of the determinant  = log(det(A))  torch: *  domain: det(A) > 0
-    e.g. logdet(A) at A=[[2,1],[1,3]]
 inv|inverse|Inverse(A)  the inverse of a square matrix  kind: matrix  domain: det(A) != 0
     caveat: the formula is by the inverse rule, d inv(A) = -inv(A) @ dA @ inv(A)
-    e.g. inv(A) at A=[[2,1],[1,3]]
 eigvalsh(A^)  the eigenvalues of a symmetric matrix, the smallest first  kind: spectral  adds_terms: True
     domain: A is symmetric
     caveat: torch reads the lower triangle alone, and derives by the symmetric part; an eigenvalue that occurs twice has
         no derivative
-    e.g. eigvalsh(A) at A=[[2,1],[1,3]]
 matrix_exp|expm(A)  the exponential of a square matrix, the sum of A^n/n!  kind: spectral  adds_terms: True
-    e.g. matrix_exp(A) at A=[[0,1],[-1,0]]
-solve(A, b)  the solution x of A @ x = b  = inv(A) @ b  domain: det(A) != 0  e.g. solve(A, b) at A=[[2,1],[1,3]] b=1,2
+    at A=[[0,1],[-1,0]]
+solve(A, b)  the solution x of A @ x = b  = inv(A) @ b  domain: det(A) != 0
 """
 )

@@ -38,25 +38,19 @@ _Z = "((x - loc)/scale)"
 
 ROWS = read(
     f"""
-== special  domain: scale > 0
+== special  domain: scale > 0  at x=0.5 loc=1 scale=2
 norm_pdf(x, loc:0, scale:1)  the density of the normal distribution with this mean and deviation
     = exp(-{_Z}**2/2)/(scale*sqrt(2*pi))  notation: scipy.stats.norm.pdf(x, loc, scale)
-    e.g. norm_pdf(x, 1, 2) at x=0.5
 norm_logpdf(x, loc:0, scale:1)  the logarithm of the density of the normal distribution with this mean and deviation
     = -{_Z}**2/2 - log(scale) - log(2*pi)/2  notation: scipy.stats.norm.logpdf(x, loc, scale)
-    e.g. norm_logpdf(x, 1, 2) at x=0.5
 norm_cdf(x, loc:0, scale:1)  the distribution function of the normal distribution with this mean and deviation
     = erfc(-{_Z}/sqrt(2))/2  notation: scipy.stats.norm.cdf(x, loc, scale)
-    e.g. norm_cdf(x, 1, 2) at x=0.5
-norm_logcdf(x, loc:0, scale:1)  the logarithm of norm_cdf
-    = log_ndtr({_Z})  notation: scipy.stats.norm.logcdf(x, loc, scale)
-    e.g. norm_logcdf(x, 1, 2) at x=0.5
-norm_sf(x, loc:0, scale:1)  the survival function of the normal distribution, 1 - norm_cdf
-    = erfc({_Z}/sqrt(2))/2  notation: scipy.stats.norm.sf(x, loc, scale)
-    e.g. norm_sf(x, 1, 2) at x=0.5
+norm_logcdf(x, loc:0, scale:1)  the logarithm of norm_cdf  = log_ndtr({_Z})
+    notation: scipy.stats.norm.logcdf(x, loc, scale)
+norm_sf(x, loc:0, scale:1)  the survival function of the normal distribution, 1 - norm_cdf  = erfc({_Z}/sqrt(2))/2
+    notation: scipy.stats.norm.sf(x, loc, scale)
 norm_ppf(x, loc:0, scale:1)  the quantile function of the normal distribution, the inverse of norm_cdf
     = loc + scale*ndtri(x)  domain: 0 < x < 1  notation: scipy.stats.norm.ppf(x, loc, scale)
-    e.g. norm_ppf(x, 1, 2) at x=0.5
 == special  torch: special.*
 erfcx(x)  exp(x**2)*erfc(x) without overflow  = exp(x**2)*erfc(x)
     in_floats: where(x > 20, {_FAR_ERFCX}, exp(minimum(x, 20)**2)*erfc(minimum(x, 20)))

@@ -71,38 +71,30 @@ def _sorted(constants: Constants, shapes: Shapes) -> str:
 
 ROWS = read(
     """
-== order  kind: scan  torch: *
+== order  kind: scan  torch: *  at x=3,1,2
 sorted(x, dim=-1, descending=False)  the elements along a dimension in ascending or descending order
     = exchanges of two elements at a time, each a minimum and a maximum  written: _sorted  torch: sort  kind: defined
     caveat: a kink where elements tie
-    e.g. sorted(x) at x=3,1,2
-cummax(x, dim=None)  running maxima along a dimension  monoid: largest
-    caveat: a kink where the largest elements tie
-    e.g. cummax(x, dim=0) at x=1,3,2
-cummin(x, dim=None)  running minima along a dimension  monoid: smallest
-    caveat: a kink where the smallest elements tie
-    e.g. cummin(x, dim=0) at x=3,1,2
-== statistics  kind: defined  torch: *
+cummax(x, dim=None)  running maxima along a dimension  monoid: largest  caveat: a kink where the largest elements tie
+    e.g. cummax(x, dim=0)
+cummin(x, dim=None)  running minima along a dimension  monoid: smallest  caveat: a kink where the smallest elements tie
+    e.g. cummin(x, dim=0)
+== statistics  kind: defined  torch: *  at x=1,2 y=1,2,4 w=1,1,2 a=[[1,2]] b=[[4,6],[2,2]]
 nansum(x, dim=None, keepdim=False)  the sum of what is not nan  = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)
-    adds_terms: True
-    e.g. nansum(x**2) at x=1,2
+    adds_terms: True  e.g. nansum(x**2)
 nanmean(x, dim=None, keepdim=False)  the mean of what is not nan
     = sum(where(x != x, 0, x), dim=dim, keepdim=keepdim)/sum(where(x != x, 0, 1), dim=dim, keepdim=keepdim)
-    adds_terms: True
-    e.g. nanmean(x**2) at x=1,2
+    adds_terms: True  e.g. nanmean(x**2)
 logcumsumexp(x, dim=None)  log(cumsum(exp(x))) without overflow  = log(cumsum(exp(x), dim=dim))
-    in_floats: m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m
-    e.g. logcumsumexp(x, dim=0) at x=1,2,3
-dist(a, b, p=2)  the p-norm of a difference  = norm(a - b, p)  domain: a != b  e.g. dist(a, b) at a=1,2 b=4,6
+    in_floats: m = amax(x, dim=dim, keepdim=True); log(cumsum(exp(x - m), dim=dim)) + m  e.g. logcumsumexp(y, dim=0)
+dist(a, b, p=2)  the p-norm of a difference  = norm(a - b, p)  domain: a != b  e.g. dist(x, y[1:])
 cdist(x1, x2, p=2)  the p-norms of the differences of all rows of two matrices
-    = norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)  domain: no row is in both
-    e.g. cdist(a, b) at a=[[1,2]] b=[[4,6],[2,2]]
+    = norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, dim=-1)  domain: no row is in both  e.g. cdist(a, b)
 average(x, axis=None, weights:1)  the mean over all elements or one dimension, weighted if there are weights
     = sum(x*weights, dim=axis)/sum(weights*ones_like(x), dim=axis)  written: _average  torch: none  adds_terms: True
-    e.g. average(x, weights=w) at x=1,2,4 w=1,1,2
+    e.g. average(y, weights=w)
 ptp(x, dim=None, keepdim=False)  from the smallest to the largest: the range of the elements
-    = amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)  torch: none
-    e.g. ptp(x) at x=1,5,3
+    = amax(x, dim=dim, keepdim=keepdim) - amin(x, dim=dim, keepdim=keepdim)  torch: none  e.g. ptp(y)
 """,
     globals(),
 )
