@@ -232,7 +232,9 @@ class TorchCalls:
         given |= {name: a for name, a in zip(op.operands, operands, strict=False) if name in op.numbers}
         for name in op.positions([len(operand_shape(a)) for a in operands]) if op.whole else ():
             given[name] = given[name].long()
-        plain = {name: float(a) for name, a in zip(op.operands, operands, strict=False) if isinstance(a, int | float)}
+        plain: dict[str, Any] = {
+            name: float(a) for name, a in zip(op.operands, operands, strict=False) if isinstance(a, int | float)
+        }
         plain |= constants
         if constants.get("training"):  # torch would write the running averages anew
             given, plain = given | dict.fromkeys(op.buffers), plain | dict.fromkeys(op.buffers, "")
