@@ -52,18 +52,14 @@ def _cholesky(constants: Constants, shapes: Shapes) -> str:
 
 def _wide(constants: Constants, shapes: Shapes) -> str:
     """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
-    if len(shapes[0]) < 2:
-        raise ShapeError(f"pinv needs a matrix, and the shape is {shapes[0]}")
-    rows, columns = shapes[0][-2:]
+    rows, columns = _matrix_of(shapes, "pinv")[-2:]
     turned = "transpose(A, -2, -1)"
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
 
 
 def _singular_values(_: Constants, shapes: Shapes) -> str:
     """The upper eigenvalues of [[0, A], [A.T, 0]], whose digits are those of A; of A.T @ A they are lost."""
-    if len(shapes[0]) < 2:
-        raise ShapeError(f"svdvals needs a matrix, and the shape is {shapes[0]}")
-    rows, columns = shapes[0][-2:]
+    rows, columns = _matrix_of(shapes, "svdvals")[-2:]
     padded = f"p = pad(A, ({rows}, 0, 0, {columns}))"
     return f"{padded}; flip(eigvalsh(p + transpose(p, -2, -1))[..., {max(rows, columns)}:], -1)"
 

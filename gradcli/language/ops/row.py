@@ -381,9 +381,7 @@ class Op:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
             return "sum rule"
-        if self.monoid is not None:
-            return _FOLDED[self.monoid]
-        return _RULES.get(self.kind, "chain rule")
+        return _RULES.get(self.monoid or self.kind, "chain rule")
 
     @property
     def is_linear(self) -> bool:
@@ -393,12 +391,10 @@ class Op:
         return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
-_RULES: Mapping[Kind, str] = {
+_RULES: Mapping[Kind | Monoid, str] = {
     Kind.CONTRACTION: "product rule",
     Kind.LIST: "rule of parts",
     Kind.MOVEMENT: "rule of moved elements",
-}
-_FOLDED: Mapping[Monoid, str] = {
     Monoid.SUM: "sum rule",
     Monoid.PRODUCT: "product rule",
     Monoid.LARGEST: "rule of the element taken",
