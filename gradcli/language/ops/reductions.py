@@ -71,8 +71,19 @@ def _sorted(constants: Constants, shapes: Shapes) -> str:
     return "; ".join([*text, f"transpose(s, {dim}, -1)"])
 
 
+_LARGEST = """
+amax(x, dim=None, keepdim=False)  the largest element of all, or along dim  kind: reduction  monoid: largest
+    caveat: a kink where the largest elements tie; torch then shares the derivative among them
+    e.g. amax(x, dim=1) at x=[[1,5,3],[4,2,6]]
+max(x, dim=None, keepdim=False)  the largest element of all, or along dim  = amax(x, dim=dim, keepdim=keepdim)
+    monoid: largest
+    caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
+        is Python's, the larger of the two
+"""
+"""The rows of largest elements, of which those of smallest ones differ in two words."""
+
 ROWS = read(
-    """
+    f"""
 == reductions  kind: defined  torch: *  at x=1,5,3
 sum(x, dim=None, keepdim=False)  the sum over all elements, or over the dimensions dim  kind: reduction  monoid: sum
     adds_terms: True
@@ -83,20 +94,8 @@ mean(x, dim=None, keepdim=False)  the mean over all elements, or over the dimens
     = sum(x, dim=dim, keepdim=keepdim)/count(x, dim)  adds_terms: True  rule_name: sum rule  e.g. mean(x**2)
 prod(x, dim=None, keepdim=False)  the product over all elements, or over one dimension  kind: reduction  monoid: product
     caveat: the formula divides by each element, and holds where none is 0
-amax(x, dim=None, keepdim=False)  the largest element of all, or along dim  kind: reduction  monoid: largest
-    caveat: a kink where the largest elements tie; torch then shares the derivative among them
-    e.g. amax(x, dim=1) at x=[[1,5,3],[4,2,6]]
-amin(x, dim=None, keepdim=False)  the smallest element of all, or along dim  kind: reduction  monoid: smallest
-    caveat: a kink where the smallest elements tie; torch then shares the derivative among them
-    e.g. amin(x, dim=1) at x=[[1,5,3],[4,2,6]]
-max(x, dim=None, keepdim=False)  the largest element of all, or along dim  = amax(x, dim=dim, keepdim=keepdim)
-    monoid: largest
-    caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
-        is Python's, the larger of the two
-min(x, dim=None, keepdim=False)  the smallest element of all, or along dim  = amin(x, dim=dim, keepdim=keepdim)
-    monoid: smallest
-    caveat: as in torch, min(x, y) of two tensors is minimum, and min(x, 0) is along dimension 0; min([a, b]) of a list
-        is Python's, the smaller of the two
+{_LARGEST}
+{_LARGEST.replace("max", "min").replace("larg", "small")}
 var(x, dim=None, correction=1, keepdim=False)  the variance, the sum of squares divided by the count less the correction
     = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim)/(count(x, dim) - correction)
     in_floats: s = sum((x - mean(x, dim=dim, keepdim=True))**2, dim=dim, keepdim=keepdim); s/maximum(count(x, dim) -

@@ -187,9 +187,7 @@ class TorchCalls:
             case "clamp":
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
-                weights = self.torch.exp(-self.torch.arange(tensors[0].shape[-1], dtype=self.dtype))
-                vectors, deciding = _vectors(self.torch, name, tensors[0])
-                return vectors * self.torch.sign(weights @ deciding.detach())[..., None, :]
+                return _vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
@@ -257,14 +255,16 @@ class TorchCalls:
         return found.values if op.name in _WITH_POSITIONS else found
 
 
-def _vectors(library: Any, name: str, matrix: Any) -> tuple[Any, Any]:
-    """Eigenvectors or singular vectors as columns, and those that decide the signs."""
+def _vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
+    """Eigenvectors or singular vectors as columns, with the signs that those on the right get as constants."""
+    weights = library.exp(-library.arange(matrix.shape[-1], **options))
     if name == "eigenvectors":
-        found = library.linalg.eigh(matrix).eigenvectors
-        return found, found
-    parts = library.linalg.svd(matrix, full_matrices=False)
-    right = parts.Vh.swapaxes(-1, -2)
-    return (parts.U if SIGNED[name] == "U" else right), right
+        found = right = library.linalg.eigh(matrix).eigenvectors
+    else:
+        parts = library.linalg.svd(matrix, full_matrices=False)
+        right = parts.Vh.swapaxes(-1, -2)
+        found = parts.U if SIGNED[name] == "U" else right
+    return found * library.sign(weights @ constant(right))[..., None, :]
 
 
 def _constants(call: Call, operand: Any) -> dict[str, Any]:
@@ -365,9 +365,7 @@ class NumpyCalls:
     def _called(self, call: Call, values: Sequence[Any]) -> Any:
         op = call.op
         if op.name in SIGNED:
-            weights = self.np.exp(-self.np.arange(values[0].shape[-1]))
-            vectors, deciding = _vectors(self.np, op.name, values[0])
-            return vectors * self.np.sign(weights @ deciding)[..., None, :]
+            return _vectors(self.np, op.name, values[0], lambda vectors: vectors)
         if op.name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
             return OPERATORS[op.name](*values)
         if op.name == "detach":  # NumPy knows no derivatives
