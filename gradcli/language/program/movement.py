@@ -110,8 +110,7 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
         size = shape[source]
         if isinstance(item, Slice):
             chosen = item.range(size)
-            count = chosen.index(chosen[-1]) + 1 if chosen else 0  # `len` has a limit
-            axes.append(Axis(source, chosen.start, chosen.step, count))
+            axes.append(Axis(source, chosen.start, chosen.step, len(chosen)))
         elif isinstance(item, tuple):
             places = tuple(_place(at, source, shape) for at in item)
             axes.append(Axis(source, 0, 0, len(places), places))

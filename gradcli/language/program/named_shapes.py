@@ -1,15 +1,14 @@
 """Shapes whose sizes have names, (m, n): as they are given, or those that variables have where nobody says.
 
-A name stands for a number while shapes are inferred, and what other sizes are made of names is read off the shapes for
-powers of one number.  The numbers are primes beyond all sizes that mean something by themselves, so that a formula
-knows them as symbols; two sizes that happen to be one number and are not the same in names get other numbers.
+A name stands for a number while shapes are inferred, and what other sizes are made of names is found by inferring again
+beside it.  The numbers are primes beyond all sizes that mean something by themselves, so that a formula knows them as
+symbols; two sizes that happen to be one number and are not the same in names get other numbers.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -36,9 +35,6 @@ MOST_ELEMENTS = 2**24
 
 _NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
 """What stands for the names, and for them again where two sizes happened to be one number."""
-
-_BASE, _POWERS = 2**64, 5
-"""What other numbers are powers of, that stand for the names when sizes are read off, and how many of one name."""
 
 _OF_COLUMNS, _OF_ROWS = "npqrstk", "mlhdbc"
 """What sizes are called: those of last dimensions, and the others."""
@@ -86,32 +82,44 @@ class NamedShapes:
 
     @cached_property
     def sizes(self) -> dict[int, Expr]:
-        """The numbers that are made of names, and what they are made of; the sizes of all lines are looked at.
-
-        They are read off the sizes for powers of a large base in the place of the names: whose digits are coefficients.
-        """
+        """The numbers that are made of names, and what they are made of; the sizes of all lines are looked at."""
         found: dict[int, Expr] = {}
-        names = {sympy.Symbol(name, integer=True, positive=True): number for name, number in self.numbers.items()}
-        powers = {name: _BASE**_POWERS**n for n, name in enumerate(self.numbers)}
-        for symbol, shape in _inferred(self.program, self.given, powers).items():
-            for size, large in zip(self.shapes[symbol], shape, strict=True):
-                expression = _in_names(large, [*names])
-                if expression.subs(names) != size:
-                    raise _NotInNamesError
+        shifted = self._shifted()
+        for symbol, shape in self.shapes.items():
+            for axis, size in enumerate(shape):
+                expression = self._interpolated({step: shapes[symbol][axis] for step, shapes in shifted.items()})
                 if found.setdefault(size, expression) != expression:
                     raise _CoincidenceError
         return {size: expression for size, expression in found.items() if not expression.is_Integer}
 
+    def _shifted(self) -> dict[frozenset[str], Mapping[Atom, Shape]]:
+        """The shapes where some names stand for a number more, by these; a name twice more under it and no name."""
+        names = [name for name in self.numbers if any(name in shape for shape in self.given.values())]
+        steps = [frozenset(chosen) for count in (0, 1, 2) for chosen in itertools.combinations(names, count)]
+        found = {step: self._at({name: int(name in step) for name in names}) for step in steps}
+        return found | {frozenset((name, "")): self._at({name: 2}) for name in names}
 
-def _in_names(large: int, names: Sequence[sympy.Symbol]) -> Expr:
-    """A size by its digits in the large base, the middle one of which is 0."""
-    found, place = sympy.S.Zero, 0
-    while large:
-        large, digit = divmod(large + _BASE // 2, _BASE)
-        powers = (place // _POWERS**n % _POWERS for n in range(len(names)))
-        found += (digit - _BASE // 2) * sympy.prod(map(operator.pow, names, powers))
-        place += 1
-    return found
+    def _at(self, more: Mapping[str, int]) -> Mapping[Atom, Shape]:
+        if not any(more.values()):
+            return self.shapes
+        return _inferred(self.program, self.given, {name: n + more.get(name, 0) for name, n in self.numbers.items()})
+
+    def _interpolated(self, at: Mapping[frozenset[str], int]) -> Expr:
+        """A size by its values at numbers beside one another."""
+        here = at[frozenset()]
+        steps = {names: size for names, size in at.items() if "" not in names}
+        slopes = {
+            name: size - here for (name, *other), size in ((sorted(s), n) for s, n in steps.items() if s) if not other
+        }
+        if any(at[frozenset((name, ""))] - here != 2 * slope for name, slope in slopes.items()):
+            raise _NotInNamesError
+        offsets = {name: sympy.Symbol(name, integer=True, positive=True) - self.numbers[name] for name in slopes}
+        found = sympy.Integer(here) + sum((slope * offsets[name] for name, slope in slopes.items()), sympy.S.Zero)
+        for pair, size in steps.items():
+            if len(pair) == 2:
+                a, b = pair
+                found += (size - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
+        return sympy.expand(found)
 
 
 class _CoincidenceError(Exception):
@@ -119,7 +127,7 @@ class _CoincidenceError(Exception):
 
 
 class _NotInNamesError(Exception):
-    """A size is no polynomial in the names."""
+    """A size is not affine in a name."""
 
 
 def shown(shape: Sequence[object]) -> str:
