@@ -20,7 +20,6 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, TooLargeError
-from gradcli.language.lower.arguments import exact_number
 from gradcli.language.ops import TABLE, Kind, Op
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
@@ -140,12 +139,9 @@ class _Asked:
         """
         calls = TorchCalls(torch, torch.float64)
         try:
-            if self.op.kind is Kind.INLINED:
-                found = calls.call_function(self.op, self.statics, operands)
-            else:
-                numbers = zip(self.symbols, self.numbers, strict=True)
-                atoms = [symbol if n is None else exact_number(n) for symbol, n in numbers]
-                found = calls.apply(Call(self.name, tuple(atoms), (*self.statics, None)), operands)
+            found = calls.apply(
+                Call(self.name, tuple(self.symbols), (*self.statics, None)[: len(self.op.statics)]), operands
+            )
         except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
         count = None if self.op.parts in ((), ("...",)) else len(self.op.parts)  # others have no name here

@@ -92,6 +92,8 @@ OWN: list[Edge] = [
     ("x.sum(dim=(0, 1)) + x.prod(dim=(0, 1)) + x.amax((0,), keepdim=True).sum()", {"x": "[[1.1,2.3],[3,4]]"}, None),
     ("sum(sum(x, dim=0), dim=()) + logsumexp(x, dim=(0, 1)) + norm(x, p=3) + norm(x, inf, 1).sum()",
      {"x": "[[1.1,2.3],[3,4]]"}, "ones"),
+    # a number of its own where a default stands
+    ("layer_norm(x, 2, eps=0.5) + rms_norm(x, 2, eps=0.25)", {"x": "1,2.3"}, "ones"),
     # what y does not depend on
     ("(x > 1) + 0", {"x": "1,2"}, "ones"),
     ("norm(x, 0)*y", {"x": "3", "y": "2"}, None),

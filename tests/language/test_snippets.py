@@ -11,8 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import CodeError, GradcliError
 from gradcli.language.snippets import read
-from gradcli.language.snippets.drawing import UNSEEDED
-from gradcli.language.snippets.dtypes import MIXED
+from gradcli.language.snippets.tensors import MIXED, UNSEEDED
 from tests.checks import check_of
 from tests.language.pasted import gradients_by_torch, passes_by_torch, run_by_torch
 

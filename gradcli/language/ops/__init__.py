@@ -2,16 +2,11 @@
 
 row          what a row holds, how it is written, and what follows from it
 elementwise  arithmetic and functions, pieces, and branches by conditions
-arithmetic   of several operands, and functions that others make up
-networks     activations of neural networks, and layers of sequences
-normalization  mean 0 and variance 1, and dropout after training
-special      special functions made of others
+networks     activations of neural networks, layers of sequences, normalization, and losses of training
 asked        functions that torch is asked for: pieces, matrices, order, positions, windows, layers, rare losses
-losses       losses of training
-reductions   over a dimension; of matrices
+reductions   over a dimension; of matrices; order and moments
 linear_algebra  products of matrices, linear equations, factors and norms
-statistics   order, moments, and differences of samples
-structure    elements put elsewhere; constant tensors; derivatives that a snippet takes itself
+structure    elements put elsewhere; constant tensors
 
 Reading it imports neither torch nor SymPy.  Adding an operation is one row and one test.  Most rows have a meaning in
 the language itself; one without (a primitive) needs a rule in each reading, which the tests of the table demand.
@@ -20,21 +15,8 @@ the language itself; one without (a primitive) needs a rule in each reading, whi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 
-from gradcli.language.ops import (
-    arithmetic,
-    asked,
-    elementwise,
-    linear_algebra,
-    losses,
-    networks,
-    normalization,
-    reductions,
-    special,
-    statistics,
-    structure,
-)
+from gradcli.language.ops import asked, elementwise, linear_algebra, networks, reductions, structure
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -52,8 +34,7 @@ __all__ = [
     "names",
 ]
 
-_FILES: tuple[ModuleType, ...] = (elementwise, special, arithmetic, networks, reductions, linear_algebra, structure)
-_FILES += (statistics, normalization, losses, asked)
+_FILES = (elementwise, networks, reductions, linear_algebra, structure, asked)
 _TABLES = [table for file in _FILES for table in file.ROWS.items()]
 
 GROUPS: Mapping[str, tuple[Op, ...]] = {

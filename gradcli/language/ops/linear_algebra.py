@@ -52,18 +52,14 @@ def _cholesky(constants: Constants, shapes: Shapes) -> str:
 
 def _wide(constants: Constants, shapes: Shapes) -> str:
     """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
-    if len(shapes[0]) < 2:
-        raise ShapeError(f"pinv needs a matrix, and the shape is {shapes[0]}")
-    rows, columns = shapes[0][-2:]
+    rows, columns = _matrix_of(shapes, "pinv")[-2:]
     turned = "transpose(A, -2, -1)"
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
 
 
 def _singular_values(_: Constants, shapes: Shapes) -> str:
     """The upper eigenvalues of [[0, A], [A.T, 0]], whose digits are those of A; of A.T @ A they are lost."""
-    if len(shapes[0]) < 2:
-        raise ShapeError(f"svdvals needs a matrix, and the shape is {shapes[0]}")
-    rows, columns = shapes[0][-2:]
+    rows, columns = _matrix_of(shapes, "svdvals")[-2:]
     padded = f"p = pad(A, ({rows}, 0, 0, {columns}))"
     return f"{padded}; flip(eigvalsh(p + transpose(p, -2, -1))[..., {max(rows, columns)}:], -1)"
 
@@ -137,71 +133,55 @@ _left_vectors, _right_vectors = map(_singular_vectors, ("left", "right"))
 
 ROWS = read(
     f"""
-== products added  kind: defined  torch: *  adds_terms: True
-addmm(input, a, b, beta#:1, alpha#:1)  a matrix product added  = beta*input + alpha*(a @ b)
-    e.g. addmm(c, a, b) at c=[[1]] a=[[1,2]] b=[[3],[4]]
+== products added  kind: defined  torch: *  adds_terms: True  at c=1,2 A=[[1,2],[3,4]] B=[[[3,1],[4,2]]] x=5,6
+addmm(input, a, b, beta#:1, alpha#:1)  a matrix product added  = beta*input + alpha*(a @ b)  e.g. addmm(A, A, B[0])
 addmv(input, A, x, beta#:1, alpha#:1)  the product of a matrix and a vector added  = beta*input + alpha*(A @ x)
-    e.g. addmv(c, A, x) at c=1,2 A=[[1,2],[3,4]] x=5,6
+    e.g. addmv(c, A, x)
 addr(input, a, b, beta#:1, alpha#:1)  an outer product added  = beta*input + alpha*unsqueeze(a, 1)*unsqueeze(b, 0)
-    e.g. addr(c, a, b) at c=[[1,2],[3,4]] a=1,2 b=4,5
+    e.g. addr(A, c, x)
 baddbmm(input, a, b, beta#:1, alpha#:1)  matrix products of a batch added  = beta*input + alpha*(a @ b)
-    e.g. baddbmm(c, a, b) at c=[[[1]]] a=[[[1,2]]] b=[[[3],[4]]]
+    e.g. baddbmm(A, B, B)
 addbmm(input, a, b, beta#:1, alpha#:1)  the sum of the matrix products of a batch added
-    = beta*input + alpha*sum(a @ b, 0)
-    e.g. addbmm(c, a, b) at c=[[1]] a=[[[1,2]]] b=[[[3],[4]]]
-== vectors and tensors  kind: defined  torch: linalg.*  adds_terms: True
+    = beta*input + alpha*sum(a @ b, 0)  e.g. addbmm(A, B, B)
+== vectors and tensors  kind: defined  torch: linalg.*  adds_terms: True  at a=1,2,3 b=4,5,7
 vecdot(a, b, dim=-1)  the inner products of vectors along a dimension  = sum(a*b, dim=dim)
-    e.g. vecdot(a, b) at a=1,2 b=3,4
 cross(a, b, dim=-1)  the cross product of vectors of three numbers along a dimension
     = roll(a*roll(b, -1, dim) - roll(a, -1, dim)*b, -1, dim)
-    e.g. cross(a, b) at a=1,2,3 b=4,5,7
 array_dot(a, b)  NumPy's dot: of vectors and matrices the product a @ b, of a number each element times it  = a @ b
-    written: _dot  torch: none
-    caveat: np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone
-    e.g. array_dot(A, x) at A=[[1,2],[3,4]] x=5,6
+    written: _dot  torch: none  caveat: np.dot(a, b) and a.dot(b) of NumPy's arrays; torch.dot takes vectors alone
+    e.g. array_dot(a, b)
 == equations, factors and norms  kind: defined  torch: linalg.*  adds_terms: True
+    at A=[[2,1],[1,3]] L=[[2,0],[1,3]] B=[[1],[2]] C=[[1,2],[0,3],[1,1]]
 cholesky(A^, upper=False)  the lower triangular L with A = L @ L.T, of a symmetric positive definite matrix
     = column by column what is left of A, over the square root of its diagonal element  written: _cholesky
     domain: A is positive definite
     caveat: of the symmetric part of A, as torch's derivative is; torch reads the lower triangle alone
-    e.g. cholesky(A) at A=[[2,1],[1,3]]
 pinv|pinverse(A)  the pseudoinverse of a matrix of full rank  = inv(A.T @ A) @ A.T  written: _wide
-    domain: A has full rank
-    e.g. pinv(A) at A=[[1,2],[0,3],[1,1]]
+    domain: A has full rank  e.g. pinv(C)
 svdvals(A)  the singular values of a matrix, the largest first  = the upper eigenvalues of [[0, A], [A.T, 0]]
-    written: _singular_values
-    caveat: one that occurs twice, or is 0, has no derivative
-    e.g. svdvals(A) at A=[[1,2],[0,3],[1,1]]
+    written: _singular_values  caveat: one that occurs twice, or is 0, has no derivative  e.g. svdvals(C)
 eigenvectors(A^)  the eigenvectors of a symmetric matrix as columns, in the order of its eigenvalues
     = the columns of products of (A - l[j])/(l[k] - l[j]), of length 1  written: _eigenvectors  torch: linalg.eigh
     domain: A is symmetric, and no eigenvalue occurs twice
     caveat: {_SIGN}; torch reads the lower triangle of A alone, and derives by both
-    e.g. eigenvectors(A + A.T) at A=[[1,2],[0,3]]
 left_singular_vectors(A)  the left singular vectors of a matrix as columns, in the order of svdvals
     = the eigenvectors of A @ A.T  written: _left_vectors  torch: linalg.svd
-    domain: no singular value is 0, or occurs twice
-    caveat: with the signs that belong to right_singular_vectors
-    e.g. left_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]
+    domain: no singular value is 0, or occurs twice  caveat: with the signs that belong to right_singular_vectors
+    e.g. left_singular_vectors(C)
 right_singular_vectors(A)  the right singular vectors of a matrix as columns, in the order of svdvals
     = the eigenvectors of A.T @ A  written: _right_vectors  torch: linalg.svd
-    domain: no singular value is 0, or occurs twice
-    caveat: {_SIGN}
-    e.g. right_singular_vectors(A) at A=[[1,2],[0,3],[1,1]]
+    domain: no singular value is 0, or occurs twice  caveat: {_SIGN}  e.g. right_singular_vectors(C)
 solve_triangular(A, B, upper=True, left=True, unitriangular=False)
     the solution X of A @ X = B, or of X @ A = B, by one triangle of A  = inv(triu(A)) @ B  written: _triangle
     torch: none  domain: no element of the diagonal is 0
-    e.g. solve_triangular(A, B) at A=[[2,1],[5,3]] B=[[1],[2]]
 triangular_solve(B, A, upper=True)  the solution X of A @ X = B by one triangle of A  = inv(triu(A)) @ B
     written: _triangle_of_a  torch: none  domain: no element of the diagonal is 0
-    e.g. triangular_solve(B, A) at A=[[2,1],[5,3]] B=[[1],[2]]
 cholesky_solve(B, L)  the solution X of L @ L.T @ X = B, for a lower triangular L  = inv(L @ transpose(L, -2, -1)) @ B
     total: {_LOWER}; inv(M @ transpose(M, -2, -1)) @ B  torch: *
     domain: L is lower triangular, and no element of its diagonal is 0
-    e.g. cholesky_solve(B, L) at B=[[1],[2]] L=[[2,0],[1,3]]
 cholesky_inverse(L)  the inverse of L @ L.T, for a lower triangular L  = inv(L @ transpose(L, -2, -1))
     total: {_LOWER}; inv(M @ transpose(M, -2, -1))  torch: *
     domain: L is lower triangular, and no element of its diagonal is 0
-    e.g. cholesky_inverse(L) at L=[[2,0],[1,3]]
 """,
     globals(),
 )

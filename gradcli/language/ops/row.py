@@ -94,13 +94,15 @@ class Notes:
         caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
         rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
         notation: Ways to write it that are no call, method or sign, such as `x.T`.
-        example: An expression and its values, `softmax(x) at x=1,2,3`; empty for the obvious one.
+        example: An expression with the operation; empty for the obvious one.
+        at: Values for its variables, `x=1,2,3`, and for others.
     """
 
     caveat: str = ""
     rule_name: str = ""
     notation: tuple[str, ...] = ()
     example: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -294,14 +296,13 @@ class Op:
     @property
     def worked_example(self) -> tuple[str, dict[str, str]]:
         """An expression with this operation, and a value for each of its variables."""
-        values = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
-        text = f"{self.name}({', '.join(self.operands)})"
-        if len(self.operands) == 1:
-            values = {self.operands[0]: "0.5"}
-        if self.notes.example:
-            text, _, at = self.notes.example.partition(" at ")
-            values = dict(word.split("=", 1) for word in at.split())
-        return text, values
+        is_list, others = self.operands[:1] in (("tensors",), ("operands",)), {"x": "0.5"}
+        needed = ["[x, x**2]"] if is_list else [name for name in self.operands if name not in self.defaults]
+        text = self.notes.example or f"{self.name}({', '.join(needed)})"
+        if len(self.operands) > 1:
+            others = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
+        given = dict(word.split("=", 1) for word in self.notes.at.split()) or others
+        return text, {name: value for name, value in given.items() if name in re.findall(r"\w+", text)}
 
     def on_balls(self, *operands: Any) -> Any:
         """The value that Arb's method gives; None where balls may be outside of the domain."""
@@ -334,12 +335,6 @@ class Op:
             return self.whole
         of = dict(zip(self.operands, ranks, strict=False))
         return tuple(name for name in self.whole if of[name] < ranks[0])
-
-    @property
-    def is_by_name(self) -> bool:
-        """Whether torch's function is handed what follows its first constant, or an operand left out, by name."""
-        last = max(map(self.signature.index, self.operands))
-        return bool(self.optional or self.whole) or any(name in self.statics for name in self.signature[1:last])
 
     @property
     def has_equation(self) -> bool:
@@ -386,9 +381,7 @@ class Op:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
             return "sum rule"
-        if self.monoid is not None:
-            return _FOLDED[self.monoid]
-        return _RULES.get(self.kind, "chain rule")
+        return _RULES.get(self.monoid or self.kind, "chain rule")
 
     @property
     def is_linear(self) -> bool:
@@ -398,12 +391,10 @@ class Op:
         return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
 
 
-_RULES: Mapping[Kind, str] = {
+_RULES: Mapping[Kind | Monoid, str] = {
     Kind.CONTRACTION: "product rule",
     Kind.LIST: "rule of parts",
     Kind.MOVEMENT: "rule of moved elements",
-}
-_FOLDED: Mapping[Monoid, str] = {
     Monoid.SUM: "sum rule",
     Monoid.PRODUCT: "product rule",
     Monoid.LARGEST: "rule of the element taken",
@@ -420,10 +411,10 @@ _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "Tr
 def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict[str, tuple[Op, ...]]:
     """The rows of a table, by their groups.
 
-    A row is its heading, what it computes and its facts, two spaces or a line apart: `= meaning`, `e.g. example`, and
-    others after the name of the field of `Op` or of its notes; of several texts a semicolon is between.  `== group`
-    begins a group, after which stand facts that its rows share.  In a path below torch `*` is the name of the row.  A
-    line indented by eight goes on with the one before.
+    A row is its heading, what it computes and its facts, two spaces or a line apart: `= meaning`, `e.g. example`,
+    `at values` of its variables, and others after the name of the field of `Op` or of its notes; of several texts a
+    semicolon is between.  `== group` begins a group, after which stand facts that its rows share.  In a path below
+    torch `*` is the name of the row.  A line indented by eight goes on with the one before.
 
     Args:
         text: The table.
@@ -440,8 +431,9 @@ def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict
     ('norm', ('vector_norm',), ('x', 'p', 'dim'), {'p': 2, 'dim': None}, 'linalg.norm')
     """
     groups: dict[str, tuple[Op, ...]] = {}
-    for entry in re.split(r"\n(?! )", text.strip().replace("\n        ", " ")):
+    for entry in re.split(r"\n+(?! )", text.strip().replace("\n        ", " ")):
         heading, *facts = re.split(r" *\n +|  +", entry)
+        facts = [part for fact in facts for part in re.split(r" (?=at \S+=)", fact)]
         given = dict(_fact(fact, functions) for fact in facts)
         if len(given) < len(facts):
             raise ValueError(f"a fact of {heading} is given twice, or is of no field")
@@ -452,10 +444,13 @@ def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict
     return groups
 
 
+_FACTS = {"=": "meaning", "e.g.": "example", "at": "at"}
+
+
 def _fact(text: str, functions: Mapping[str, Any]) -> tuple[str, Any]:
     sign, _, value = text.partition(" ")
-    if sign in ("=", "e.g."):
-        return "meaning" if sign == "=" else "example", value
+    if sign in _FACTS:
+        return _FACTS[sign], value
     name, _, value = text.partition(": ")
     if name == "written":
         return name, functions[value]

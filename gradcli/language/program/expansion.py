@@ -153,7 +153,7 @@ def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) ->
     if op.is_recorded:
         return _asked(op, statics)
     if op.has_equation:
-        require_operands(statics[0], count)
+        letters_of(str(statics[0]), count)
     operands = tuple(f"x{n}" for n in range(count)) if op.has_equation else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
@@ -213,20 +213,6 @@ def _norm(p: float) -> str:
     return f"sum(abs(x)**p, {over})**(1/p)"
 
 
-def require_operands(equation: Hashable, count: int) -> None:
-    """Refuse an equation of another number of operands.
-
-    Raises:
-        ShapeError: It is.
-    """
-    inputs, _ = letters_of(str(equation))
-    if len(inputs) != count:
-        raise ShapeError(
-            f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given",
-            hint="one letter for each dimension, and one word for each operand",
-        )
-
-
 def _einsum(equation: str) -> str:
     """The sum of a product: each operand with its dimensions in one common order, new ones where it lacks a letter."""
     inputs, result = letters_of(equation)
@@ -249,11 +235,12 @@ def _einsum(equation: str) -> str:
     return f"sum({product}, dim=({', '.join(map(str, summed))},))" if summed else product
 
 
-def letters_of(equation: str) -> tuple[list[str], str]:
+def letters_of(equation: str, count: int | None = None) -> tuple[list[str], str]:
     """The letters of each operand and of the result; without an arrow, those that occur once, in order.
 
     Raises:
         LanguageError: the equation is not of this form.
+        ShapeError: it is not of this number of operands, if one is given.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
@@ -263,6 +250,11 @@ def letters_of(equation: str) -> tuple[list[str], str]:
         raise LanguageError(f"'{equation}' is not an equation of letters", hint=hint)
     if len(letters) > MOST_LETTERS:
         raise LanguageError(f"'{equation}' names {len(letters)} dimensions; at most {MOST_LETTERS} are read")
+    if count not in (None, len(inputs)):
+        raise ShapeError(
+            f"einsum '{equation}' is of {len(inputs)} operands, and {count} {'is' if count == 1 else 'are'} given",
+            hint="one letter for each dimension, and one word for each operand",
+        )
     result = right if arrow else "".join(sorted(c for c in letters if "".join(inputs).count(c) == 1))
     if len(set(result)) < len(result) or not set(result) <= letters:
         raise LanguageError(f"the result '{result}' must name letters of the operands, each once", hint=hint)

@@ -178,9 +178,6 @@ class TorchCalls:
         ):
             return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
-        if op.is_by_name:
-            found = self._called_by_name(call, operands, tensors)
-            return found.to(self.dtype) if op.name == "one_hot" else found  # which torch gives in whole numbers
         match op.name:
             case "where":
                 return self.torch.where(tensors[0], *_beside(operands[1:], tensors[1:]))
@@ -190,25 +187,8 @@ class TorchCalls:
             case "clamp":
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
-                weights = self.torch.exp(-self.torch.arange(tensors[0].shape[-1], dtype=self.dtype))
-                vectors, deciding = _vectors(self.torch, name, tensors[0])
-                return vectors * self.torch.sign(weights @ deciding.detach())[..., None, :]
+                return _vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
         return self._called(call, operands, tensors)
-
-    def call_function(self, op: Op, statics: Sequence[Any], operands: Sequence[Any]) -> Any:
-        """Call the function of a row with these arguments, without constants that are as by default."""
-        rest, first, named = list(operands), list[Any](), dict[str, Any]()
-        constants = dict(zip(op.statics, statics, strict=True))
-        for name in op.signature:
-            if name in ("tensors", "operands"):
-                first += [rest] if name == "tensors" else rest
-            elif name not in constants:
-                first += [rest.pop(0)] if rest else []
-            elif op.statics[name] is REQUIRED:
-                first.append(constants[name])
-            elif constants[name] != op.statics[name]:
-                named[name] = constants[name]
-        return _function(self.torch, op.torch)(*first, **named)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
         (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
@@ -239,68 +219,61 @@ class TorchCalls:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
 
-    def _called_by_name(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
-        """A function that takes constants and tensors in turn, or not at all: by position up to what is left out."""
-        op, first, named = call.op, list[Any](), dict[str, Any]()
-        of = dict(zip(op.operands, zip(operands, tensors, strict=True), strict=True))
-        statics, is_by_name = dict(zip(op.statics, call.statics, strict=True)), False
-        whole = op.positions([len(operand_shape(a)) for a in operands])
-        for name in op.signature:
-            given, tensor = of.get(name, (None, None))
-            if name in op.buffers and statics.get("training"):  # torch would write the running averages anew
-                first.append(None)
-                continue
-            given = statics.get(name, given)
-            default = op.statics.get(name, op.defaults.get(name, REQUIRED))
-            is_plain = default is not REQUIRED and not is_tensor(given) and not isinstance(given, bool)
-            if given is default or (is_plain and given == default):
-                is_by_name = True
-                continue
-            is_by_name |= name in op.numbers or op.statics.get(name, REQUIRED) is not REQUIRED
-            value: Any = given if name in statics or name in op.numbers else tensor
-            value = value.long() if name in whole else value
-            if is_by_name:
-                named[_keyword(op, name)] = value
-            else:
-                first.append(value)
-        return _function(self.torch, op.torch)(*first, **named)
-
     def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
-        """A function or a method, with its constants."""
-        op = call.op
-        first, last, named = _constants(call, operands[0]) if op.statics else ([], [], {})
-        if op.numbers:  # which come last
-            tensors = tensors[: -len(op.numbers)]
-            numbers = zip(op.numbers, operands[-len(op.numbers) :], strict=True)
-            named |= {name: a for name, a in numbers if float(a) != op.defaults.get(name)}
+        """Call the function or method of the row: by position up to what is left out, then by name.
+
+        Left out is what is as by default.  Operands are tensors but for those that torch takes as plain numbers.
+        """
+        op, first, named, is_by_name = call.op, list[Any](), dict[str, Any](), False
+        constants = _constants(call, operands[0])
+        given: dict[str, Any] = dict(zip(op.operands, tensors, strict=False)) | constants
+        given |= {name: a for name, a in zip(op.operands, operands, strict=False) if name in op.numbers}
+        for name in op.positions([len(operand_shape(a)) for a in operands]) if op.whole else ():
+            given[name] = given[name].long()
+        plain: dict[str, Any] = {
+            name: float(a) for name, a in zip(op.operands, operands, strict=False) if isinstance(a, int | float)
+        }
+        plain |= constants
+        if constants.get("training"):  # torch would write the running averages anew
+            given, plain = given | dict.fromkeys(op.buffers), plain | dict.fromkeys(op.buffers, "")
+        for name in op.signature:
+            default = op.statics.get(name, op.defaults.get(name, REQUIRED))
+            if name in ("tensors", "operands"):
+                first += [[*tensors]] if name == "tensors" else tensors
+            elif name not in given or plain.get(name) == default:
+                is_by_name = True
+            elif is_by_name or name in op.numbers or (name in op.statics and default is not REQUIRED):
+                is_by_name, named["ord" if (op.name, name) == ("norm", "p") else name] = True, given[name]
+            else:
+                first.append(given[name])
         if _is_method(op):
-            found = getattr(tensors[0], op.torch.removeprefix("Tensor.") or op.name)(*tensors[1:], *last, **named)
+            found = getattr(first.pop(0), op.torch.removeprefix("Tensor.") or op.name)(*first, **named)
         else:
-            found = _function(self.torch, op.torch)(*first, *tensors, *last, **named)
+            found = _function(self.torch, op.torch)(*first, **named)
+        if op.name == "one_hot":  # which torch gives in whole numbers
+            return found.to(self.dtype)
         return found.values if op.name in _WITH_POSITIONS else found
 
 
-def _vectors(library: Any, name: str, matrix: Any) -> tuple[Any, Any]:
-    """Eigenvectors or singular vectors as columns, and those that decide the signs."""
+def _vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
+    """Eigenvectors or singular vectors as columns, with the signs that those on the right get as constants."""
+    weights = library.exp(-library.arange(matrix.shape[-1], **options))
     if name == "eigenvectors":
-        found = library.linalg.eigh(matrix).eigenvectors
-        return found, found
-    parts = library.linalg.svd(matrix, full_matrices=False)
-    right = parts.Vh.swapaxes(-1, -2)
-    return (parts.U if SIGNED[name] == "U" else right), right
+        found = right = library.linalg.eigh(matrix).eigenvectors
+    else:
+        parts = library.linalg.svd(matrix, full_matrices=False)
+        right = parts.Vh.swapaxes(-1, -2)
+        found = parts.U if SIGNED[name] == "U" else right
+    return found * library.sign(weights @ constant(right))[..., None, :]
 
 
-def _constants(call: Call, operand: Any) -> tuple[list[Any], list[Any], dict[str, Any]]:
-    """The constants before the operands, behind them, and by name: those that are not as by default."""
-    op = call.op
-    given = dict(zip(op.statics, call.statics, strict=True))
+def _constants(call: Call, operand: Any) -> dict[str, Any]:
+    """The constants by name, a dimension that torch wants to be told among them."""
+    given = dict(zip(call.op.statics, call.statics, strict=True))
     given.pop(SHAPES, None)
-    first = [given.pop(name) for name in op.signature[: op.signature.index(op.operands[0])]]
-    last = [given.pop(name) for name in [*given] if op.statics[name] is REQUIRED]
-    named = {name: value for name, value in given.items() if value != op.statics[name]}
-    if "dim" in given and op.statics["dim"] is None and op.kind is not Kind.MOVEMENT:
-        named |= _along(call, operand_shape(operand))
-    return first, last, {_keyword(op, name): value for name, value in named.items()}
+    if call.op.kind in (Kind.MOVEMENT, Kind.INLINED) or call.op.statics.get("dim", REQUIRED) is not None:
+        return given
+    return given | _along(call, operand_shape(operand))
 
 
 def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
@@ -333,16 +306,13 @@ def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
     return x
 
 
-def _keyword(op: Op, name: str) -> str:
-    """What torch calls a parameter."""
-    return "ord" if (op.name, name) == ("norm", "p") else name
-
-
 def _is_method(op: Op) -> bool:
     """Whether it is written x.sum() and not torch.sum(x)."""
     if op.torch.startswith("Tensor."):
         return True
-    return "." not in op.torch and (op.kind in (Kind.MOVEMENT, Kind.SCAN) or "keepdim" in op.statics)
+    return "." not in op.torch and (
+        op.kind in (Kind.MOVEMENT, Kind.SCAN) or ("keepdim" in op.statics and op.kind is not Kind.INLINED)
+    )
 
 
 def _spread(sizes: Any) -> tuple[Any, ...]:
@@ -395,9 +365,7 @@ class NumpyCalls:
     def _called(self, call: Call, values: Sequence[Any]) -> Any:
         op = call.op
         if op.name in SIGNED:
-            weights = self.np.exp(-self.np.arange(values[0].shape[-1]))
-            vectors, deciding = _vectors(self.np, op.name, values[0])
-            return vectors * self.np.sign(weights @ deciding)[..., None, :]
+            return _vectors(self.np, op.name, values[0], lambda vectors: vectors)
         if op.name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
             return OPERATORS[op.name](*values)
         if op.name == "detach":  # NumPy knows no derivatives

@@ -18,6 +18,7 @@ Source: K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -253,24 +254,13 @@ class Step(_Real):
         return sympy.S.Zero
 
 
-class sign(Step):  # noqa: N801 -- printed as the function is typed
-    """-1, 0 or 1."""
+def _heads(base: type, facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
+    """Functions by the names as they are typed, which differ in these facts."""
+    return tuple(type(name, (base,), {**given}) for name, given in facts.items())
 
 
-class floor(Step):  # noqa: N801
-    """The greatest integer not above x."""
-
-
-class ceil(Step):  # noqa: N801
-    """The least integer not below x."""
-
-
-class trunc(Step):  # noqa: N801
-    """x without its fraction."""
-
-
-class round(Step):  # noqa: A001, N801
-    """The nearest integer, halves to even."""
+_STEPS: Mapping[str, Any] = {name: {} for name in ("sign", "floor", "ceil", "trunc", "round", "detach")}
+sign, floor, ceil, trunc, round, detach = _heads(Step, _STEPS)  # noqa: A001
 
 
 class abs(_Real):  # noqa: A001, N801
@@ -315,10 +305,6 @@ class sinc(_Real):  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
-class detach(Step):  # noqa: N801
-    """x, as a constant."""
-
-
 class Comparison(Step):
     """1 where a relation of two operands holds, else 0."""
 
@@ -327,53 +313,15 @@ class Comparison(Step):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """1 or 0 if both are numbers."""
-        if not (a.is_Rational and b.is_Rational):
-            return None
-        holds = {">": a > b, ">=": a >= b, "<": a < b, "<=": a <= b, "==": a == b, "!=": a != b}[cls.sign]
-        return sympy.Integer(bool(holds))
+        """1 or 0 if both are numbers; that 1 or 0 by a condition is 1 is the condition."""
+        if cls.sign == "==" and isinstance(a, where) and b == 1 and a.args[1:] == (1, 0):
+            return a.args[0]
+        is_known = a.is_Rational and b.is_Rational
+        return sympy.Integer(bool(getattr(operator, cls.__name__)(a, b))) if is_known else None
 
 
-class gt(Comparison):  # noqa: N801
-    """a > b."""
-
-    sign = ">"
-
-
-class ge(Comparison):  # noqa: N801
-    """a ≥ b."""
-
-    sign = ">="
-
-
-class lt(Comparison):  # noqa: N801
-    """a < b."""
-
-    sign = "<"
-
-
-class le(Comparison):  # noqa: N801
-    """a ≤ b."""
-
-    sign = "<="
-
-
-class eq(Comparison):  # noqa: N801
-    """a = b."""
-
-    sign = "=="
-
-    @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """As of any comparison; that 1 or 0 by a condition is 1 is the condition."""
-        is_one = isinstance(a, where) and b == 1 and a.args[1:] == (1, 0)
-        return a.args[0] if is_one else super().eval(a, b)
-
-
-class ne(Comparison):  # noqa: N801
-    """a ≠ b."""
-
-    sign = "!="
+_SIGNS = (">", ">=", "<", "<=", "==", "!=")
+gt, ge, lt, le, eq, ne = _heads(Comparison, {ops.SIGNS[sign]: {"sign": sign} for sign in _SIGNS})
 
 
 class where(_Real):  # noqa: N801
@@ -406,16 +354,7 @@ class _Choice(_Real):
         return where(type(self).is_first(*self.args), first, 1 - first)
 
 
-class maximum(_Choice):  # noqa: N801
-    """The larger operand."""
-
-    is_first = ge
-
-
-class minimum(_Choice):  # noqa: N801
-    """The smaller operand."""
-
-    is_first = le
+maximum, minimum = _heads(_Choice, {"maximum": {"is_first": ge}, "minimum": {"is_first": le}})
 
 
 class unknown(_Real):  # noqa: N801

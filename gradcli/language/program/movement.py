@@ -366,7 +366,7 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
             axes, shifts = zip(*rolls(shape, call), strict=True)
             return library.roll(x, _one_or_all(shifts), axis=_one_or_all(axes))
         case "pad":
-            return _padded(x, shape, padding(shape, call), fill, library)
+            return _padded(x, padding(shape, call), fill, library)
         case "windows":
             axis, size, step, dilation = windows_of(shape, call)
             found = library.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
@@ -398,18 +398,14 @@ def _whole(number: Hashable) -> int:
     return number
 
 
-def _padded(x: Any, shape: Shape, pairs: list[tuple[int, int]], fill: float, library: Any) -> Any:
-    """Elements before and after each dimension; what a negative number takes away is cut off first."""
-    if any(size + min(a, 0) + min(b, 0) < 0 for size, (a, b) in zip(shape, pairs, strict=True)):
-        return library.full(
-            [size + a + b for size, (a, b) in zip(shape, pairs, strict=True)], fill
-        )  # nothing is left of x
-    if not pairs:  # a plain number, of which NumPy takes no pairs
-        return x
+def _padded(x: Any, pairs: list[tuple[int, int]], fill: float, library: Any) -> Any:
+    """Elements before and after each dimension; then what a negative number takes away is cut off."""
+    if any(max(pair) > 0 for pair in pairs):
+        widths = [(max(0, a), max(0, b)) for a, b in pairs]
+        x = library.pad(x, widths, **({"constant_values": fill} if fill else {}))
     if any(min(pair) < 0 for pair in pairs):
         x = x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
-    widths = [(max(0, a), max(0, b)) for a, b in pairs]
-    return library.pad(x, widths, **({"constant_values": fill} if fill else {}))
+    return x
 
 
 def _reshaped(old: Shape, new: Hashable) -> Shape:

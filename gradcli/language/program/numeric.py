@@ -197,35 +197,26 @@ def array_of(call: Call) -> npt.NDArray[np.float64]:
     return made(call.op.name, call.statics, shape)
 
 
-@lru_cache(maxsize=MOST_CACHED)
-def _kept(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
-    return _made(name, a, shape)
-
-
 def _made(name: str, a: tuple[Any, ...], shape: Shape) -> npt.NDArray[np.float64]:
-    match name:
-        case "linspace":
-            with np.errstate(all="ignore"):
-                array = np.linspace(a[0], a[1], shape[0])
-        case "arange":
-            start, step = (0 if a[1] is None else a[0]), a[2]
-            array = np.asarray(start + step * np.arange(shape[0]), dtype=np.float64)
-        case "eye":
-            array = np.eye(shape[0], shape[1])
-        case "zeros":
-            array = np.zeros(shape)
-        case "ones":
-            array = np.ones(shape)
-        case "full":
-            array = np.full(shape, float(a[1]))
-        case "drawn":
-            array = np.frombuffer(a[1].data).reshape(shape)
-        case "rand":
-            array = np.random.default_rng(a[1]).random(shape)
-        case _:
-            array = np.random.default_rng(a[1]).standard_normal(shape)
+    with np.errstate(all="ignore"):
+        array = np.asarray(_SOURCES[name](shape, *a), dtype=np.float64)
     array.setflags(write=False)
     return array
+
+
+_kept = lru_cache(maxsize=MOST_CACHED)(_made)
+
+_SOURCES: Mapping[str, Callable[..., Any]] = {
+    "linspace": lambda shape, start, end, _: np.linspace(start, end, *shape),
+    "arange": lambda shape, start, end, step: (0 if end is None else start) + step * np.arange(*shape),
+    "eye": lambda shape, *_: np.eye(*shape),
+    "zeros": lambda shape, _: np.zeros(shape),
+    "ones": lambda shape, _: np.ones(shape),
+    "full": lambda shape, _, number: np.full(shape, float(number)),
+    "drawn": lambda shape, _, numbers: np.frombuffer(numbers.data).reshape(shape),
+    "rand": lambda shape, _, seed: np.random.default_rng(seed).random(shape),
+    "randn": lambda shape, _, seed: np.random.default_rng(seed).standard_normal(shape),
+}
 
 
 # -- functions that NumPy has not

@@ -179,21 +179,19 @@ def _require_fit(call: Call, operands: list[Shape]) -> None:
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:
-    from gradcli.language.program.expansion import letters_of, require_operands
+    from gradcli.language.program.expansion import letters_of
 
-    require_operands(equation, len(operands))
-    inputs, _ = letters_of(equation)
-    shown = ", ".join(map(show, operands))
-    if [len(letters) for letters in inputs] != [len(shape) for shape in operands]:
-        hint = "one letter for each dimension, and one word for each operand"
-        raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
+    inputs, _ = letters_of(equation, len(operands))
+    shown = f"einsum '{equation}' does not fit the shapes {', '.join(map(show, operands))}"
     sizes: dict[str, int] = {}
     for letters, shape in zip(inputs, operands, strict=True):
+        if len(letters) != len(shape):
+            raise ShapeError(shown, hint="one letter for each dimension, and one word for each operand")
         for letter, size in zip(letters, shape, strict=True):
-            if 1 not in (size, known := sizes.setdefault(letter, size)) and size != known:
-                hint = f"'{letter}' is {known} in one place and {size} in another"
-                raise ShapeError(f"einsum '{equation}' does not fit the shapes {shown}", hint=hint)
-            sizes[letter] = max(size, sizes[letter])
+            known = sizes.setdefault(letter, size)
+            if 1 not in (size, known) and size != known:
+                raise ShapeError(shown, hint=f"'{letter}' is {known} in one place and {size} in another")
+            sizes[letter] = max(size, known)
 
 
 def _require_ranks(call: Call, operands: list[Shape]) -> None:

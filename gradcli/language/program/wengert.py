@@ -405,22 +405,12 @@ def number(value: Atom) -> float:
     >>> number(sympy.Rational(1, 3))
     0.3333333333333333
     """
-    match value:
-        case sympy.Rational():
-            try:
-                return int(value.p) / int(value.q)
-            except OverflowError:
-                return -math.inf if value.p < 0 else math.inf
-        case sympy.core.numbers.Infinity():
-            return math.inf
-        case sympy.core.numbers.NaN():
-            return math.nan
-        case sympy.core.numbers.Pi():
-            return math.pi
-        case sympy.core.numbers.Exp1():
-            return math.e
-        case _:
-            return float(value)
+    if not isinstance(value, sympy.Rational):
+        return float(value)
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return -math.inf if value.p < 0 else math.inf
 
 
 def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:

@@ -6,8 +6,7 @@ statements      the statements, and what is listened for while their expressions
 function_calls  functions of the text, and their calls
 imports         what imported names stand for, and which of them are code
 backward_calls  backward() and torch.autograd.grad
-drawing         random numbers, which torch draws
-dtypes          the floating-point types that are written
+tensors         the floating-point types that are written, and random numbers, which torch draws
 
 A text that has none of this is a Program as it always was: what reads statements is imported where there are some.
 """
@@ -29,7 +28,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.language.snippets.snippet_result import Snippet
 
 if TYPE_CHECKING:
-    from gradcli.language.snippets.drawing import Generator
+    from gradcli.language.snippets.tensors import Generator
 
 __all__ = ["Snippet", "read", "read_whole"]
 

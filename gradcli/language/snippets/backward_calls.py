@@ -173,17 +173,13 @@ class Passes:
         """
         if not passes or not passes[-1].accumulates:
             return passes[-1:]
-        names = self.function_of(passes[-1].output).names
         adding = [one for one in passes if one.accumulates]
-        since = {
-            max((n for n, one in enumerate(adding) if name in one.zeroed), default=0)
-            for name in names
-            if name in (self.requires or self.values)
-        }
-        if len(since) > 1:
+        last = max((n for n, one in enumerate(adding) if one.zeroed), default=0)
+        names = {*self.function_of(passes[-1].output).names} & {*(self.requires or self.values)}
+        if last and not names <= {*adding[last].zeroed}:
             hint = "set all of them to zero at one place"
             raise self.source.error("the .grad of these tensors hold different passes", passes[-1].span, hint=hint)
-        return adding[max(since, default=0) :]
+        return adding[last:]
 
     def vector_of(self, one: Pass) -> Atom:
         """The gradient vector of a pass, 1 where it has none."""

@@ -17,9 +17,9 @@ from dataclasses import replace
 from gradcli import collector
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.snippets.drawing import Generator
 from gradcli.language.snippets.snippet_result import Backward, Pass, Replay, Snippet
 from gradcli.language.snippets.statements import Statements
+from gradcli.language.snippets.tensors import Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source

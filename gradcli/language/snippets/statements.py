@@ -21,10 +21,9 @@ from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.backward_calls import Passes
-from gradcli.language.snippets.drawing import Drawing, Generator
-from gradcli.language.snippets.dtypes import CONSTRUCTORS, Dtypes
 from gradcli.language.snippets.function_calls import Callee, Functions
 from gradcli.language.snippets.imports import Imports
+from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Dtypes, Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source, require_sound
 from gradcli.language.text.tokens import Token

@@ -10,7 +10,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
-from gradcli.language.ops.statistics import exchanges
+from gradcli.language.ops.reductions import exchanges
 from gradcli.questions.texts import read
 from tests.checks import check_of
 from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point

@@ -1,26 +1,32 @@
-"""The floating-point types of a text's tensors, and which of them its numbers are computed in.
+"""The tensors that a text makes: their types, which of them its numbers are computed in, and random numbers.
 
     torch.tensor(1., dtype=torch.float64)    torch.DoubleTensor([1.])    x.double()    torch.set_default_dtype(...)
 
 Torch takes float32 where nothing is written.  Tensors of both types meet in float64, with the numbers that float32 has
 of the others.  Whole numbers cannot require a gradient.
+
+Random numbers are those that torch draws: `torch.manual_seed(3); x = torch.randn(2)`.  What is drawn is a constant
+tensor; a name for it makes a variable, as for other tensors of numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Literal, Protocol
 
 import numpy as np
 import sympy
 
-from gradcli.errors import Span
+from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Array
+from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.numeric import Numbers
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.imports import Imports
+from gradcli.language.text import nodes
+from gradcli.language.text.source import require_sound
 
 MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
@@ -169,3 +175,62 @@ def _rounded(array: Array) -> Array:
     """The numbers that float32 has of these."""
     with np.errstate(over="ignore"):
         return array.astype(np.float32).astype(np.float64)
+
+
+# -- random numbers
+
+UNSEEDED = "no seed is set: random numbers are those that torch draws after torch.manual_seed(0)"
+"""The remark on numbers that are another time others."""
+
+
+class Generator(Protocol):
+    """A generator of random numbers, torch's own."""
+
+    def seed(self, number: int) -> None:
+        """Begin anew, as after `torch.manual_seed(number)`."""
+
+    def draw(self, name: str, shape: Shape, *, is_double: bool) -> Array:
+        """Numbers of `torch.rand` or `torch.randn`."""
+
+
+class Drawing:
+    """Draws the numbers of a text, in the order of its statements.
+
+    Attributes:
+        seed: Of the numbers that are drawn next; None where they follow those before.
+    """
+
+    def __init__(self, lowering: Lowering, dtypes: Dtypes, generator: Callable[[], Generator] | None) -> None:
+        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
+        self.constants, self.binder, self.dtypes = lowering.constants, lowering.binder, dtypes
+        self.seed: int | None = None
+        self._make_generator = generator
+        self._generator: Generator | None = None
+        self._count = 0
+
+    def draw(self, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
+        """Numbers that torch draws."""
+        if self._make_generator is None:
+            raise self.source.code(f"'{path}'", span)
+        sizes: list[int] = []
+        for argument in arguments.items:
+            if argument.name is None or argument.name.text == "size":
+                found = self.constants.several(argument.value)
+                sizes += found if isinstance(found, tuple) else [found]
+            elif not self.binder.ignored(argument):
+                raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
+            require_sound(argument.fault)
+        require_sound(arguments.unclosed)
+        if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
+            message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
+            raise self.source.error(message, span, kind=TooLargeError)
+        self._generator = self._generator or self._make_generator()
+        if self.seed is not None:
+            self._generator.seed(self.seed)
+        elif not self._count:
+            self.scope.remark(UNSEEDED)
+        self.seed, self._count = None, self._count + 1
+        shape = tuple(sizes)
+        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=self.dtypes.is_double(span))
+        held = Numbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
+        return self.builder.emit("drawn", (), span, (shape, held)), span
