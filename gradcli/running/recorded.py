@@ -268,7 +268,8 @@ class Call:
             constants: The tensors that the function finds elsewhere, by name.
             recorder: What records it, if that is wanted.
         """
-        kinds = {**self.taken.plain, **{name: int for name in self.whole if not self.given[name].ndim}}
+        numbers = dict.fromkeys((name for name in self.whole if not self.given[name].ndim), int)
+        kinds = {name: kind for name, kind in {**self.taken.kinds, **numbers}.items() if kind is not None}
         plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
         tensors = {
             name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
@@ -280,7 +281,7 @@ class Call:
         self._give(constants, arrays, wrt)
         values = {**tensors, **plain}
         in_order = values.keys() - self.taken.keyword_only
-        first = [*itertools.takewhile(in_order.__contains__, self.taken.order)]
+        first = [*itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         rest = {name: value for name, value in values.items() if name not in first}
         with (
             drawing_from(self._random),
