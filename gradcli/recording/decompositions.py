@@ -70,8 +70,8 @@ def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[A
 
 
 @_of_each
-def _cholesky(A: Tensor, upper: bool = False, **_: Any) -> tuple[Any, ...]:
-    return torch.linalg.cholesky(A, upper=upper), None
+def _cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
+    return torch.linalg.cholesky(A, upper=how["upper"]), None
 
 
 def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
