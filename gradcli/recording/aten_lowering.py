@@ -25,9 +25,7 @@ from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.language.text.source import Source
-
-Overload = Any
-"""An operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
+from gradcli.recording.schemas import Overload
 
 Value = Any
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""

@@ -67,12 +67,6 @@ def _div(a: AtenLowering, self: Value, other: Value, rounding_mode: str | None =
     return found if rounding_mode is None else a.row(rounding_mode, found)
 
 
-def _added(a: AtenLowering, self: Value, beta: Value = 1, alpha: Value = 1, **given: Value) -> Any:
-    product = a.row("matmul", *given.values())
-    product = product if alpha == 1 else a.row("mul", alpha, product)
-    return product if beta == 0 else a.row("add", self if beta == 1 else a.row("mul", beta, self), product)
-
-
 def _spread(row: str, a: AtenLowering, self: Value, dim: Any = None, keepdim: bool = False, **how: Any) -> Any:
     correction = how.get("correction", int(how.get("unbiased", True)))
     return a.row(row, self, dim, 1 if correction is None else correction, keepdim)
@@ -250,7 +244,6 @@ RULES: Mapping[str, Rule] = {
     **_each("nll_loss_forward nll_loss2d_forward", _nll_loss),
     **_each("nll_loss nll_loss2d", lambda a, **given: _nll_loss(a, **given)[0]),
     **_each("div.Tensor_mode div.Scalar_mode", _div),
-    **_each("addmm addmv addbmm baddbmm", _added),
     **{name: functools.partial(_spread, name) for name in ("var", "std")},
     **{f"{name}_mean": functools.partial(_with_mean, name) for name in ("var", "std")},
     "clamp": _clamp,
@@ -265,11 +258,9 @@ RULES: Mapping[str, Rule] = {
     "where": lambda a, condition, self, other: a.row("where", _truth(a, condition), self, other),
     **_each("clone contiguous _to_copy positive", lambda a, self, dtype=None, **_: a.number(self) if dtype else self),
     "expand": lambda a, self, size, **_: a.expanded(self, size),
-    "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
     "select": _select,
     "slice": _slice,
     **_each("split split_with_sizes", _split),
-    "roll": lambda a, self, shifts, dims=(): a.row("roll", self, shifts, dims) if dims else NotImplemented,
     "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
     **_each("constant_pad_nd pad", _padded),
     **_each("index _unsafe_index", _index),

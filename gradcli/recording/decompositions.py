@@ -70,8 +70,8 @@ def _of_each(decompose: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[A
 
 
 @_of_each
-def _cholesky(A: Tensor, upper: bool = False, **_: Any) -> tuple[Any, ...]:
-    return torch.linalg.cholesky(A, upper=upper), None
+def _cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
+    return torch.linalg.cholesky(A, upper=how["upper"]), None
 
 
 def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
@@ -84,6 +84,32 @@ def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, 
 
 def _is_wide_solve(A: Tensor, *, left: bool = True, **_: Any) -> bool:
     return A.ndim > 2 or not left
+
+
+@_of_each
+def _lu_factor(A: Tensor, pivot: bool = True, **_: Any) -> Any:
+    """Eliminate column by column, with the largest element first, as LAPACK does."""
+    for k in range(min(A.shape)):
+        rows = [*range(len(A))]
+        first = k + int(A[k:, k].abs().argmax()) * pivot
+        rows[k], rows[first] = first, k
+        A = A[rows]
+        below = A[k + 1 :, k : k + 1] / A[k, k]
+        rest = A[k + 1 :, k + 1 :] - below * A[k, k + 1 :]
+        A = torch.cat([A[: k + 1], torch.cat([A[k + 1 :, :k], below, rest], 1)])
+    return A, None, None
+
+
+def _lu_unpack(LU: Tensor, *_: Any) -> Any:
+    count = min(LU.shape[-2:])
+    lower = LU.tril(-1)[..., :count]
+    return None, lower + torch.eye(*lower.shape[-2:], dtype=LU.dtype), LU.triu()[..., :count, :]
+
+
+def _lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, adjoint: bool) -> Tensor:
+    P, L, U = torch.lu_unpack(LU, pivots)
+    A = (P @ L @ U).mT if adjoint == left else P @ L @ U
+    return torch.linalg.solve(A, B) if left else torch.linalg.solve(A, B.mT).mT
 
 
 # -- positions
@@ -262,6 +288,10 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "_trilinear": _trilinear,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
+    "linalg_lu_factor_ex": _lu_factor,
+    "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
+    "lu_unpack": _lu_unpack,
+    "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
     **{name: _linear(name) for name in _LINEAR},
 }

@@ -185,15 +185,11 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
         if recorder.decisions.lost or not recorder.of_arguments.isdisjoint(conditions):
             hint = "call it in a function of Python, FILE.py::NAME"
             raise InputError(f"values decide what {asked.name} computes", hint=hint)
-        of_numbers = {n: one for n, one in enumerate(found) if one.is_floating_point()}
-        return {n: _program(recorder, one, asked.symbols) for n, one in of_numbers.items()}
+        lines, of_numbers = recorder.lines, {n: one for n, one in enumerate(found) if one.is_floating_point()}
+        atoms = {n: (recorder.atom(one), one) for n, one in of_numbers.items()}
+        values = {n: lines.literal(one) if atom is None else lines.number(atom) for n, (atom, one) in atoms.items()}
+        return {n: replace(lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
 
 
 def _part(make_recorder: Any, asked: _Asked, n: int) -> Program:
     return _recorded(make_recorder, asked)[n]
-
-
-def _program(recorder: Recorder, output: Any, symbols: list[sympy.Symbol]) -> Program:
-    atom = recorder.atom(output)
-    program = recorder.lines.program([recorder.lines.literal(output) if atom is None else recorder.lines.number(atom)])
-    return replace(program, variables=tuple(symbols))

@@ -154,6 +154,14 @@ def _adaptive_pool(fold: str, x: Tensor, sizes: Sequence[int]) -> Tensor:
     return x
 
 
+def _embedding_bag(weight: Tensor, index: Tensor, offsets: Tensor, scale: Any, mode: int, *_: Any, **__: Any) -> Any:
+    """Fold the rows of bags of one length."""
+    if len(index) % max(len(offsets), 1) or (offsets.diff() != len(index) // len(offsets)).any():
+        return NotImplemented
+    fold = ("sum", "mean", "amax")[mode]
+    return getattr(weight[index].unflatten(0, (len(offsets), -1)), fold)(1), None, None, None
+
+
 def _distances(x: Tensor, p: float) -> Tensor:
     first, second = torch.triu_indices(len(x), len(x), 1)
     return torch.linalg.vector_norm(x[first] - x[second], p, -1)
@@ -186,6 +194,7 @@ WINDOWED: Mapping[str, Callable[..., Any]] = {
     **{f"max_pool{n}d_with_indices": functools.partial(_largest_pool, n) for n in (2, 3)},
     **{f"_adaptive_avg_pool{n}d": functools.partial(_adaptive_pool, "mean") for n in (2, 3)},
     **{f"adaptive_max_pool{n}d": lambda x, sizes: (_adaptive_pool("amax", x, sizes), None) for n in (2, 3)},
+    **dict.fromkeys("_embedding_bag _embedding_bag_forward_only".split(), _embedding_bag),
     "convolution_backward": _convolution_backward,
     "_pdist_forward": _distances,
     "_pdist_backward": lambda grad, x, p, _: _back(lambda x: _distances(x, p), grad, x)[0],

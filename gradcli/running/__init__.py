@@ -3,7 +3,6 @@
 targets            what names one: `model.py::loss`, `package.module:name`
 loading            the file or module that it is in, run as an import runs it
 calling            its parameters, and what it gives back
-math_and_numpy     `math` and NumPy, read as torch's in a function of one's own
 repeating          what a second run has in common with the first
 recorded           what was recorded, replayed before it is believed, and run again for numbers
 cuts               whether a gradient is that of the function, or of it with something held constant

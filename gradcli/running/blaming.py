@@ -287,12 +287,12 @@ def _alone(recorded: Recorded, application: Application) -> _Custom:
         GradcliError: Its parameters cannot be known, or it was applied to too much.
     """
     function: Any = application.function
-    given = dict(zip(signature(function.apply, "").order, application.arguments, strict=False))
+    given = dict(zip(signature(function.apply, "").kinds, application.arguments, strict=False))
     tensors = {name: one for name, one in given.items() if isinstance(one, torch.Tensor)}
     names = tuple(name for name, tensor in tensors.items() if tensor.is_floating_point())
     if sum(tensors[name].numel() for name in names) > MOST_ELEMENTS:
         raise TooLargeError("a custom function is applied to too much to be asked alone")
-    taken = Signature(tuple(tensors), keyword_only=frozenset(tensors), order=tuple(tensors))
+    taken = Signature(dict.fromkeys(tensors), keyword_only=frozenset(tensors))
     arrays, whole = {name: array_of(one) for name, one in tensors.items()}, frozenset(tensors) - set(names)
     call = replace(recorded.call, function=function.apply, taken=taken, given=arrays, whole=whole)
     return _Custom(call, given, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -30,24 +30,24 @@ class Signature:
     """What a function takes.
 
     Attributes:
-        tensors: The parameters that take tensors, in order; those in `optional` may be left out.
-        plain: The parameters that take a plain number of Python, with its type.
+        kinds: By parameter, in order, the type of a plain number of Python that it takes; None of a tensor.
         optional: What has a default.
         keyword_only: What has to be named in a call.
-        order: All of them, as they are written.
     """
 
-    tensors: tuple[str, ...]
-    plain: Mapping[str, type] = field(default_factory=dict)
+    kinds: Mapping[str, type | None]
     optional: frozenset[str] = frozenset()
     keyword_only: frozenset[str] = frozenset()
-    order: tuple[str, ...] = ()
+
+    @property
+    def tensors(self) -> list[str]:
+        """List the parameters that take tensors."""
+        return [name for name, kind in self.kinds.items() if kind is None]
 
     def fixed(self, given: Mapping[str, Any]) -> Signature:
         """The same where plain numbers and words of Python are given, which stay what they are."""
-        kinds = {name: type(one) for name, one in given.items() if type(one) in (bool, int, float, str)}
-        tensors = tuple(name for name in self.tensors if name not in kinds)
-        return replace(self, tensors=tensors, plain={**self.plain, **kinds})
+        plain = {name: type(one) for name, one in given.items() if type(one) in (*PLAIN, float) and name in self.kinds}
+        return replace(self, kinds={**self.kinds, **plain})
 
 
 def signature(function: Callable[..., Any], called: str, count: int = 1) -> Signature:
@@ -67,13 +67,10 @@ def signature(function: Callable[..., Any], called: str, count: int = 1) -> Sign
             f"{called} takes any number of arguments (*{starred[0]}), so they have no names",
             hint="write a function with named parameters that calls it",
         )
-    kinds = {one.name: _plain_type(one) for one in parameters}
     return Signature(
-        tensors=tuple(name for name, kind in kinds.items() if kind is None),
-        plain={name: kind for name, kind in kinds.items() if kind is not None},
+        {one.name: _plain_type(one) for one in parameters},
         optional=frozenset(one.name for one in parameters if one.default is not one.empty),
         keyword_only=frozenset(one.name for one in parameters if one.kind is one.KEYWORD_ONLY),
-        order=tuple(kinds),
     )
 
 
@@ -148,9 +145,9 @@ def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
     Raises:
         InputError: There are such.
     """
-    missing = [name for name in taken.order if name not in given and name not in taken.optional]
+    missing = [name for name in taken.kinds if name not in given and name not in taken.optional]
     if missing:
-        require_constants([name for name in given if name not in taken.order], (), taken, called)
+        require_constants([name for name in given if name not in taken.kinds], (), taken, called)
         names = ", ".join(f"'{name}'" for name in missing)
         raise InputError(
             f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}",
@@ -166,7 +163,7 @@ def require_constants(given: Sequence[str], constants: Sequence[str], taken: Sig
     """
     for name in given:
         if name not in constants:
-            known = (*taken.order, *constants)
+            known = (*taken.kinds, *constants)
             hint = did_you_mean(name, known) or f"it takes {', '.join(known) or 'nothing'}"
             raise InputError(f"'{name}' is given a value, and {called} has no such parameter", hint=hint)
 

@@ -54,8 +54,11 @@ def guarded(what: str) -> Iterator[None]:
         raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
     except Exception as error:
         said = " ".join(str(error).split())
+        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read" * (
+            "numpy()" in said
+        )
         raise InputError(
-            f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
+            f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}", hint=hint or None
         ) from error
     finally:
         os.chdir(folder)

@@ -54,8 +54,8 @@ class PythonFunction(Function):
     @property
     def variables(self) -> tuple[str, ...]:
         """The parameters that need a value, or all if each has one."""
-        left = tuple(name for name in self._taken.order if name not in self._given)
-        return tuple(name for name in left if name not in self._taken.optional) or left or self._taken.order
+        left = tuple(name for name in self._taken.kinds if name not in self._given)
+        return tuple(name for name in left if name not in self._taken.optional) or left or self.parameters
 
     @property
     def open_variables(self) -> tuple[str, ...]:
@@ -65,12 +65,12 @@ class PythonFunction(Function):
     @property
     def parameters(self) -> tuple[str, ...]:
         """All parameters, in order."""
-        return self._taken.order
+        return tuple(self._taken.kinds)
 
     @property
     def has_values(self) -> bool:
         """Whether it can be called without further values."""
-        return not [name for name in self._taken.order if name not in {*self._given, *self._taken.optional}]
+        return not [name for name in self._taken.kinds if name not in {*self._given, *self._taken.optional}]
 
     @property
     def has_passes(self) -> bool:
@@ -134,13 +134,13 @@ class PythonFunction(Function):
         if len(self.variables) == 1:
             return {**self._given, self.variables[0]: at}
         raise InputError(
-            f"a value alone names no parameter, and {self.expression} has {', '.join(self._taken.order) or 'none'}",
+            f"a value alone names no parameter, and {self.expression} has {', '.join(self._taken.kinds) or 'none'}",
             hint=give_values(self.variables),
         )
 
     def _value(self, name: str, value: Value) -> Any:
         """The numbers of a value; the word of a parameter that takes one."""
-        return str(value) if self._taken.plain.get(name) is str else read_value(value, f"--at {name}")
+        return str(value) if self._taken.kinds.get(name) is str else read_value(value, f"--at {name}")
 
     def recorded(self, at: Inputs | None = None) -> Recorded:
         """The function recorded at a point."""
@@ -156,7 +156,7 @@ class PythonFunction(Function):
         function, own = self._function, self._dtype
         if dtype is not None and own is not None and own != dtype and isinstance(function, torch.nn.Module):
             function = copy.deepcopy(function).to(getattr(torch, dtype))
-        known = {name: array for name, array in given.items() if name in self._taken.order}
+        known = {name: array for name, array in given.items() if name in self._taken.kinds}
         require_names(self._taken, tuple(given), self.expression)
         first: InputError | None = None
         for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):

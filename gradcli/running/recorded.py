@@ -32,7 +32,6 @@ from gradcli.running.blaming import Trial, hooks, trials
 from gradcli.running.calling import Signature, argument, as_tensor, one_tensor
 from gradcli.running.cuts import cuts, largest, replay
 from gradcli.running.loading import guarded
-from gradcli.running.math_and_numpy import Met, as_array, as_tensors, is_of_numpy, read_as_torch, remarks
 from gradcli.running.repeating import Borrowed, drawing_from, kept, random_states, uncompiled
 
 SLACK = {"float64": 2.0**-44, "float32": 2.0**-16}
@@ -88,7 +87,7 @@ class Recorded:
         moved = [name for name in constants if not np.array_equal(arrays[name], self.arrays[name], equal_nan=True)]
         try:
             with kept(self.recorder.changed):
-                forward, _ = self.call.forward(arrays, wrt, constants, recorder)
+                forward = self.call.forward(arrays, wrt, constants, recorder)
         finally:
             self.recorder.restore(but=moved)
         if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
@@ -203,7 +202,6 @@ class Call:
         dtype: Of the floating-point arguments.
         whole: The parameters that are given as whole numbers.
         borrowed: The tensors found elsewhere that are given other values, to be given back.
-        is_of_arrays: Whether it is given arrays of `torch._numpy`, as its methods are NumPy's.
     """
 
     function: Callable[..., Any]
@@ -214,7 +212,6 @@ class Call:
     whole: frozenset[str] = frozenset()
     borrowed: Borrowed = field(default_factory=Borrowed, repr=False)
     _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
-    is_of_arrays: bool = False
 
     def recorded(
         self,
@@ -230,12 +227,9 @@ class Call:
         Raises:
             InputError: It fails, gives no tensor, calls what cannot be recorded, or the recording is not the function.
         """
-        if is_of_numpy(self.function) and not self.is_of_arrays:
-            with contextlib.suppress(InputError):
-                return replace(self, is_of_arrays=True).recorded(constants, numbers)
         recorder = self.recorder()
         try:
-            ran, met = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
+            ran = self.forward({**self.given, **numbers}, [*self.given], constants, recorder)
         finally:
             recorder.restore(but=constants)
         output = recorder.atom(ran.output)
@@ -249,7 +243,7 @@ class Call:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        said = (*recorder.decisions.told(program), *remarks(met))
+        said = tuple(recorder.decisions.told(program))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         require_same(made, ran.output)
         return made
@@ -265,60 +259,41 @@ class Call:
         wrt: Sequence[str],
         constants: Mapping[str, Tensor],
         recorder: Recorder | None,
-    ) -> tuple[Forward, Met]:
-        """The function run with a graph.
+    ) -> Forward:
+        """The function run with a graph, and with the random numbers of the first run.
 
         Args:
             arrays: Values of the parameters and constants.
             wrt: The names to differentiate by.
             constants: The tensors that the function finds elsewhere, by name.
             recorder: What records it, if that is wanted.
-
-        Returns:
-            It, and the functions that were read as torch's.
         """
+        numbers = dict.fromkeys((name for name in self.whole if not self.given[name].ndim), int)
+        kinds = {name: kind for name, kind in {**self.taken.kinds, **numbers}.items() if kind is not None}
+        plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
         tensors = {
             name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
             for name in self.taken.tensors
-            if name in arrays and not self._is_plain(name)
+            if name in arrays and name not in kinds
         }
         if recorder is not None:
             recorder.give(tensors)
         self._give(constants, arrays, wrt)
-        with self._running() as met, recorder or contextlib.nullcontext():
-            y = one_tensor(self._run(tensors), self.called)
-        return Forward({**constants, **tensors}, y), met
-
-    # -- running
-
-    def _is_plain(self, name: str) -> bool:
-        """Whether a parameter is given as a whole number of Python."""
-        return name in self.whole and not self.given[name].ndim
-
-    def _run(self, tensors: Mapping[str, Any]) -> Any:
-        kinds = {**self.taken.plain, **{name: int for name in self.taken.tensors if self._is_plain(name)}}
-        plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
-        values = {**(tensors if not self.is_of_arrays else {n: as_array(one) for n, one in tensors.items()}), **plain}
+        values = {**tensors, **plain}
         in_order = values.keys() - self.taken.keyword_only
-        first = [*itertools.takewhile(in_order.__contains__, self.taken.order)]
+        first = [*itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         rest = {name: value for name, value in values.items() if name not in first}
-        found = self.function(*(values[name] for name in first), **rest)
-        return as_tensors(found) if self.is_of_arrays else found
-
-    @contextlib.contextmanager
-    def _running(self) -> Iterator[Met]:
-        """With the random numbers of the first run, and `math` and NumPy read as torch's."""
         with (
             drawing_from(self._random),
             guarded(f"{self.called} is called"),
-            warnings.catch_warnings(),
+            warnings.catch_warnings(action="ignore"),
             torch.inference_mode(False),
             torch.enable_grad(),
             uncompiled(),
-            read_as_torch(self.function, is_of_arrays=self.is_of_arrays) as met,
+            recorder or contextlib.nullcontext(),
         ):
-            warnings.simplefilter("ignore")
-            yield met
+            y = one_tensor(self.function(*(values[name] for name in first), **rest), self.called)
+        return Forward({**constants, **tensors}, y)
 
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.

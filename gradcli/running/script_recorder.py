@@ -75,12 +75,6 @@ class MadeTensor(Recorded):
         """Nothing: what a script detaches is not judged, as it is run once."""
         return ()
 
-    def at(self, arrays: Mapping[str, Array]) -> Recorded:
-        """The same at the same point; a script is run once."""
-        if all(np.array_equal(arrays[name], array, equal_nan=True) for name, array in self.arrays.items()):
-            return self
-        raise InputError(f"{self.called} is of a script, which is run at one point")
-
 
 class ScriptRecorder(Recorder):
     """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
@@ -217,7 +211,7 @@ class ScriptRecorder(Recorder):
         reached = {str(one) for one in reached_from(program.lines, [program.output])}
         wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
-        call = Call(lambda: y, called, Signature(()), arrays, cast(Dtype, dtype))
+        call = Call(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})

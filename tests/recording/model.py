@@ -109,6 +109,14 @@ def through_numpy(x):
     return torch.tensor(np.sin(x.detach().numpy())) * x
 
 
+def through_domain(x):
+    return math.sqrt(-x[0])
+
+
+def of_numpy_alone(x):
+    return np.sum(np.sin(x) * x)
+
+
 def noisy(x):
     return ((x + torch.randn(3)) ** 2).sum()
 

@@ -15,7 +15,6 @@ from gradcli.recording.schemas import functional, name_of
 from gradcli.recording.window_decompositions import WINDOWED
 
 WITHOUT = {
-    "_embedding_bag": "sums of rows in bags, of any lengths",
     "_fft_c2r": "complex numbers",
     "_fft_r2c": "complex numbers",
     "_local_scalar_dense": "a number that Python takes: a condition, or a remark",

@@ -41,10 +41,13 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
     "item": (lambda x: (x * x.sum().item()).sum(), "numbers leave torch by item() (test_cuts.py, line"),
     "float": (lambda x: x.sum() * float(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
     "math": (lambda x: x.sum() * math.cos(x.detach()[0]), "numbers leave torch by item() (test_cuts.py, line"),
+    "math of a tensor": (lambda x: x.sum() * math.sin(x[0]), "numbers leave torch by item() (test_cuts.py, line"),
+    "what torch has not": (lambda x: x.sum() * math.gamma(x[1]), "numbers leave torch by item() (test_cuts.py, line"),
     "numpy": (lambda x: (x * torch.from_numpy(np.sin(x.detach().numpy()))).sum(), "numbers leave torch by numpy()"),
 }
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor")  # of torch, which says so itself
 @pytest.mark.parametrize("name", CUT)
 def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
     """gradcheck refuses it; so does a check, unless it is meant."""

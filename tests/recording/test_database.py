@@ -92,8 +92,7 @@ def _asked(op: Any, sample: Any) -> Asked | None:
 REFUSED = {
     "torch has no decomposition of it, and it has no row": (
         "_segment_reduce_lengths _segment_reduce_offsets frexp grid_sampler_3d index_reduce_amax index_reduce_amin "
-        "index_reduce_mean index_reduce_prod linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve lu "
-        "lu_solve lu_unpack mode nanmedian nextafter nn_functional_embedding_bag "
+        "index_reduce_mean index_reduce_prod mode nanmedian nextafter nn_functional_embedding_bag "
         "nn_functional_fractional_max_pool2d ormqr"
     ),
     "torch's decomposition of it is another function": "nn_functional_multilabel_margin_loss",

@@ -254,6 +254,8 @@ def test_a_value_of_a_parameter_can_be_given() -> None:
         ("gives_numbers", "gives_numbers gives back a value of type float"),
         ("gives_nothing", "gives_nothing gives back None"),
         ("through_detached", "autograd follows a tensor (model.py, line"),
+        ("through_domain", "ValueError: math domain error, raised while through_domain is called (model.py, line"),
+        ("of_numpy_alone", "RuntimeError: Can't call numpy() on Tensor that requires grad."),
         ("any_number", "any_number takes any number of arguments (*x), so they have no names"),
     ],
 )
