@@ -221,7 +221,8 @@ rounded_div(a, b, rounding_mode=None)  a / b rounded down or towards 0, as round
 round_to|around(x, decimals=0)  rounded to so many decimals: round with them  = round(x*10**decimals)/10**decimals
     written: _rounded  torch: none  e.g. round_to(x, 2) at x=1.237
 heaviside(input, values)  0 where input is negative, 1 where it is positive, and values where it is 0
-    = where(input > 0, 1, where(input == 0, values, 0))  torch: none  e.g. heaviside(x, 1/2)*x
+    = where(input < 0, 0, where(input > 0, 1, values))  torch: none
+    total: where(input > 0, 1, where(input == 0, values, 0))  e.g. heaviside(x, 1/2)*x
 cbrt(x)  the cube root, negative where x is  = sign(x)*abs(x)**(1/3)  torch: none  domain: x != 0
     e.g. cbrt(x) at x=-8,27
 rsub(a, b, alpha#:1)  b - alpha*a  = b - alpha*a
