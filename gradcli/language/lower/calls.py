@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 import sympy
 
@@ -18,15 +17,13 @@ from gradcli.language.lower import joined
 from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
 from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES
 from gradcli.language.lower.einsum_letters import spelled_out
-from gradcli.language.lower.float_limits import limit
 from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
-from gradcli.language.lower.python_folds import Folds
 from gradcli.language.lower.readers import Readers
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, Name, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -43,12 +40,15 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
 
 
 CODE_FUNCTIONS = frozenset(
-    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag grid_sample index_put "
+    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag finfo grid_sample index_put "
     "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
     "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
     "upsample_nearest".split()
 )
 """Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
+
+_FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
+"""What Python makes of the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
 
 _PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
 
@@ -73,12 +73,6 @@ class Calls:
         self.readers, self.lines, self.lower = readers, readers.lines, readers.lower
         self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
-
-    @cached_property
-    def folds(self) -> Folds:
-        """What reads sums, products and extremes of lists."""
-        readers = self.readers
-        return Folds(self.lines, readers.constants, readers.binder, readers.sizes, self.made)
 
     # -- names
 
@@ -106,8 +100,6 @@ class Calls:
         behind = trailers[used - 1] if used else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
-        if name.text == "finfo" and arguments is not None and used < len(trailers):
-            return self._limit(arguments, trailers[used], span), used + 1
         is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
         is_value = not used and (name.text in scope.names or is_variable)
         if arguments is not None and not is_value:
@@ -127,18 +119,8 @@ class Calls:
         if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
             return (CONSTANTS[name.text], span), used
         if used or name.text not in scope.variables:
-            self._require_variable(name, span, is_behind_module=used > 0)
+            self.require_variable(name, span, is_behind_module=used > 0)
         return (scope.variable(name.text), span), used
-
-    def _limit(self, arguments: Arguments, behind: Trailer, span: Span) -> Operand:
-        """`torch.finfo(x.dtype).eps`."""
-        words = [token.text for token in self.source.within(arguments.span) if token.kind == "name"]
-        value = limit(words, behind.name.text) if isinstance(behind, Member) else None
-        if value is None:
-            raise self.source.error(
-                "this limit of a type is not known", behind.span, hint="write eps, tiny, max or min"
-            )
-        return sympy.Float(value, precision=53), span.to(behind.span)
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
@@ -166,9 +148,9 @@ class Calls:
     def _require_uncalled(self, arguments: Arguments | None) -> None:
         """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
         if arguments is not None:
-            raise self.source.unexpected(arguments.position, arguments.expected, is_inside=True)
+            raise self.source.unexpected(arguments.position, is_inside=True)
 
-    def _require_variable(self, name: Token, span: Span, *, is_behind_module: bool) -> None:
+    def require_variable(self, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
         """Refuse a name that cannot be a variable.
 
         Raises:
@@ -230,8 +212,6 @@ class Calls:
                 break
             before = name.text
             name, used, arguments = member.name, used + 1, member.arguments
-            if name.kind != "name":
-                raise self.source.error("a function name must follow the dot", name.span)
         if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
             return 0
         return used
@@ -241,8 +221,6 @@ class Calls:
     def member(self, operand: Operand, member: Member) -> Operand:
         """What follows an operand's dot."""
         name = member.name
-        if name.kind != "name":
-            raise self.source.error("a method name must follow the dot", member.dot.span)
         span = operand[1].to(name.span)
         if member.arguments is not None:
             return self._method(name, span, operand, member.arguments)
@@ -276,8 +254,7 @@ class Calls:
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """`x.T`, which of a vector is x."""
-        shape = self.readers.sizes.of(atom)
-        self.scope.needs_shapes |= shape is None
+        shape = self.readers.sizes.needed(atom)
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
         if not (self.scope.needs_shapes or self.readers.libraries.of_method(atom)):  # else sizes may be others yet
@@ -332,8 +309,6 @@ class Calls:
         if name.text in SPECIAL and not given:
             return self.readers.indices.guarded(lambda: self.readers.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
-        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
-            return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name, arguments)
         given = [] if name.text.startswith("new_") else given
@@ -344,15 +319,9 @@ class Calls:
             message = f"'{name.text}' is not a method of a tensor"
             raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
-        generator = self.readers.constants.generator(arguments)
-        if generator is not None and isinstance(generator.value, Loop):
-            if given:
-                raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
-            return self.folds.generated(op, arguments, generator.value, whole)
-        if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
-            folded = self.folds.of_list(op, arguments, whole)
-            if folded is None and is_own:
-                folded = self.folds.of_tensors(op, arguments, whole)
+        is_python = (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod")
+        if is_python or (not given and any(isinstance(one.value, Loop) for one in arguments.items)):
+            folded = self._folded(op, arguments, name, whole, is_own=is_own and is_python)
             if folded is not None:
                 return folded
         bound = self.readers.binder.bind(op, name, arguments, given, library)
@@ -382,6 +351,44 @@ class Calls:
             hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
             raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
+    def _folded(self, op: Op, arguments: Arguments, name: Token, span: Span, *, is_own: bool) -> Operand | None:
+        """What Python makes of a loop, a list and what a sum begins with: term by term; None of anything else.
+
+        Raises:
+            LanguageError: Python's own function is another one than torch's: it is of rows, or of one number each.
+        """
+        items, constants = arguments.items, self.readers.constants
+        node = items[0].value if items and items[0].name is None else None
+        if isinstance(node, Loop):
+            terms = constants.terms(node)
+            if op.name in ("stack", "cat"):
+                return self.made(op, terms, (0,), span)
+            if op.name not in _FOLDS:
+                message, hint = f"{op.name} does not take a generator", f"write {op.name}([... for ...])"
+                raise self.source.error(message, arguments.opening.span, hint=hint)
+        elif node is None or items[-1].name is not None:
+            return None
+        elif len(items) > 1 + (op.name == "sum"):
+            terms = []
+        elif isinstance(node, Items) and not isinstance(node.items[0] if node.items else node, Items):
+            terms = constants.items(node)
+        else:
+            terms = constants.parts(node) or []
+        if is_own and not terms:
+            given = [self.lower(one.value) for one in items]
+            terms = given if op.name in EXTREMES and len(items) > 1 else []
+            shapes = [self.readers.sizes.needed(self.lines.one(*operand)) for operand in given]
+            if (len(items) > 1 and not terms) or any(len(s) > (len(items) == 1) for s in shapes if s is not None):
+                raise self.source.code(f"Python's own '{name.text}' of a tensor", name.span, f"write x.{name.text}()")
+        elif op.name == "sum":
+            terms = terms and [self.lower(one.value) for one in items[1:]] + terms
+        if not terms:
+            return None
+        first, *others = [self.lines.as_number(a, s) if op.name == "sum" else a for a, s in terms]
+        for term in others:
+            first = self.lines.emit(_FOLDS[op.name], [first, term], span)[0]
+        return first, span
+
     def _is_of_matrix(self, bound: Bound, name: Token, span: Span) -> bool:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
@@ -395,11 +402,6 @@ class Calls:
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""
-        operand = self._made(op, operands, statics, span)
-        self.hooks.made(op, operands, operand)
-        return operand
-
-    def _made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         atoms = [a for a, _ in operands]
         if op.name == "log" and len(atoms) == 2:
             parts = [self.lines.emit("log", [a], span)[0] for a in atoms]
@@ -426,10 +428,8 @@ class Calls:
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.readers.sizes.of(atom) for atom in atoms]
-        known = tuple(shape for shape in found if shape is not None)
-        self.scope.needs_shapes |= len(known) < len(found)
-        return known if len(known) == len(found) else None
+        found = [self.readers.sizes.needed(atom) for atom in atoms]
+        return None if None in found else tuple(shape for shape in found if shape is not None)
 
     # -- what is unknown
 
@@ -457,18 +457,6 @@ class Calls:
         if self.source.tokens[min(closing + 1, len(self.source.tokens) - 1)].text != "=":
             return None
         return "write the body alone, without a name for the function; its names are the variables"
-
-
-def _gamma_in(arguments: Arguments) -> Node | None:
-    """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
-    for name in ("abs", "gamma"):
-        only = arguments.items[0] if len(arguments.items) == 1 else None
-        node = only.value if only is not None and only.fault is None and only.name is None else None
-        if not isinstance(node, Name) or node.arguments is None or node.token.text.lower() != name:
-            return None
-        arguments = node.arguments
-    only = arguments.items[0] if len(arguments.items) == 1 else None
-    return only.value if only is not None and only.fault is None and arguments.unclosed is None else None
 
 
 def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.scope import Array
+from gradcli.language.lower.scope import Array, Lines
+from gradcli.language.lower.sizes import Sizes
 from gradcli.language.program.wengert import Atom, Guard, Guards, Program, number
 
 MOST_KEPT = 2**24
@@ -31,9 +31,8 @@ class Decisions:
         known: What was evaluated.
     """
 
-    def __init__(self, constants: Constants) -> None:
-        self.constants, self.source, self.scope = constants, constants.source, constants.scope
-        self.builder = constants.lines.builder
+    def __init__(self, lines: Lines, sizes: Sizes) -> None:
+        self.sizes, self.source, self.scope, self.builder = sizes, lines.source, lines.scope, lines.builder
         self.known: dict[Atom, Any] = {}
         self._kept = self._work = 0
 
@@ -54,7 +53,7 @@ class Decisions:
         for line in lines:
             held = {one: self.known[one] for one in line.call.operands if one in self.known}
             alone = Program(self.source.text, (), (line,), line.symbol, self.source.name)
-            self.known[line.symbol] = found = self.constants.evaluation.run(alone, held)
+            self.known[line.symbol] = found = self.sizes.evaluation.run(alone, held)
             self._kept += found.size
             self._work += found.size
         if self._kept > MOST_KEPT:

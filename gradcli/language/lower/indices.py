@@ -16,14 +16,13 @@ from typing import Any, TypeVar
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, Span
-from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.errors import Span
+from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.scope import Index, Lines, Lower, Operand
-from gradcli.language.lower.sizes import Sizes
+from gradcli.language.lower.sizes import UNKNOWN_SIZE
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Arguments, Bars, Cases, Items, Name, Node, Range, Ranged, Subscript
-from gradcli.language.text.source import require_sound
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -48,8 +47,8 @@ DELTAS = ("δ", "KroneckerDelta")
 class Indices:
     """Reads what depends on indices."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants, sizes: Sizes) -> None:
-        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, sizes
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
+        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, constants.sizes
         self.source, self.scope = lines.source, lines.scope
         self._depth = 0  # dimensions that are taken
         self._is_guarded = False  # whether cases may leave out what is outside of a tensor
@@ -103,8 +102,6 @@ class Indices:
                 picked.append((place, size, self._position(node, size if is_known else None)))
                 key.append(_ALL)
                 places.append(place)
-            require_sound(bound.fault)
-        require_sound(subscript.fault)
         if any(part != _ALL for part in key):
             atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
         atom = self._placed(atom, places, span)
@@ -166,7 +163,7 @@ class Indices:
         if not leaves.isdisjoint(self.scope.variables.values()):
             raise self.source.error("an index may depend on other indices only", span)
         program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        return np.asarray(self.constants.evaluation.run(program, {}))
+        return np.asarray(self.sizes.evaluation.run(program, {}))
 
     # -- over indices
 
@@ -175,7 +172,7 @@ class Indices:
         if not node.sign:
             message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
             raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
-        return self._reduced(node.sign, node.ranges, node.body, node.span, node.fault, node.conditions)
+        return self._reduced(node.sign, node.ranges, node.body, node.span, node.conditions)
 
     def _reduced(
         self,
@@ -183,13 +180,11 @@ class Indices:
         ranges: Sequence[Range],
         body: Node,
         span: Span,
-        fault: GradcliError | None,
         conditions: Sequence[Node] = (),
     ) -> Operand:
         op, identity = _REDUCTIONS[sign]
         outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula
         self.scope.indices, self.scope.is_formula = dict(outer), True
-        require_sound(fault)
         found, masks = self._entered(ranges)
         is_empty = any(index.size < 1 for index in found)
         atom = identity if is_empty else self.lines.as_number(*self.lower(body))
@@ -253,27 +248,20 @@ class Indices:
         """A call that only formulas have; None for others."""
         span = name.span.to(arguments.span)
         values = [one.value for one in arguments.items]
-        if name.text in DELTAS:
-            self._require_sound(arguments)
-            if len(values) == 2:
-                return self._delta((values[0], values[1]), span)
+        if name.text in DELTAS and len(values) == 2:
+            return self._delta((values[0], values[1]), span)
         if name.text not in _SIGN_OF or not values:
             return None
         first = values[0]
         if isinstance(first, Ranged) and not first.sign and not _SIGN_OF[name.text]:
-            self._require_sound(arguments)
             return self._matrix(name.text, first.ranges, first.body, span)
         ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
         if not ranges or len(ranges) < len(values) - 1:
             return None
-        self._require_sound(arguments)
         sign = _SIGN_OF[name.text]
         if not sign:
             return self._matrix(name.text, ranges, first, span)
-        return self._reduced(sign, ranges, first, span, None)
-
-    def _require_sound(self, arguments: Arguments) -> None:
-        require_sound(next((one.fault for one in arguments.items if one.fault is not None), arguments.unclosed))
+        return self._reduced(sign, ranges, first, span)
 
     def _limits(self, node: Node) -> Range | None:
         """`(k, 0, 2)`."""
@@ -313,7 +301,6 @@ class Indices:
         if name.token.text != DELTAS[0] or is_own or not self.mentions(subscript.span) or len(subscript.items) != 2:
             return None
         nodes = [bound.parts[0] if len(bound.parts) == 1 else None for bound in subscript.items]
-        require_sound(next((one.fault for one in subscript.items if one.fault is not None), subscript.fault))
         first, second = nodes
         return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
 
@@ -343,7 +330,6 @@ class Indices:
             return pairs, self.lower(node.rest)[0]
 
         branches, result = self.guarded(read)
-        require_sound(node.fault)
         for (value, _), (condition, _) in reversed(branches):
             result = self.lines.emit("where", [condition, value, result], node.span)[0]
         return result, node.span
@@ -358,7 +344,6 @@ class Indices:
     def bars(self, node: Bars) -> Operand:
         """`|x|`."""
         operand = self.lower(node.inner)[0]
-        require_sound(node.fault)
         return self.lines.emit("abs", [operand], node.span)
 
     # -- the whole

@@ -14,10 +14,9 @@ import sympy
 from gradcli.errors import Span
 from gradcli.language.lower import at_positions
 from gradcli.language.lower.arguments import Bound
-from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
-from gradcli.language.lower.sizes import Sizes
+from gradcli.language.lower.sizes import UNKNOWN_SIZE
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Program, Shape
 
 Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
@@ -35,11 +34,8 @@ class Inlining:
         copies: Values that share no memory with what they are made of, though they have its elements.
     """
 
-    def __init__(
-        self, lines: Lines, constants: Constants, decisions: Decisions, sizes: Sizes, meaning: Meaning
-    ) -> None:
-        self.lines, self.constants, self.sizes, self.meaning = lines, constants, sizes, meaning
-        self.decisions = decisions
+    def __init__(self, lines: Lines, decisions: Decisions, meaning: Meaning) -> None:
+        self.lines, self.decisions, self.sizes, self.meaning = lines, decisions, decisions.sizes, meaning
         self.scope, self.source = lines.scope, lines.source
         self.copies: set[Atom] = set()
 
@@ -164,7 +160,7 @@ class Inlining:
         if program.variables:
             return None
         self.scope.spent.update(line.symbol for line in lines)
-        return np.asarray(self.constants.evaluation.run(program, {}))
+        return np.asarray(self.sizes.evaluation.run(program, {}))
 
     def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
         """The value of a text of the language in operands of these names, and constants of others."""

@@ -32,27 +32,27 @@ class Readers:
     @cached_property
     def constants(self) -> Constants:
         """Of constant arguments."""
-        return Constants(self.lines, self.lower, self.evaluation)
+        return Constants(self.lines, self.lower, self.sizes)
 
     @cached_property
     def sizes(self) -> Sizes:
         """Of shapes, where they are known."""
-        return Sizes(self.lines, self.constants)
+        return Sizes(self.lines, self.evaluation)
 
     @cached_property
     def indices(self) -> Indices:
         """Of index notation."""
-        return Indices(self.lines, self.lower, self.constants, self.sizes)
+        return Indices(self.lines, self.lower, self.constants)
 
     @cached_property
     def decisions(self) -> Decisions:
         """Of what values decide."""
-        return Decisions(self.constants)
+        return Decisions(self.lines, self.sizes)
 
     @cached_property
     def inlining(self) -> Inlining:
         """Of calls whose lines are other operations."""
-        return Inlining(self.lines, self.constants, self.decisions, self.sizes, self.meaning)
+        return Inlining(self.lines, self.decisions, self.meaning)
 
     @cached_property
     def binder(self) -> Binder:

@@ -49,30 +49,6 @@ class Hooks:
         """A lambda as a value."""
         return None
 
-    def stated(self, statement: nodes.Statement, result: Operand) -> None:
-        """A statement of the language was read."""
-
-    def emitted(self, result: Atom, span: Span) -> None:
-        """A line was written."""
-
-    def joined(self, result: Operand, left: Operand, right: Operand) -> None:
-        """A line of two operands was written."""
-
-    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
-        """A call was written."""
-
-    def was_leaf(self, result: Operand) -> None:
-        """A number or a name was read."""
-
-    def chosen(self, node: nodes.Choice, result: Operand) -> None:
-        """`a if c else b` was written."""
-
-    def special(self, name: Span, whole: Span) -> None:
-        """A call is about to be read whose lines have the range of its name."""
-
-    def pieces(self, arguments: nodes.Arguments, result: Atom) -> None:
-        """The pairs of a Piecewise were written."""
-
     def raised(self, sign: Token) -> None:
         """A power was written."""
 
@@ -283,9 +259,7 @@ class Lines:
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
         """A line of two operands."""
-        operand = self.emit(op, [left[0], right[0]], left[1].to(right[1]))
-        self.hooks.joined(operand, left, right)
-        return operand
+        return self.emit(op, [left[0], right[0]], left[1].to(right[1]))
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
         """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
@@ -343,7 +317,6 @@ class Lines:
         result = self.builder.emit(row.name, tuple(operands), span, statics)
         if keeps or row.is_condition:
             self.conditions.add(result)
-        self.hooks.emitted(result, span)
         return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:

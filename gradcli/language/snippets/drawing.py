@@ -17,7 +17,6 @@ from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Shape
 from gradcli.language.snippets.dtypes import Dtypes
 from gradcli.language.text import nodes
-from gradcli.language.text.source import require_sound
 
 UNSEEDED = "no seed is set: random numbers are those that torch draws after torch.manual_seed(0)"
 """The remark on numbers that are another time others."""
@@ -59,8 +58,6 @@ class Drawing:
                 sizes += found if isinstance(found, tuple) else [found]
             elif not self.binder.ignored(argument):
                 raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
-            require_sound(argument.fault)
-        require_sound(arguments.unclosed)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
             raise self.source.error(message, span, kind=TooLargeError)
