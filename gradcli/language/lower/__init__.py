@@ -2,7 +2,6 @@
 
 programs      one rule a node, and the statements of a text
 scope         what the rules share: what names stand for, the lines so far, and who listens
-readers       who reads what, each made where it is needed
 calls         names with the modules before them, functions and methods
 libraries     whose they are: torch's, NumPy's, others'
 dotted_names  variables with dots in their names

@@ -14,11 +14,12 @@ import sympy
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
-from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES
+from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
+from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES, DottedNames
 from gradcli.language.lower.einsum_letters import spelled_out
+from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
-from gradcli.language.lower.readers import Readers
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
@@ -69,8 +70,10 @@ class Calls:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
-    def __init__(self, readers: Readers) -> None:
-        self.readers, self.lines, self.lower = readers, readers.lines, readers.lower
+    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining) -> None:
+        self.binder, self.indices, self.inlining, self.dotted = binder, indices, inlining, DottedNames(binder.lines)
+        self.constants, self.libraries, self.sizes = binder.constants, binder.libraries, inlining.sizes
+        self.lines, self.lower = binder.lines, binder.lower
         self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
 
@@ -87,7 +90,7 @@ class Calls:
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
-        if trailers and (path := self.readers.dotted.name_of(node, trailers)) is not None:
+        if trailers and (path := self.dotted.name_of(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):
                 hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
@@ -124,7 +127,7 @@ class Calls:
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
-        if len(words) == 1 and (found := self.readers.indices.called(name, arguments)) is not None:
+        if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
             return found
         path = self.hooks.library(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
@@ -140,10 +143,10 @@ class Calls:
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
-        is_own = len(path) == 1 and self.readers.libraries.is_code
+        is_own = len(path) == 1 and self.libraries.is_code
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
-        return self.readers.libraries.made(operand, library) if len(path) > 1 else operand
+        return self.libraries.made(operand, library) if len(path) > 1 else operand
 
     def _require_uncalled(self, arguments: Arguments | None) -> None:
         """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
@@ -237,7 +240,7 @@ class Calls:
             case "size":  # of an array
                 return self.lines.emit("count", [operand[0]], span, (None,))
             case "data":
-                return self.readers.binder.detached(operand[0], span)
+                return self.binder.detached(operand[0], span)
             case "real":
                 return operand[0], span
             case "imag" | "conj":
@@ -254,10 +257,10 @@ class Calls:
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """`x.T`, which of a vector is x."""
-        shape = self.readers.sizes.needed(atom)
+        shape = self.sizes.needed(atom)
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
-        if not (self.scope.needs_shapes or self.readers.libraries.of_method(atom)):  # else sizes may be others yet
+        if not (self.scope.needs_shapes or self.libraries.of_method(atom)):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
             self.scope.remark(remark)
         return atom, span
@@ -265,15 +268,15 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            found = self.readers.binder.converted(name, span, operand[0], arguments)
-            return self.readers.libraries.made(found, "numpy") if name.text == "numpy" else found
+            found = self.binder.converted(name, span, operand[0], arguments)
+            return self.libraries.made(found, "numpy") if name.text == "numpy" else found
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        library = self.readers.libraries.of_method(operand[0])
+        library = self.libraries.of_method(operand[0])
         if library and name.text in IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
         found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
@@ -305,9 +308,9 @@ class Calls:
             is_own: Whether it is Python's own where that has one by its name.
         """
         if name.text in TENSORS and not given:
-            return self.readers.binder.tensor(name, span, arguments, library)
+            return self.binder.tensor(name, span, arguments, library)
         if name.text in SPECIAL and not given:
-            return self.readers.indices.guarded(lambda: self.readers.binder.special(name, span, arguments))
+            return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
         if op is None:
             raise self._unknown(name, arguments)
@@ -324,19 +327,19 @@ class Calls:
             folded = self._folded(op, arguments, name, whole, is_own=is_own and is_python)
             if folded is not None:
                 return folded
-        bound = self.readers.binder.bind(op, name, arguments, given, library)
+        bound = self.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
             if self._is_of_matrix(bound, name, span):
-                bound = self.readers.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+                bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.INLINED:
-            return self.readers.inlining.call(bound, whole)
+            return self.inlining.call(bound, whole)
         meaning = ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.readers.inlining.meaning(meaning, bound.op.operands, {})
+            program = self.inlining.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 
@@ -357,7 +360,7 @@ class Calls:
         Raises:
             LanguageError: Python's own function is another one than torch's: it is of rows, or of one number each.
         """
-        items, constants = arguments.items, self.readers.constants
+        items, constants = arguments.items, self.constants
         node = items[0].value if items and items[0].name is None else None
         if isinstance(node, Loop):
             terms = constants.terms(node)
@@ -377,7 +380,7 @@ class Calls:
         if is_own and not terms:
             given = [self.lower(one.value) for one in items]
             terms = given if op.name in EXTREMES and len(items) > 1 else []
-            shapes = [self.readers.sizes.needed(self.lines.one(*operand)) for operand in given]
+            shapes = [self.sizes.needed(self.lines.one(*operand)) for operand in given]
             if (len(items) > 1 and not terms) or any(len(s) > (len(items) == 1) for s in shapes if s is not None):
                 raise self.source.code(f"Python's own '{name.text}' of a tensor", name.span, f"write x.{name.text}()")
         elif op.name == "sum":
@@ -393,7 +396,7 @@ class Calls:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
             return True
-        shape = self.readers.sizes.of(bound.values[0][0])
+        shape = self.sizes.of(bound.values[0][0])
         if shape is not None and len(shape) < 2:
             return False
         dim = bound.statics["dim"]
@@ -428,7 +431,7 @@ class Calls:
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.readers.sizes.needed(atom) for atom in atoms]
+        found = [self.sizes.needed(atom) for atom in atoms]
         return None if None in found else tuple(shape for shape in found if shape is not None)
 
     # -- what is unknown

@@ -14,10 +14,15 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
+from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import is_newaxis
-from gradcli.language.lower.readers import Readers
+from gradcli.language.lower.constants import Constants, is_newaxis
+from gradcli.language.lower.deciding import Decisions
+from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.inlining import Inlining
+from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
+from gradcli.language.lower.sizes import Sizes
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
@@ -65,7 +70,7 @@ class Entries:
     value: nodes.Node
 
 
-class Lowering(Readers):
+class Lowering:
     """A text on its way to a Program.
 
     Attributes:
@@ -84,8 +89,14 @@ class Lowering(Readers):
     ) -> None:
         self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
-        self.evaluation, self.meaning = evaluation, parse_meaning
-        self.calls = Calls(self)
+        self.sizes = Sizes(self.lines, evaluation)
+        self.constants = Constants(self.lines, self.lower, self.sizes)
+        self.indices = Indices(self.lines, self.lower, self.constants)
+        self.decisions = Decisions(self.lines, self.sizes)
+        self.inlining = Inlining(self.lines, self.decisions, parse_meaning)
+        self.libraries = Libraries(self.lines)
+        self.binder = Binder(self.lines, self.lower, self.constants, self.libraries)
+        self.calls = Calls(self.binder, self.indices, self.inlining)
         self.unused_value: Operand | None = None
 
     # -- statements
