@@ -148,10 +148,9 @@ TEXTS = [
     "from numpy import *\nstd(A) + sum(A)",
     "from numpy import sum\nsum(A)",
     "from torch import *\nstd(tensor([1., 2., 4.])) + sum(tensor([[1., 2.], [3., 4.]]))",
-    "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor([1., 2., 4.]).double()\ny = a.std() + 100*t.std()",
-    "import torch\nt = torch.tensor(np.sqrt([1., 2., 4.]), requires_grad=True)\ny = t.std()",
-    "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor(a)\ny = (2*t).std() + 100*(2*a).std()",
-    "import torch\nt = torch.tensor([1., 2., 4.], dtype=torch.float64)\ny = (2*t).detach().numpy().std() + t.std()",
+    "import numpy as np\nimport torch\nt = torch.tensor([1., 2., 4.]).double()\ny = t.std()",
+    "import torch\nt = torch.tensor(np.sqrt([1., 2., 4.]), requires_grad=True)\ny = torch.std(t)",
+    "import torch\na = np.array([1., 2., 4.])\nt = torch.tensor(a)\ny = (2*t).mean() + 100*(2*a).mean()",
 ]
 
 
@@ -166,6 +165,21 @@ def test_a_value_has_the_methods_of_what_made_it(text: str) -> None:
     found = answered(text) if answer is None else answer
     assert found.value.shape == truth.shape
     np.testing.assert_allclose(found.value, truth, rtol=1e-6)
+
+
+MIXED = [
+    "a = np.array([1., 2., 4.])\nt = torch.tensor([1., 2., 4.]).double()\ny = a.std() + 100*t.std()",
+    "t = torch.tensor(np.sqrt([1., 2., 4.]), requires_grad=True)\ny = t.std()",
+    "a = np.array([1., 2., 4.])\nt = torch.tensor(a)\ny = (2*t).repeat(2)",
+    "t = torch.tensor([1., 2., 4.], dtype=torch.float64)\ny = (2*t).detach().numpy().std()",
+]
+
+
+@pytest.mark.parametrize("text", MIXED)
+def test_what_numpy_and_torch_mean_differently_is_code_beside_both(text: str) -> None:
+    """Whose value it is only running it tells."""
+    with pytest.raises(GradcliError, match="in a text of NumPy's and torch's is code"):
+        answered(f"import torch\n{text}")
 
 
 def test_a_text_that_could_mean_either_means_torch() -> None:

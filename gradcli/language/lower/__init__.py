@@ -11,8 +11,6 @@ constants     constant arguments and indices, lists and loops that are written o
 indices       formulas in index notation, as operations on whole tensors
 inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
 at_positions  elements at the positions that tensors of whole numbers name
-einsum_letters  equations of letters
 sizes         the shape of what was read so far
-deciding      what values of variables decide about a text
 joined        names that are several words written together
 """

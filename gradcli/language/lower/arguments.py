@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import Any
 
 import sympy
@@ -18,11 +19,11 @@ from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.libraries import ELSEWHERE, Libraries
+from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word, leading
+from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -105,8 +106,8 @@ class Bound:
 class Binder:
     """Reads what is between the parentheses of a call, and the calls that have no row."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants, libraries: Libraries) -> None:
-        self.lines, self.lower, self.constants, self.libraries = lines, lower, constants, libraries
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
+        self.lines, self.lower, self.constants = lines, lower, constants
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
@@ -234,7 +235,7 @@ class Binder:
             return self.constants.items(node)
         if not op.has_equation and (parts := self.constants.parts(node)) is not None:
             return parts
-        if "operands" in op.operands or isinstance(leading(node), Items):
+        if "operands" in op.operands:
             return [self.lower(node)]
         before = op.signature[: op.signature.index("tensors")]
         hint = f"write {op.name}({', '.join([*before, '[a, b]'])}{', ...' * bool(before)})"
@@ -281,7 +282,7 @@ class Binder:
             raise self.source.error(f"{called} takes {wanted}", arguments.span)
         return [self.lower(one.value) for one in arguments.items]
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments, library: str = "") -> Operand:
+    def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
         held = [one for one in arguments.items if one.name is not None and self.ignored(one)]
         kept = [one for one in arguments.items if one not in held]
@@ -293,8 +294,7 @@ class Binder:
         span = span.to(arguments.span)
         kinds = [t.text for one in held if one.name.text == "dtype" for t in self.source.within(one.value.span)]  # type: ignore[union-attr]
         value = self._of_type(value, kinds or [name.text], span)
-        made = self.detached(value, span) if name.text in COPIES else (value, span)
-        return self.libraries.made(made, library)
+        return self.detached(value, span) if name.text in COPIES else (value, span)
 
     def _named_number(self, word: Token) -> Atom:
         named = {"inf": sympy.oo, "+inf": sympy.oo, "-inf": -sympy.oo, "nan": sympy.nan}
@@ -399,3 +399,23 @@ def exact_number(number: float) -> Atom:
     if number in (float("inf"), float("-inf")):
         return sympy.oo if number > 0 else -sympy.oo
     return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)
+
+
+def spelled_out(equation: str, ranks: Sequence[int]) -> str:
+    """An equation of letters with letters of their own for the dimensions that `...` stands for, counted from the last.
+
+    Args:
+        equation: As einsum takes it.
+        ranks: How many dimensions each operand has.
+
+    >>> spelled_out("...ij,...jk->...ik", [3, 2]), spelled_out("...i,i", [2, 1])
+    ('Aij,jk->Aik', 'Ai,i->A')
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    words = left.split(",")
+    counts = [max(0, rank - len(word) + 3) if "..." in word else 0 for word, rank in zip(words, ranks, strict=False)]
+    own = [c for c in ascii_uppercase if c not in equation][: max(counts, default=0)]
+    spelled = [word.replace("...", "".join(own[len(own) - n :])) for word, n in zip(words, counts, strict=False)]
+    letters = "".join(words).replace(".", "")
+    result = right if arrow else "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return f"{','.join([*spelled, *words[len(spelled) :]])}->{result.replace('...', ''.join(own))}"

@@ -14,12 +14,11 @@ import sympy
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound
+from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
 from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES, DottedNames
-from gradcli.language.lower.einsum_letters import spelled_out
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
-from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
+from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, Libraries, library_of
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
@@ -70,9 +69,9 @@ class Calls:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
-    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining) -> None:
+    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining, libraries: Libraries) -> None:
         self.binder, self.indices, self.inlining, self.dotted = binder, indices, inlining, DottedNames(binder.lines)
-        self.constants, self.libraries, self.sizes = binder.constants, binder.libraries, inlining.sizes
+        self.constants, self.libraries, self.sizes = binder.constants, libraries, inlining.sizes
         self.lines, self.lower = binder.lines, binder.lower
         self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
@@ -146,7 +145,7 @@ class Calls:
         is_own = len(path) == 1 and self.libraries.is_code
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
-        return self.libraries.made(operand, library) if len(path) > 1 else operand
+        return operand
 
     def _require_uncalled(self, arguments: Arguments | None) -> None:
         """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
@@ -260,7 +259,7 @@ class Calls:
         shape = self.sizes.needed(atom)
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
-        if not (self.scope.needs_shapes or self.libraries.of_method(atom)):  # else sizes may be others yet
+        if not (self.scope.needs_shapes or self.libraries.has_numpy):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
             self.scope.remark(remark)
         return atom, span
@@ -268,15 +267,14 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            found = self.binder.converted(name, span, operand[0], arguments)
-            return self.libraries.made(found, "numpy") if name.text == "numpy" else found
+            return self.binder.converted(name, span, operand[0], arguments)
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        library = self.libraries.of_method(operand[0])
+        library = self.libraries.of_method(name)
         if library and name.text in IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
         found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
@@ -308,12 +306,12 @@ class Calls:
             is_own: Whether it is Python's own where that has one by its name.
         """
         if name.text in TENSORS and not given:
-            return self.binder.tensor(name, span, arguments, library)
+            return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
             return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
         if op is None:
-            raise self._unknown(name, arguments)
+            raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
         op = ops.TABLE[OTHER_ROWS.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
@@ -436,7 +434,7 @@ class Calls:
 
     # -- what is unknown
 
-    def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
+    def _unknown(self, name: Token) -> GradcliError:
         """The error for a name that is not in the table."""
         if (
             name.text in CODE_FUNCTIONS
@@ -447,19 +445,11 @@ class Calls:
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
         hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
-        hint = self._of_definition(arguments) or hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
+        hint = hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
-
-    def _of_definition(self, arguments: Arguments) -> str | None:
-        """What to write for `f(x) = x**2`."""
-        levels = self.source.levels(arguments.position)
-        closing = next((n for n, depth in levels if depth == 0), arguments.position)
-        if self.source.tokens[min(closing + 1, len(self.source.tokens) - 1)].text != "=":
-            return None
-        return "write the body alone, without a name for the function; its names are the variables"
 
 
 def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:

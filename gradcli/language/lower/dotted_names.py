@@ -12,25 +12,7 @@ from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text.nodes import Member, Name, Trailer
 from gradcli.language.text.tokens import Token, is_position
 
-PREFIXES = frozenset(
-    [
-        "torch",
-        "np",
-        "numpy",
-        "math",
-        "F",
-        "nn",
-        "functional",
-        "special",
-        "scipy",
-        "stats",
-        "linalg",
-        "fft",
-        "autograd",
-        "sympy",
-        "sp",
-    ]
-)
+PREFIXES = frozenset("torch np numpy math F nn functional special scipy stats linalg fft autograd sympy sp".split())
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
 FOREIGN = frozenset("cp jax jnp tensorflow tf".split())

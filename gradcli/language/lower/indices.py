@@ -22,7 +22,7 @@ from gradcli.language.lower.scope import Index, Lines, Lower, Operand
 from gradcli.language.lower.sizes import UNKNOWN_SIZE
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.text.nodes import Arguments, Bars, Cases, Items, Name, Node, Range, Ranged, Subscript
+from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -103,7 +103,7 @@ class Indices:
                 key.append(_ALL)
                 places.append(place)
         if any(part != _ALL for part in key):
-            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         atom = self._placed(atom, places, span)
         for place, size, at in picked:
             atom = self._picked(atom, at, place, size, span)
@@ -150,7 +150,7 @@ class Indices:
             atom = self.lines.emit("permute", [atom], span, (tuple(order),))[0]
         if len(places) <= max(places, default=-1):
             key = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
-            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
     def _numbers(self, atom: Atom, span: Span) -> Any:
@@ -288,7 +288,7 @@ class Indices:
         rank = depth + 2 if shape is None else len(shape)
         key: list[int | Slice] = [0] * rank
         key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
-        atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+        atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         if rows.place < columns.place:
             atom = self.lines.emit("transpose", [atom], span, (-2, -1))[0]
         self.scope.indices, self._depth = outer, depth
@@ -322,29 +322,12 @@ class Indices:
             return sympy.Integer(int(values[0] == values[1])), span
         return self.lines.as_number(self.lines.emit("eq", values, span)[0], span), span
 
-    def cases(self, node: Cases) -> Operand:
-        """`{x if x > 0; 0 otherwise}`."""
-
-        def read() -> tuple[list[tuple[Operand, Operand]], Atom]:
-            pairs = [(self.lower(value), self.lower(condition)) for value, condition in node.branches]
-            return pairs, self.lower(node.rest)[0]
-
-        branches, result = self.guarded(read)
-        for (value, _), (condition, _) in reversed(branches):
-            result = self.lines.emit("where", [condition, value, result], node.span)[0]
-        return result, node.span
-
     def guarded(self, read: Callable[[], Result]) -> Result:
         """What is read of cases, which may leave out what is outside of a tensor."""
         outer, self._is_guarded = self._is_guarded, True
         result = read()
         self._is_guarded = outer
         return result
-
-    def bars(self, node: Bars) -> Operand:
-        """`|x|`."""
-        operand = self.lower(node.inner)[0]
-        return self.lines.emit("abs", [operand], node.span)
 
     # -- the whole
 
@@ -356,7 +339,7 @@ class Indices:
         own = shape if own is None else own
         if len(own) > len(shape):
             key = [*itertools.repeat(0, len(own) - len(shape)), *itertools.repeat(_ALL, len(shape))]
-            atom, own = self.lines.emit("index", [atom], span, (_key(key),))[0], own[len(own) - len(shape) :]
+            atom, own = self.lines.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
         return atom if own == shape else self.lines.emit("expand", [atom], span, (shape,))[0]
 
     def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
@@ -368,7 +351,3 @@ class Indices:
                 is_it = self.lines.emit("eq", [placed, sympy.Integer(at)], span)[0]
                 atom = self.lines.emit("where", [is_it, atom, other], span)[0]
         return atom
-
-
-def _key(parts: Sequence[Any]) -> Any:
-    return tuple(parts)

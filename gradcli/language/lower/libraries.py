@@ -1,8 +1,7 @@
 """Whose functions and methods are meant: torch's, or those of NumPy and other libraries.
 
-A function is the library's whose module stands before it.  A method is NumPy's where NumPy made the value: everywhere
-in a text that has NumPy and not torch, and in one with both where the value comes from a function of NumPy's, not
-through one of torch's.
+A function is the library's whose module stands before it.  A method is NumPy's in a text that has NumPy and not torch;
+one with both is code where they mean another thing by it.
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-import sympy
-
-from gradcli.language.lower.scope import Lines, Operand
+from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
-from gradcli.language.program.wengert import Atom
 from gradcli.language.text.tokens import Token
 
 _LIBRARIES: Mapping[str, str] = {
@@ -77,7 +73,7 @@ def library_of(modules: Sequence[str]) -> str:
 
 
 class Libraries:
-    """Tells what NumPy made from what torch did."""
+    """Tells whose methods and functions without a module a text has."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines, self.source, self.scope, self.hooks = lines, lines.source, lines.scope, lines.hooks
@@ -85,12 +81,15 @@ class Libraries:
     @cached_property
     def has_numpy(self) -> bool:
         """Whether the text imports NumPy, or calls a function of it."""
+        return self._calls_numpy or any(token.text == "numpy" for token in self.source.tokens)
+
+    @cached_property
+    def _calls_numpy(self) -> bool:
         tokens = self.source.tokens
-        for n, token in enumerate(tokens):
-            is_module = token.text == "np" and tokens[n + 1].text == "."
-            if token.text == "numpy" or (is_module and self._behind(n).text == "("):
-                return True
-        return False
+        names = (
+            n for n, token in enumerate(tokens) if token.text in ("np", "numpy") and tokens[n + 1].text in (".", "(")
+        )
+        return any(tokens[n + 2 * len(self.source.dotted(n)) - 1].text == "(" for n in names)
 
     @cached_property
     def has_torch(self) -> bool:
@@ -101,42 +100,21 @@ class Libraries:
             for token, behind in itertools.pairwise(tokens)
         )
 
-    def _behind(self, position: int) -> Token:
-        """What stands behind a name with dots."""
-        return self.source.tokens[position + 2 * len(self.source.dotted(position)) - 1]
-
     @cached_property
     def is_code(self) -> bool:
         """Whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
         return self.hooks.is_code or (is_long and (self.has_numpy or self.has_torch))
 
-    def of_method(self, atom: Atom) -> str:
-        """Whose methods a value has; empty for torch's."""
-        if not self.has_numpy:
-            return ""
-        return "numpy" if not self.has_torch or self._is_array(atom) else ""
+    def of_method(self, name: Token) -> str:
+        """Whose methods values have; empty for torch's.
 
-    def _is_array(self, atom: Atom) -> bool:
-        known = self.scope.arrays
-        if atom not in known:
-            _, leaves = self.lines.builder.made_of(atom, known=known)
-            made = [known.get(leaf, False) for leaf in leaves if not leaf.is_number]
-            known[atom] = bool(made) and all(made)
-        return known[atom]
-
-    def made(self, operand: Operand, library: str) -> Operand:
-        """What a function of a library gave: a value of its own where another library's is the same."""
-        atom, span = operand
-        if not (self.has_numpy and self.has_torch) or atom in self.scope.objects or atom in self.scope.several:
-            return operand
-        is_array = library == "numpy"
-        if not atom.is_number and self.scope.arrays.get(atom, is_array) != is_array:
-            atom = self.lines.emit("mul", [sympy.Integer(1), atom], span)[0]
-        self.scope.arrays[atom] = is_array
-        return atom, span
-
-    def named(self, variable: Atom, value: Atom) -> None:
-        """A variable is what a value was."""
-        if self.has_numpy and self.has_torch:
-            self.scope.arrays[variable] = self._is_array(value)
+        Raises:
+            CodeError: The text has both, which mean another thing by this one.
+        """
+        if not self.has_numpy or not self.has_torch:
+            return "numpy" * self.has_numpy
+        if self._calls_numpy and (name.text in ELSEWHERE["numpy"] or (name.text, "numpy") in OTHER_ROWS):
+            instead = f"write torch.{name.text}(x), or np.{name.text}(x)"
+            raise self.source.code(f"'.{name.text}' in a text of NumPy's and torch's", name.span, instead)
+        return ""

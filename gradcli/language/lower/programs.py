@@ -17,9 +17,8 @@ from gradcli.language import ops
 from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
 from gradcli.language.lower.constants import Constants, is_newaxis
-from gradcli.language.lower.deciding import Decisions
 from gradcli.language.lower.indices import Indices
-from gradcli.language.lower.inlining import Inlining
+from gradcli.language.lower.inlining import Decisions, Inlining
 from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
 from gradcli.language.lower.sizes import Sizes
@@ -94,9 +93,8 @@ class Lowering:
         self.indices = Indices(self.lines, self.lower, self.constants)
         self.decisions = Decisions(self.lines, self.sizes)
         self.inlining = Inlining(self.lines, self.decisions, parse_meaning)
-        self.libraries = Libraries(self.lines)
-        self.binder = Binder(self.lines, self.lower, self.constants, self.libraries)
-        self.calls = Calls(self.binder, self.indices, self.inlining)
+        self.binder = Binder(self.lines, self.lower, self.constants)
+        self.calls = Calls(self.binder, self.indices, self.inlining, Libraries(self.lines))
         self.unused_value: Operand | None = None
 
     # -- statements
@@ -250,10 +248,8 @@ class Lowering:
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        chosen = self.lower(node.chosen)
-        condition = self.lower(node.condition)
-        other = self.lower(node.other)
-        return self.lines.emit("where", [condition[0], chosen[0], other[0]], chosen[1].to(other[1]))
+        parts = self.indices.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
+        return self.lines.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
     def _unary(self, node: nodes.Unary) -> Operand:
         operand, span = self.lower(node.operand)
@@ -444,8 +440,6 @@ class Lowering:
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.indices.ranged(node),
-        nodes.Cases: lambda self, node: self.indices.cases(node),
-        nodes.Bars: lambda self, node: self.indices.bars(node),
     }
     """The rule of each node."""
 

@@ -31,6 +31,14 @@ Lower = Callable[[nodes.Node], Operand]
 
 Array = npt.NDArray[np.float64]
 
+_SIGNS: Mapping[str, tuple[str, str]] = {
+    "logical_and": ("&", " and "),
+    "logical_or": ("|", " or "),
+    "logical_not": ("~", "not "),
+    "where": ("where", " if "),
+}
+"""How the functions of conditions are written: the sign, and the word."""
+
 
 class Hooks:
     """Listens to nothing.
@@ -100,13 +108,11 @@ class Evaluation:
 
     Attributes:
         run: The value of a Program at values of its variables.
-        infer: The shapes of all values of a Program, from those of its variables.
         shape_of: The shape of a call's result, from those of its operands.
         count_of: The size of a shape along a dimension.
     """
 
     run: Callable[[Program, Mapping[Atom, Array]], Array]
-    infer: Callable[[Program, Mapping[Atom, Shape]], Mapping[Atom, Shape]]
     shape_of: Callable[[Call, list[Shape]], Shape]
     count_of: Callable[[Shape, Any], int]
 
@@ -157,7 +163,6 @@ class Scope:
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
         positions: Stand-ins for the whole numbers that a function gives; no operation takes them as operands.
-        arrays: Of what libraries gave in a text with NumPy and torch, whether NumPy did.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -182,7 +187,6 @@ class Scope:
     pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
     positions: set[Atom] = field(default_factory=set)
-    arrays: dict[Atom, bool] = field(default_factory=dict)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
@@ -234,11 +238,6 @@ class Scope:
     def demands(self) -> dict[str, Any]:
         """The fields of a Program that say how its text is to be read again."""
         return {name: getattr(self, name) for name in ("needs_shapes", "needs_values")}
-
-    @property
-    def known_shapes(self) -> dict[Atom, Shape]:
-        """The shapes of the variables that are known, by symbol."""
-        return {symbol: self.shapes[name] for name, symbol in self.variables.items() if name in self.shapes}
 
 
 class Lines:
@@ -328,13 +327,10 @@ class Lines:
 
     def _not_a_condition(self, op: str, span: Span) -> GradcliError:
         """The error for a number where a comparison must stand."""
-        sign = {"logical_and": "&", "logical_or": "|", "logical_not": "~"}.get(op)
-        word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not ", "where": " if "}.get(op)
+        sign, word = _SIGNS.get(op, (op, ""))
         if word and word in self.source.excerpt(span):
             message = f"'{word.strip()}' needs conditions, such as x > 0"
             return self.source.error(message, span, hint="compare with 0: x != 0")
-        hint = "write where(x > 0, a, b)"
-        if sign:
-            hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
-            hint = "write ~(x > 0)" if sign == "~" else hint
-        return self.source.error(f"'{sign or op}' needs a condition, such as x > 0", span, hint=hint)
+        hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
+        hint = {"~": "write ~(x > 0)", op: "write where(x > 0, a, b)"}.get(sign, hint)
+        return self.source.error(f"'{sign}' needs a condition, such as x > 0", span, hint=hint)

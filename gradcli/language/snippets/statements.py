@@ -312,7 +312,6 @@ class Statements(Hooks):
             self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
-        self.lowering.libraries.named(self.scope.variables[name.text], value)
         if is_required:
             self._require(name.text, name.span.to(line.value.span), is_required=True)
 

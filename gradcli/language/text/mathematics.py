@@ -61,11 +61,12 @@ def ranged(grammar: Grammar) -> nodes.Node:
 
 def bars(grammar: Grammar) -> nodes.Node:
     """`|x|`: between operands the sign is another."""
-    opening = grammar.advance()
+    start, opening = grammar.position, grammar.advance()
     with grammar.nested("|"):
-        inner = grammar.expression()
+        inner = nodes.Argument(None, grammar.expression(), start + 1, grammar.position)
     grammar.close("|", opening)
-    return nodes.Bars(opening.span.to(grammar.behind().span), inner)
+    span = opening.span.to(grammar.behind().span)
+    return nodes.Name(span, Token("name", "abs", span), nodes.Arguments(span, opening, start, (inner,)))
 
 
 def cases(grammar: Grammar) -> nodes.Node:
@@ -85,7 +86,10 @@ def cases(grammar: Grammar) -> nodes.Node:
         grammar.advance()
         grammar.close("}", opening)
         grammar.cases -= 1
-    return nodes.Cases(opening.span.to(grammar.behind().span), tuple(branches), value)
+    span, result = opening.span.to(grammar.behind().span), value
+    for chosen, condition in reversed(branches):
+        result = nodes.Choice(span, chosen, condition, result)
+    return result if branches else nodes.Group(span, value)
 
 
 def equation(grammar: Grammar) -> nodes.Equation:

@@ -152,21 +152,6 @@ class Ranged(Written):
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
-class Cases(Written):
-    """`{value if condition; value otherwise}`."""
-
-    span: Span  # with the braces
-    branches: tuple[tuple[Node, Node], ...]  # values with their conditions
-    rest: Node  # the value where no condition holds
-
-
-class Bars(Written):
-    """`|x|`."""
-
-    span: Span  # with the bars
-    inner: Node
-
-
 class Equation(Written):
     """`dy[i]/dx[j] = value`, or a value alone."""
 
@@ -289,37 +274,12 @@ Trailer = Subscript | Member
 """What may stand behind an operand."""
 
 Node = (
-    Broken
-    | Number
-    | Word
-    | Name
-    | Group
-    | Items
-    | Loop
-    | Unary
-    | Power
-    | Chain
-    | Choice
-    | Postfix
-    | Function
-    | Ranged
-    | Cases
-    | Bars
+    Broken | Number | Word | Name | Group | Items | Loop | Unary | Power | Chain | Choice | Postfix | Function | Ranged
 )
 """An expression."""
 
 Line = Statement | Assignment | Function | Import | Return
 """What stands on a line."""
-
-
-def leading(node: Node) -> Node:
-    """The first operand of an expression, with nothing behind it."""
-    while True:
-        match node:
-            case Chain(first=first) | Power(base=first) | Postfix(operand=first) | Choice(chosen=first):
-                node = first
-            case _:
-                return node
 
 
 def call_arguments(node: Node) -> Arguments | None:
