@@ -3,14 +3,12 @@
 programs      one rule a node, and the statements of a text
 scope         what the rules share: what names stand for, the lines so far, and who listens
 calls         names with the modules before them, functions and methods
-libraries     whose they are: torch's, NumPy's, others'
-dotted_names  variables with dots in their names
+libraries     whose they are: torch's, NumPy's, others'; variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 argument_kinds  what arguments are called, and which constants they take
 constants     constant arguments and indices, lists and loops that are written out
 indices       formulas in index notation, as operations on whole tensors
 inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
 at_positions  elements at the positions that tensors of whole numbers name
-sizes         the shape of what was read so far
 joined        names that are several words written together
 """

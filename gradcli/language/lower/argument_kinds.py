@@ -113,3 +113,15 @@ WIDER: Mapping[tuple[str, str], str] = {
     **{("pad", word): "pad_with_elements" for word in ("reflect", "replicate", "circular")},
 }
 """The row that a function is with a keyword, with a word in quotes, or, behind an empty one, with more arguments."""
+
+DETACHING = frozenset("item tolist numpy".split())
+
+WITH_WORDS = frozenset("to type type_as astype".split())
+"""Methods whose arguments say how a tensor is held; others take keywords for that."""
+
+CONVERSIONS = (
+    DETACHING
+    | WITH_WORDS
+    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
+)
+"""Methods that give the same numbers, or the whole parts of them."""

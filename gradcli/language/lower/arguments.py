@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
+from gradcli.language.lower.argument_kinds import DETACHING, GATHERED, KEYWORDS, WIDER, WITH_WORDS
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.scope import Lines, Lower, Operand
@@ -46,18 +46,6 @@ TENSORS = COPIES | frozenset(
     "as_tensor asarray array from_numpy copy LongTensor IntTensor Variable Parameter Matrix Float S Integer".split()
 )
 """Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
-
-_DETACHING = frozenset("item tolist numpy".split())
-
-_WITH_WORDS = frozenset("to type type_as astype".split())
-"""Methods whose arguments say how a tensor is held; others take keywords for that."""
-
-CONVERSIONS = (
-    _DETACHING
-    | _WITH_WORDS
-    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
-)
-"""Methods that give the same numbers, or the whole parts of them."""
 
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
@@ -309,11 +297,11 @@ class Binder:
         words = [token.text for token in inside]
         is_flag = name.text == "requires_grad_" and words in (["True"], ["False"])
         is_keyword = words[1:2] == ["="]
-        if words and name.text not in _WITH_WORDS and not is_flag and not is_keyword:
+        if words and name.text not in WITH_WORDS and not is_flag and not is_keyword:
             raise self.source.error(f"too many arguments for .{name.text}()", inside[0].span)
         self._require_real([name, *inside])
         value, span = self._of_type(value, [name.text, *words], span.to(arguments.span)), span.to(arguments.span)
-        return self.detached(value, span) if name.text in _DETACHING else (value, span)
+        return self.detached(value, span) if name.text in DETACHING else (value, span)
 
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
         """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""

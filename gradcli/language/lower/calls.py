@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import sympy
 
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
-from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES, DottedNames
+from gradcli.language.lower.argument_kinds import CONVERSIONS
+from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
-from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, Libraries, library_of
+from gradcli.language.lower.libraries import (
+    ELSEWHERE,
+    FOREIGN,
+    IN_PLACE,
+    OF_MODULES,
+    OTHER_ROWS,
+    PREFIXES,
+    Libraries,
+    library_of,
+)
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
@@ -69,12 +79,17 @@ class Calls:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
-    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining, libraries: Libraries) -> None:
-        self.binder, self.indices, self.inlining, self.dotted = binder, indices, inlining, DottedNames(binder.lines)
-        self.constants, self.libraries, self.sizes = binder.constants, libraries, inlining.sizes
+    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining) -> None:
+        self.binder, self.indices, self.inlining = binder, indices, inlining
+        self.constants, self.sizes = binder.constants, inlining.sizes
         self.lines, self.lower = binder.lines, binder.lower
         self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
+
+    @cached_property
+    def libraries(self) -> Libraries:
+        """Tells whose functions and methods are meant."""
+        return Libraries(self.lines)
 
     # -- names
 
@@ -89,7 +104,7 @@ class Calls:
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
-        if trailers and (path := self.dotted.name_of(node, trailers)) is not None:
+        if trailers and (path := self.libraries.name_of(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):
                 hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
@@ -107,14 +122,13 @@ class Calls:
         if arguments is not None and not is_value:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
             return self._called(name, span, words, arguments), used
-        if used and name.text in _MODULE_CONSTANTS:
-            self._require_uncalled(arguments)
-            return (_MODULE_CONSTANTS[name.text], span), used
-        if name.text in scope.names and not used:
-            scope.unused.pop(name.text, None)
-            self.is_pair = name.text in scope.pairs
-            self._require_uncalled(arguments)
-            return (scope.names[name.text], span), used
+        value = _MODULE_CONSTANTS.get(name.text) if used else scope.names.get(name.text)
+        if value is not None and arguments is not None:
+            raise self.source.unexpected(arguments.position, is_inside=True)
+        if value is not None:
+            scope.unused.pop("" if used else name.text, None)
+            self.is_pair = not used and name.text in scope.pairs
+            return (value, span), used
         if arguments is not None:
             message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
             raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
@@ -131,14 +145,7 @@ class Calls:
         path = self.hooks.library(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
-        library = library_of(path[:-1])
-        if (
-            not library
-            and "linalg" in words
-            and (op := ops.find(name.text)) is not None
-            and op.name in ELSEWHERE["linalg"]
-        ):
-            library = "linalg"
+        library = library_of(path[:-1]) or "linalg" * ("linalg" in words and name.text in ELSEWHERE["linalg"])
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
@@ -146,11 +153,6 @@ class Calls:
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
         return operand
-
-    def _require_uncalled(self, arguments: Arguments | None) -> None:
-        """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
-        if arguments is not None:
-            raise self.source.unexpected(arguments.position, is_inside=True)
 
     def require_variable(self, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
         """Refuse a name that cannot be a variable.

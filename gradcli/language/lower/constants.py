@@ -1,4 +1,4 @@
-"""What must be constant in the text itself: numbers, words and shapes given to operations, indices, loops.
+"""What must be constant in the text itself: numbers, words and shapes given to operations, indices, loops, sizes.
 
 Constants may be written as expressions, `x[2*i + 1]` or `linspace(0, 2*pi, 5)`; NumPy evaluates them meanwhile.  A loop
 in a list, `[x**i for i in range(6)]`, is written out: its term is lowered again for every value of its name, so what it
@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, Span, TooLargeError
+from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, Lines, Lower, Operand
-from gradcli.language.lower.sizes import UNKNOWN_SIZE, Sizes
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.wengert import Atom, Program, number
+from gradcli.language.program.wengert import Atom, Program, Shape, number
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
 
@@ -39,6 +38,60 @@ MAX_REPEATED = 1_000_000
 """Tokens that loops may read again."""
 
 _PLAIN: Mapping[str, Default] = {"True": True, "False": False, "None": None}
+
+
+UNKNOWN_SIZE = 4
+"""What stands for a size until the shapes of the variables are known."""
+
+
+class Sizes:
+    """Infers the shape of each line once."""
+
+    def __init__(self, lines: Lines, evaluation: Evaluation | None) -> None:
+        self.lines, self.scope, self._evaluation = lines, lines.scope, evaluation
+        self._known: dict[Atom, Shape | None] = {}  # of each line that was read
+        self._read = 0
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What evaluates lines."""
+        if self._evaluation is None:
+            raise LanguageError("a constant argument is not of the kind that is read here")
+        return self._evaluation
+
+    def of(self, atom: Atom) -> Shape | None:
+        """The shape of a value; None while that of a variable is not known.
+
+        Raises:
+            GradcliError: Shapes do not fit.
+        """
+        lines = self.lines.builder.lines
+        self._read = min(self._read, len(lines))
+        while self._read and lines[self._read - 1].symbol not in self._known:  # others were forgotten for it
+            self._read -= 1
+        for line in lines[self._read :]:
+            shapes = [self._found(a) for a in line.call.operands]
+            known = [shape for shape in shapes if shape is not None]
+            is_known = len(known) == len(shapes)
+            try:
+                self._known[line.symbol] = self.evaluation.shape_of(line.call, known) if is_known else None
+            except GradcliError as error:
+                error.place = Place(self.lines.source.text, line.span, self.lines.source.name)
+                raise
+        self._read = len(lines)
+        return self._found(atom)
+
+    def needed(self, atom: Atom) -> Shape | None:
+        """The same, for which the text is read again where it is not known."""
+        shape = self.of(atom)
+        self.scope.needs_shapes |= shape is None
+        return shape
+
+    def _found(self, atom: Atom) -> Shape | None:
+        if not isinstance(atom, sympy.Symbol):
+            return ()
+        is_variable = self.scope.variables.get(atom.name) == atom
+        return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
 
 
 class Constants:

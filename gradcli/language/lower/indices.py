@@ -9,7 +9,6 @@ index may be any expression of others: then the element is picked by comparing, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,9 +16,8 @@ import numpy as np
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.constants import Constants
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Index, Lines, Lower, Operand
-from gradcli.language.lower.sizes import UNKNOWN_SIZE
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript
@@ -77,20 +75,21 @@ class Indices:
     def element(self, operand: Operand, subscript: Subscript) -> Operand:
         """`x[i,k]` of a tensor."""
         atom, span = operand[0], operand[1].to(subscript.span)
-        shape = self.sizes.of(atom)
+        shape = self.sizes.needed(atom)
         is_known = shape is not None
-        self.scope.needs_shapes |= not is_known
         shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
         if len(shape) != len(subscript.items):
             message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
             raise self.source.error(message, span)
-        key: list[int | Slice] = []
+        key: list[Any] = []
         places: list[int] = []
         picked: list[tuple[int, int, Atom]] = []
         for bound, size in zip(subscript.items, shape, strict=True):
             node = bound.parts[0] if len(bound.parts) == 1 else None
             if node is None or not self.mentions(bound.span):
-                key.append(self._constant(self.constants.item(bound), bound.span))
+                if not isinstance(item := self.constants.item(bound), int):
+                    raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
+                key.append(item)
                 continue
             index = self._plain(node)
             if index is not None and index.place not in places and self._is_within(index, size, is_known=is_known):
@@ -108,11 +107,6 @@ class Indices:
         for place, size, at in picked:
             atom = self._picked(atom, at, place, size, span)
         return atom, span
-
-    def _constant(self, item: object, span: Span) -> int:
-        if not isinstance(item, int):
-            raise self.source.error("an index must stand here", span, hint="write x[i], or x[0]")
-        return item
 
     def _plain(self, node: Node) -> Index | None:
         """An index that is a name alone."""
@@ -149,7 +143,7 @@ class Indices:
         if order != list(range(len(places))):
             atom = self.lines.emit("permute", [atom], span, (tuple(order),))[0]
         if len(places) <= max(places, default=-1):
-            key = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
+            key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
             atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
@@ -235,8 +229,7 @@ class Indices:
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
         """A value that has all of an index's dimension, also where it does not depend on it."""
-        shape = self.sizes.of(atom)
-        self.scope.needs_shapes |= shape is None
+        shape = self.sizes.needed(atom)
         if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
             return atom
         zeros = self.lines.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
@@ -286,7 +279,7 @@ class Indices:
         ):
             raise self.source.error("a matrix whose elements depend on other indices is not read", span)
         rank = depth + 2 if shape is None else len(shape)
-        key: list[int | Slice] = [0] * rank
+        key: list[Any] = [0] * rank
         key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
         atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         if rows.place < columns.place:
@@ -334,11 +327,10 @@ class Indices:
     def whole(self, atom: Atom, shape: Shape, span: Span) -> Atom:
         """A value that depends on the declared indices as the tensor of all its elements."""
         atom = self.lines.as_number(atom, span)
-        own = self.sizes.of(atom)
-        self.scope.needs_shapes |= own is None
+        own = self.sizes.needed(atom)
         own = shape if own is None else own
         if len(own) > len(shape):
-            key = [*itertools.repeat(0, len(own) - len(shape)), *itertools.repeat(_ALL, len(shape))]
+            key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
             atom, own = self.lines.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
         return atom if own == shape else self.lines.emit("expand", [atom], span, (shape,))[0]
 

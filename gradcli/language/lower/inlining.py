@@ -14,8 +14,8 @@ import sympy
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower import at_positions
 from gradcli.language.lower.arguments import Bound
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Sizes
 from gradcli.language.lower.scope import Array, Lines, Operand, Several
-from gradcli.language.lower.sizes import UNKNOWN_SIZE, Sizes
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
 
 MOST_KEPT = 2**24

@@ -16,12 +16,10 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import Constants, is_newaxis
+from gradcli.language.lower.constants import Constants, Sizes, is_newaxis
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Decisions, Inlining
-from gradcli.language.lower.libraries import Libraries
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
-from gradcli.language.lower.sizes import Sizes
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
@@ -94,7 +92,7 @@ class Lowering:
         self.decisions = Decisions(self.lines, self.sizes)
         self.inlining = Inlining(self.lines, self.decisions, parse_meaning)
         self.binder = Binder(self.lines, self.lower, self.constants)
-        self.calls = Calls(self.binder, self.indices, self.inlining, Libraries(self.lines))
+        self.calls = Calls(self.binder, self.indices, self.inlining)
         self.unused_value: Operand | None = None
 
     # -- statements

@@ -313,18 +313,11 @@ class Grammar(Cursor):
                 pass
             if self.at_end:
                 return tuple(found)
-            found.append(self.whole_line(line, is_first=True))
+            found.append(self.whole_line(line))
 
-    def whole_line(self, read: Callable[[], AnyLine], *, is_first: bool = False) -> AnyLine | nodes.Statement:
+    def whole_line(self, read: Callable[[], AnyLine]) -> AnyLine | nodes.Statement:
         """What a rule reads of a line; one that cannot be read is a statement with the error."""
-        start = self.position
-
-        def line() -> AnyLine:
-            if is_first:
-                self._require_beginning()
-            return read()
-
-        found = self.tried(line)
+        start, found = self.position, self.tried(read)
         if not isinstance(found, nodes.Broken):
             return found
         return nodes.Statement(found.span, start, start, self.position, (), False, found)
@@ -342,6 +335,7 @@ class Grammar(Cursor):
 
     def statement(self) -> nodes.Statement:
         """An assignment or an expression."""
+        self.require_beginning()
         start, name = self.position, self.token
         after = self.tokens[start + 1]
         if name.kind == "name" and after.text in IN_PLACE:
@@ -391,18 +385,18 @@ class Grammar(Cursor):
         self.indent = 1
         while self.accept("\n"):
             if not self.at_end and self.token.text != "\n":
-                self._require_beginning()
+                self.require_beginning()
         if not self.at_end:
             raise self.unexpected()
         return nodes.Value(tuple(items), is_vector)
 
-    def _require_beginning(self) -> None:
+    def require_beginning(self) -> None:
         """Refuse a line that seems to go on with the one before, which ended there.
 
         It is indented more than the first, or begins with a sign that stands between two operands.
         """
         token = self.token
-        if self.position and self.behind().text != "\n":
+        if self.depth or (self.position and self.behind().text != "\n"):
             return
         indent = token.span.start - self.source.text.rfind("\n", 0, token.span.start)
         is_decorator = token.text == "@" and self.tokens[self.position + 1].span.start == token.span.stop

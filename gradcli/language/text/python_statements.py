@@ -40,6 +40,7 @@ class PythonGrammar(Grammar):
 
     def line(self) -> nodes.Line:
         """One statement."""
+        self.require_beginning()
         first = self.token
         if first.text == "@" and first.kind == "operator":
             raise self.source.code("a decorator", first.span)

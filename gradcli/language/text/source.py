@@ -55,15 +55,6 @@ class Source:
             names.append(tokens[position].text)
         return names
 
-    def levels(self, position: int) -> Iterator[tuple[int, int]]:
-        """The position of each token from here on, and how many brackets are open behind it; below 0 at the last."""
-        depth = 0
-        for n in range(position, len(self.tokens)):
-            token = self.tokens[n]
-            if token.kind == "operator":
-                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-            yield n, depth
-
     def unexpected(self, position: int, where: str = "", *, is_inside: bool = False) -> GradcliError:
         """The error that a token cannot stand where it does.
 
@@ -99,8 +90,6 @@ class Source:
                 return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
             if token.text == ":" and is_value:
                 return "write arange(5), or linspace(0, 1, 5)"
-            if text == "'" and token.text == "(":
-                return hints.ALONE if self.name.startswith("--claim") else hints.ITSELF
             return hints.of_operator(text, token.text, after.text, is_inside=is_inside)
         if before is None or not is_behind:
             return None
