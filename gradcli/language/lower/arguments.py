@@ -53,6 +53,9 @@ _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTe
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
 
+MAX_ORDER = 20
+"""Of a Bessel function that is written out by those of orders 0 and 1."""
+
 
 @dataclass
 class Bound:
@@ -336,12 +339,21 @@ class Binder:
                 value = self.lines.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
                 order, x = self.plain(arguments, "besseli", (2,))
-                if (place := self.constants.whole(*order)) not in (0, 1):
-                    raise self.source.error("besseli(n, x) is read for n of 0 and 1", order[1])
-                value = self.lines.emit(f"i{place}", [x[0]], span)[0]
+                if (place := self.constants.whole(*order)) not in range(MAX_ORDER + 1):
+                    raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
+                value = self._besseli(place, x[0], span)
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         return value, span.to(arguments.span)
+
+    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
+        """By recurrence from those of orders 0 and 1."""
+        before, value = (self.lines.emit(name, [x], span)[0] for name in ("i0", "i1"))
+        for n in range(1, order):
+            factor = self.lines.emit("div", [sympy.Integer(2 * n), x], span)[0]
+            product = self.lines.emit("mul", [factor, value], span)[0]
+            before, value = value, self.lines.emit("sub", [before, product], span)[0]
+        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""

@@ -14,26 +14,17 @@ import sympy
 
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower import joined
+from gradcli.language.lower import joined, libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
 from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
-from gradcli.language.lower.libraries import (
-    ELSEWHERE,
-    FOREIGN,
-    IN_PLACE,
-    OF_MODULES,
-    OTHER_ROWS,
-    PREFIXES,
-    Libraries,
-    library_of,
-)
+from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Items, Loop, Member, Name, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -87,9 +78,9 @@ class Calls:
         self.is_pair = False
 
     @cached_property
-    def libraries(self) -> Libraries:
+    def libraries(self) -> libraries.Libraries:
         """Tells whose functions and methods are meant."""
-        return Libraries(self.lines)
+        return libraries.Libraries(self.lines)
 
     # -- names
 
@@ -113,8 +104,8 @@ class Calls:
                 raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
             return (scope.variable(path.text), path.span), used
         used = self._modules(token, node, trailers)
-        arguments = _arguments(node, trailers, used)
-        behind = trailers[used - 1] if used else None
+        behind = trailers[used - 1] if used else node
+        arguments = behind.arguments if isinstance(behind, Name | Member) else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
         is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
@@ -145,7 +136,9 @@ class Calls:
         path = self.hooks.library(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
-        library = library_of(path[:-1]) or "linalg" * ("linalg" in words and name.text in ELSEWHERE["linalg"])
+        library = libraries.library_of(path[:-1]) or "linalg" * (
+            "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
+        )
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
@@ -205,7 +198,11 @@ class Calls:
         is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
         if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
             return 0
-        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, *FOREIGN, "tensor"):
+        if token.text not in PREFIXES and token.text.lower() in (
+            *PREFIXES,
+            *FOREIGN,
+            "tensor",
+        ):
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
         name, used, arguments, before = token, 0, node.arguments, ""
@@ -236,14 +233,12 @@ class Calls:
                 return self._transposed(operand[0], span)
             case "mT" | "mH":
                 return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
-            case "values":
+            case "values" | "real":
                 return operand[0], span
             case "size":  # of an array
                 return self.lines.emit("count", [operand[0]], span, (None,))
             case "data":
                 return self.binder.detached(operand[0], span)
-            case "real":
-                return operand[0], span
             case "imag" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
@@ -277,7 +272,7 @@ class Calls:
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
         library = self.libraries.of_method(name)
-        if library and name.text in IN_PLACE:
+        if library and name.text in libraries.IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
         found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
         self.is_pair &= not library
@@ -312,10 +307,12 @@ class Calls:
         if name.text in SPECIAL and not given:
             return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
+        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
+            return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
-        op = ops.TABLE[OTHER_ROWS.get((name.text, library), op.name)]
+        op = ops.TABLE[libraries.OTHER_ROWS.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):
             hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"
@@ -337,7 +334,7 @@ class Calls:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.INLINED:
             return self.inlining.call(bound, whole)
-        meaning = ELSEWHERE.get(library, {}).get(bound.op.name)
+        meaning = libraries.ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
             program = self.inlining.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
@@ -438,11 +435,8 @@ class Calls:
 
     def _unknown(self, name: Token) -> GradcliError:
         """The error for a name that is not in the table."""
-        if (
-            name.text in CODE_FUNCTIONS
-            or hasattr(builtins, name.text)
-            or (self.hooks.is_code and hasattr(list, name.text))
-        ):
+        is_pythons = hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text))
+        if is_pythons or name.text in CODE_FUNCTIONS:
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
@@ -454,7 +448,11 @@ class Calls:
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
 
 
-def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:
-    """What the last of a name and its modules is called with."""
-    behind = trailers[used - 1] if used else node
-    return behind.arguments if isinstance(behind, Name | Member) else None
+def _gamma_in(arguments: Arguments) -> Node | None:
+    """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
+    for name in ("abs", "gamma"):
+        node = arguments.items[0].value if len(arguments.items) == 1 else None
+        if not isinstance(node, Name) or node.arguments is None or node.token.text.lower() != name:
+            return None
+        arguments = node.arguments
+    return arguments.items[0].value if len(arguments.items) == 1 else None

@@ -37,6 +37,9 @@ MAX_UNROLLED = 10_000
 MAX_REPEATED = 1_000_000
 """Tokens that loops may read again."""
 
+NEW_AXES = ("np.newaxis", "numpy.newaxis", "torch.newaxis")
+"""What None is called in an index."""
+
 _PLAIN: Mapping[str, Default] = {"True": True, "False": False, "None": None}
 
 
@@ -187,7 +190,7 @@ class Constants:
         only = bound.parts[0] if len(bound.parts) == 1 else None
         if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
             return "..." if only.token.text == "..." else NEW
-        if only is not None and is_newaxis(only):
+        if only is not None and self.source.shown(only.span) in NEW_AXES:
             return NEW
         if only is not None:
             return self.integer(only)
@@ -367,13 +370,3 @@ class Constants:
         message = f"loops make more than {MAX_UNROLLED:,} terms, or repeat too long a text"
         hint = "use arange(n) and an operation on tensors"
         return self.source.error(message, word.span, hint=hint, kind=TooLargeError)
-
-
-def is_newaxis(node: nodes.Node) -> bool:
-    """Whether it is `np.newaxis`."""
-    match node:
-        case nodes.Postfix(
-            operand=nodes.Name(token=module, arguments=None), trailers=(nodes.Member(name=name, arguments=None),)
-        ):
-            return module.text in ("np", "numpy", "torch") and name.text == "newaxis"
-    return False

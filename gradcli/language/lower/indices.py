@@ -20,7 +20,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Index, Lines, Lower, Operand
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript
+from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript, Trailer
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -287,8 +287,10 @@ class Indices:
         self.scope.indices, self._depth = outer, depth
         return self.lines.emit(op, [atom], span)
 
-    def delta(self, name: Name, subscript: Subscript) -> Operand | None:
+    def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
+        if not isinstance(name, Name) or not isinstance(subscript, Subscript):
+            return None
         is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
         is_own |= name.token.text in self.scope.given or name.arguments is not None
         if name.token.text != DELTAS[0] or is_own or not self.mentions(subscript.span) or len(subscript.items) != 2:

@@ -16,7 +16,7 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import Constants, Sizes, is_newaxis
+from gradcli.language.lower.constants import NEW_AXES, Constants, Sizes
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Decisions, Inlining
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
@@ -191,9 +191,10 @@ class Lowering:
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        text, source = self.source.text, self.source.name
+        demands: dict[str, Any] = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
         guards = self.decisions.guards() if scope.guards else None
-        return Program(text, variables, lines, atom, source, assigned, named, warnings, **scope.demands, guards=guards)
+        origin = self.source.text, variables, lines, atom, self.source.name
+        return Program(*origin, assigned, named, warnings, guards=guards, **demands)
 
     def _whole(self, output: Operand) -> Operand:
         """The output as one tensor: several of one shape are put in a list."""
@@ -321,8 +322,7 @@ class Lowering:
         """An operand with its indices and members."""
         trailers, used = node.trailers, 0
         self.calls.is_pair = False
-        delta = self._delta(node)
-        if delta is not None:
+        if (delta := self.indices.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
         elif isinstance(node.operand, nodes.Name):
             operand, used = self.calls.named(node.operand, trailers)
@@ -331,12 +331,6 @@ class Lowering:
         while used < len(trailers):
             operand, used = self._behind(operand, trailers, used)
         return operand
-
-    def _delta(self, node: nodes.Postfix) -> Operand | None:
-        """`δ[i,j]` of indices."""
-        name, first = node.operand, node.trailers[0]
-        is_indexed = isinstance(name, nodes.Name) and isinstance(first, nodes.Subscript)
-        return self.indices.delta(name, first) if is_indexed else None  # type: ignore[arg-type]
 
     def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
         """An operand with the next of what stands behind it, and how much of that is read then."""
@@ -375,7 +369,7 @@ class Lowering:
         if self.indices.mentions(subscript.span):
             return self.indices.element(operand, subscript)
         is_pair, self.calls.is_pair = self.calls.is_pair, False
-        items = self.items(subscript)
+        items = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
             return self.inlining.index(operand, items, span)
@@ -386,14 +380,12 @@ class Lowering:
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
 
-    def items(self, subscript: nodes.Subscript) -> list[Any]:
-        """The items of an index: whole numbers, slices, `...`, None, and tensors of positions, each an operand."""
-        return [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
-
     def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
         node = bound.parts[0] if len(bound.parts) == 1 else None
-        is_plain = node is None or isinstance(node, nodes.Number | nodes.Word) or is_newaxis(node)
+        is_plain = (
+            node is None or isinstance(node, nodes.Number | nodes.Word) or self.source.shown(node.span) in NEW_AXES
+        )
         is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
         if node is None or is_plain:
             return None

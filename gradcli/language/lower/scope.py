@@ -234,11 +234,6 @@ class Scope:
             return shapes
         return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
-    @property
-    def demands(self) -> dict[str, Any]:
-        """The fields of a Program that say how its text is to be read again."""
-        return {name: getattr(self, name) for name in ("needs_shapes", "needs_values")}
-
 
 class Lines:
     """The lines so far.

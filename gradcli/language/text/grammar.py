@@ -85,10 +85,8 @@ def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
 class Grammar(Cursor):
     """Reads expressions, and the statements of a text, one after the other."""
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.indent = 0  # of the first statement, counted from 1
-        self.cases = 0  # how many braces are around this place: "=" compares there
+    indent = 0  # of the first statement, counted from 1
+    cases = 0  # how many braces are around this place: "=" compares there
 
     # -- operators
 

@@ -34,9 +34,7 @@ def parse_python(source: Source) -> tuple[nodes.Line, ...]:
 class PythonGrammar(Grammar):
     """Reads statements, and the bodies of definitions."""
 
-    def __init__(self, source: Source) -> None:
-        self.functions = 0  # how many definitions are around this place
-        super().__init__(source)
+    functions = 0  # how many definitions are around this place
 
     def line(self) -> nodes.Line:
         """One statement."""
@@ -54,8 +52,7 @@ class PythonGrammar(Grammar):
             case "return" if self.functions:
                 return self._return()
             case "return":
-                hint = "write the expression alone; the last one is the output"
-                raise self.source.error("unexpected 'return'", first.span, hint=hint)
+                raise self.unexpected()
         article = "an" if first.text[0] in "aei" else "a"
         kind = "loop" if first.text in ("for", "while") else "statement"
         raise self.source.code(f"{article} '{first.text}' {kind}", first.span)
