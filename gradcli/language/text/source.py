@@ -79,6 +79,8 @@ class Source:
         text = before.text if before else ""
         is_value = hints.is_value(self.name)
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
+        if token.text == "=" and text == ")" and self.name == "EXPR":
+            return "write the body alone, without a name for the function; its names are the variables"
         if token.text == "=" and text not in (":", "==", "!="):
             return hints.of_equals(self.name)
         if token.kind == "keyword":
