@@ -107,10 +107,10 @@ def read_equations(source: Source, whose: Whose, shapes: Mapping[str, Shape]) ->
     shape = whose.x if is_vector else (*whose.y, *whose.x)
     if labelled[0] is None:
         indices = _lettered(source, free, whose, shape)
-        cases = [Entries(indices, (None,) * len(shape), equations[0].value, equations[0].fault)]
+        cases = [Entries(indices, (None,) * len(shape), equations[0].value)]
     else:
         cases = [
-            Entries(letters, fixed, equation.value, equation.fault)
+            Entries(letters, fixed, equation.value)
             for equation, (letters, fixed) in zip(equations, (one for one in labelled if one is not None), strict=True)
         ]
         _require_all(source, cases, whose, shape)

@@ -15,12 +15,12 @@ from gradcli import collector
 from gradcli.language.lower.programs import Entries, Lowering
 from gradcli.language.lower.scope import Ask, Evaluation, Scope
 from gradcli.language.program.numeric import run
-from gradcli.language.program.shapes import count_of, infer, shape_of
+from gradcli.language.program.shapes import count_of, shape_of
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.text import grammar
 from gradcli.language.text.source import Source
 
-EVALUATION = Evaluation(run, infer, shape_of, count_of)
+EVALUATION = Evaluation(run, shape_of, count_of)
 """What evaluates the constants of a text."""
 
 

@@ -99,7 +99,7 @@ def test_nothing_is_run(text: str, tmp_path: Path) -> None:
 
 REASONS = [
     ("a, b = x, x, x\na", "2 names for 3 values"),
-    ("(a, b), c = x, x\na", "unexpected ','"),
+    ("(a, b), c = x, x\na", "takes no value"),
     ("def f(x):\n    y = x\nf(x)", "returns nothing"),
     ("def f(x):\n    y = x\n2*f(x)", "returns nothing"),
     ("f = lambda t: t\nf*x", "the function f stands where a number or a tensor must"),

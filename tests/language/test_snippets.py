@@ -78,7 +78,7 @@ x, w = torch.ones(2, requires_grad=True), torch.tensor([3., 4.]); (x*w).sum().ba
 x, n = torch.tensor([2., 3.], requires_grad=True), 3; y = (x**n).sum(); y.backward()
 {X}a, b = x; (a*b).backward()
 x = torch.ones(2, 3, requires_grad=True); n, d = x.shape; (x.sum()*n*d).backward()
-A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (sum(A)**2).sum(); y.backward()
+A = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True); y = (A.sum(0)**2).sum(); y.backward()
 {X}s = torch.stack([x[0], x[1]]); t = [2*x[0], 3*x[1]]; a, b = s; (a*b).backward()
 """.strip().split("\n")
 """Snippets of PyTorch as they are pasted, one a line."""
@@ -398,7 +398,7 @@ CODE = [
     (f"{X}y = (2*x).add_(1)", "'.add_', which changes its tensor,", "add_"),
     (f"{X}x.data = x*2", "'.data' that is assigned", ".data"),
     ("d = {'a': x}; d['a']", "a dict or a set", "{"),
-    ("first, *rest = x\nfirst", "unpacking by a star", "first"),
+    ("first, *rest = x\nfirst", "unpacking by a star", "*rest"),
     (f"{X}xs = list(x)", "'list(...)'", "list"),
     (f"{X}y = nn.Linear(2, 1)(x)", "'nn.Linear(...)'", "nn.Linear(2, 1)"),
     (f"{X}opt = torch.optim.SGD([x], lr=0.1)", "'torch.optim.SGD(...)'", "torch.optim.SGD([x], lr=0.1)"),

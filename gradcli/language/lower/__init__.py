@@ -2,20 +2,13 @@
 
 programs      one rule a node, and the statements of a text
 scope         what the rules share: what names stand for, the lines so far, and who listens
-readers       who reads what, each made where it is needed
 calls         names with the modules before them, functions and methods
-libraries     whose they are: torch's, NumPy's, others'
-python_folds  Python's own sum, max and min
-dotted_names  variables with dots in their names
+libraries     whose they are: torch's, NumPy's, others'; variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table
 argument_kinds  what arguments are called, and which constants they take
 constants     constant arguments and indices, lists and loops that are written out
-float_limits  the limits of floating-point types
 indices       formulas in index notation, as operations on whole tensors
 inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
 at_positions  elements at the positions that tensors of whole numbers name
-einsum_letters  equations of letters
-sizes         the shape of what was read so far
-deciding      what values of variables decide about a text
 joined        names that are several words written together
 """

@@ -12,7 +12,7 @@ from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
 NUMBERS = frozenset(
     "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm alpha base eps margin beta k".split()
+    "maxnorm alpha eps margin beta k".split()
 )
 """Parameters whose constants need not be whole."""
 
@@ -24,15 +24,11 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "pad_with_elements.mode": ("reflect", "replicate", "circular"),
     "rounding_mode": ("floor", "trunc"),
     "padding": ("valid", "same"),
-    "padding_mode": ("zeros", "border", "reflection"),
-    "grid_sample.mode": ("bilinear", "nearest"),
-    "embedding_bag.mode": ("mean", "sum", "max"),
     "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
     "indexing": ("ij", "xy"),
     "reduce": ("add", "multiply"),
     "scatter_reduce.reduce": ("sum", "prod", "mean", "amax", "amin"),
-    "index_reduce.reduce": ("prod", "mean", "amax", "amin"),
     **dict.fromkeys(("norm.p", "cond.p", "ord"), ("fro", "nuc")),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
@@ -51,7 +47,7 @@ _MOST: Mapping[str, int | None] = {
     for names, most in (
         ("dim dim0 dim1 dim2 dims start_dim end_dim source destination ind", MAX_DIMENSIONS),
         ("start end step diagonal offset shifts key index storage_offset strides ignore_index seed", None),
-        ("polygamma.n diff.n combinations.r vander.N mvlgamma.p chunks", 1_000),  # written out
+        ("polygamma.n diff.n vander.N mvlgamma.p chunks", 1_000),  # written out
         ("matrix_power.n", 64),
         ("kernel_size output_size size padding output_padding dilation pad repeats sections", 10_000),  # counted singly
         ("tile.dims", MAX_ELEMENTS),
@@ -113,3 +109,15 @@ WIDER: Mapping[tuple[str, str], str] = {
     **{("pad", word): "pad_with_elements" for word in ("reflect", "replicate", "circular")},
 }
 """The row that a function is with a keyword, with a word in quotes, or, behind an empty one, with more arguments."""
+
+DETACHING = frozenset("item tolist numpy".split())
+
+WITH_WORDS = frozenset("to type type_as astype".split())
+"""Methods whose arguments say how a tensor is held; others take keywords for that."""
+
+CONVERSIONS = (
+    DETACHING
+    | WITH_WORDS
+    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
+)
+"""Methods that give the same numbers, or the whole parts of them."""

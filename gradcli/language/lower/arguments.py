@@ -7,23 +7,23 @@ are constants to autograd; `x.to(torch.int64)` drops fractions; `x.clone()` is x
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import Any
 
 import sympy
 
 from gradcli.errors import Span, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower.argument_kinds import GATHERED, KEYWORDS, WIDER
+from gradcli.language.lower.argument_kinds import DETACHING, GATHERED, KEYWORDS, WIDER, WITH_WORDS
 from gradcli.language.lower.constants import Constants
-from gradcli.language.lower.libraries import ELSEWHERE, Libraries
+from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.scope import Lines, Lower, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Name, Node, Word, leading
-from gradcli.language.text.source import require_sound
+from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -47,26 +47,11 @@ TENSORS = COPIES | frozenset(
 )
 """Functions that only wrap a value: `torch.tensor([1., 2.])` is `[1., 2.]`."""
 
-_DETACHING = frozenset("item tolist numpy".split())
-
-_WITH_WORDS = frozenset("to type type_as astype".split())
-"""Methods whose arguments say how a tensor is held; others take keywords for that."""
-
-CONVERSIONS = (
-    _DETACHING
-    | _WITH_WORDS
-    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
-)
-"""Methods that give the same numbers, or the whole parts of them."""
-
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
 
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
-
-_BESSELI = ("i0", "i1")
-"""What SymPy writes with its order, `besseli(0, x)`."""
 
 MAX_ORDER = 20
 """Of a Bessel function that is written out by those of orders 0 and 1."""
@@ -112,8 +97,8 @@ class Bound:
 class Binder:
     """Reads what is between the parentheses of a call, and the calls that have no row."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants, libraries: Libraries) -> None:
-        self.lines, self.lower, self.constants, self.libraries = lines, lower, constants, libraries
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
+        self.lines, self.lower, self.constants = lines, lower, constants
         self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
@@ -134,52 +119,34 @@ class Binder:
             receiver = "input" if op.name == "where" else op.operands[0]
             bound.operands[receiver] = given[0]
             bound.waiting.remove(receiver)
-        items, n, fault = arguments.items, 0, None
-        bound.is_one = sum(one.name is None for one in items) == 1
-        while n < len(items) and fault is None:
-            argument = items[n]
-            n += 1
-            if not self.ignored(argument):
-                parameter = self.keyword(op, argument, bound.waiting) or next(iter(bound.waiting), "")
-                others = self._gathered(op, parameter, argument, items[n:])
-                n += len(others)
-                self._take(bound, parameter, (argument, *others))
-                fault = (others[-1] if others else argument).fault
-        if arguments.unclosed is not None and fault is None:
-            raise arguments.unclosed
+        waiting = [argument for argument in arguments.items if not self.ignored(argument)]
+        bound.is_one = sum(one.name is None for one in arguments.items) == 1
+        while waiting:
+            argument = waiting.pop(0)
+            parameter = self.keyword(op, argument, bound.waiting) or next(iter(bound.waiting), "")
+            taken = [argument]
+            while self._gathers(op, parameter, argument) and waiting and waiting[0].name is None:
+                taken.append(waiting.pop(0))
+            self._take(bound, parameter, taken)
         for parameter in op.defaults:
             bound.operands.setdefault(parameter, (exact_number(defaults[parameter]), name.span))
         self._complete(bound, name)
-        require_sound(fault)
         return bound
 
     def _wider(self, op: Op, arguments: Arguments, given: list[Operand]) -> Op:
         """The row that a function is with these arguments."""
         items = arguments.items
         words = [one.name.text for one in items if one.name is not None]
-        firsts = [self.source.tokens[one.start] for one in items]
-        words += [token.text for token in firsts if token.kind == "string"]
+        words += [one.value.token.text for one in items if isinstance(one.value, Word)]
         words += [""] if len(items) + len(given) > len(op.signature) else []
         return next((ops.TABLE[WIDER[op.name, word]] for word in words if (op.name, word) in WIDER), op)
 
-    def _gathered(
-        self, op: Op, parameter: str, argument: Argument, behind: tuple[Argument, ...]
-    ) -> tuple[Argument, ...]:
-        """The arguments behind one that belong to the same parameter."""
-        gathers = parameter in GATHERED and parameter in op.statics and op.name != "full"
+    def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
+        """Whether all arguments behind one belong to the same parameter."""
         is_whole = isinstance(argument.value, Items | Group | Word) or self.constants.is_known(argument.value)
-        if not gathers or is_whole or argument.fault is not None:
-            return ()
-        found: list[Argument] = []
-        for other in behind:
-            if other.name is not None:
-                break
-            found.append(other)
-            if other.fault is not None:
-                break
-        return tuple(found)
+        return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
-    def _take(self, bound: Bound, parameter: str, arguments: tuple[Argument, ...]) -> None:
+    def _take(self, bound: Bound, parameter: str, arguments: list[Argument]) -> None:
         """Bind one argument, with those that belong to it."""
         op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
         if parameter in ("operands", "tensors"):
@@ -203,19 +170,14 @@ class Binder:
         elif (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name == "log" and not extra):
             extra.append(self.lower(argument.value))
         else:
-            first = self.source.tokens[argument.start - 2 * (argument.name is not None)]
-            raise self.source.error(f"too many arguments for {usage(op)}", first.span)
+            raise self.source.error(f"too many arguments for {usage(op)}", argument.value.span)
 
     def _second(self, bound: Bound, argument: Argument) -> None:
         """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
         name = bound.op.name
         value, span = self.lower(argument.value)
-        if (
-            bound.extra
-            or self.scope.is_formula
-            or not isinstance(value, sympy.Integer)
-            or not isinstance(bound.operands["x"][0], sympy.Symbol)
-        ):
+        is_number = bound.extra or self.scope.is_formula or not isinstance(value, sympy.Integer)
+        if is_number or not isinstance(bound.operands["x"][0], sympy.Symbol):
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
@@ -259,23 +221,16 @@ class Binder:
 
     def _listed(self, op: Op, argument: Argument) -> list[Operand]:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
-        node, token = argument.value, self.source.tokens[argument.start]
-        if op.has_equation:
-            return [self.lower(node)]
-        first = leading(node)
-        if isinstance(first, Items | Group):
-            items = self.constants.items(first)
-            if first is not node:
-                position = self.source.position(first.span.stop)
-                raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
-            return items
-        if (parts := self.constants.parts(node)) is not None:
+        node = argument.value
+        if isinstance(node, Items | Group) and not op.has_equation:
+            return self.constants.items(node)
+        if not op.has_equation and (parts := self.constants.parts(node)) is not None:
             return parts
-        if token.text in ("[", "(") or "operands" in op.operands:
+        if "operands" in op.operands:
             return [self.lower(node)]
         before = op.signature[: op.signature.index("tensors")]
         hint = f"write {op.name}({', '.join([*before, '[a, b]'])}{', ...' * bool(before)})"
-        raise self.source.error(f"{op.name} takes a list", token.span, hint=hint)
+        raise self.source.error(f"{op.name} takes a list", node.span, hint=hint)
 
     def keyword(self, op: Op, argument: Argument, waiting: list[str]) -> str | None:
         """The parameter that `name=` names, in any library's spelling."""
@@ -292,58 +247,45 @@ class Binder:
 
     def ignored(self, argument: Argument) -> bool:
         """Pass over `dtype=torch.float64` and the like."""
-        token = argument.name
-        if token is None or token.text not in IGNORED:
+        if argument.name is None or argument.name.text not in IGNORED:
             return False
-        words = self.source.tokens[argument.start : argument.stop]
+        self._require_real(self.source.tokens[argument.start : argument.stop])
+        return True
+
+    def _require_real(self, words: Sequence[Token]) -> None:
         for word in words:
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
                 raise self.source.error("complex numbers are not read", word.span)
-        return True
 
     # -- calls that have no row
 
-    def tensor(self, name: Token, span: Span, arguments: Arguments, library: str = "") -> Operand:
-        """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
-        return self.libraries.made(self.constructed(name, span, arguments), library)
-
-    def constructed(self, name: Token, span: Span, arguments: Arguments) -> Operand:
-        """The value of a constructor."""
-        tokens, first = self.source.tokens, arguments.position + 1
-        is_word = tokens[first].kind == "string"
-        value = self._named_number(tokens[first]) if is_word else self.lines.one(*self.lower(self.only(arguments)))
-        words: list[str] = []
-        if arguments.items and (fault := arguments.items[0].fault) is not None:
-            raise fault
-        for argument in arguments.items[1:]:
-            if not self.ignored(argument):
-                raise self.source.unexpected(argument.start - 2 * (argument.name is not None), is_inside=True)
-            words += [token.text for token in tokens[argument.start - 2 : argument.stop]]
-        require_sound(arguments.unclosed)
-        span = span.to(arguments.span)
-        kinds = words[words.index("dtype") :] if "dtype" in words else [name.text] if name.text in _WHOLE else []
-        if kinds:
-            value = self._of_type(value, kinds, span)
-        return self.detached(value, span) if name.text in COPIES else (value, span)
-
-    def only(self, arguments: Arguments) -> Node:
-        """The first argument, which has no name."""
-        if not arguments.items:
-            raise self.source.unexpected(arguments.position + 1, is_inside=True)
-        argument = arguments.items[0]
-        if argument.name is not None:
-            self.lower(Name(argument.name.span, argument.name, None))  # which may be wrong by itself
-            raise self.source.unexpected(argument.start - 1, " where ')' was expected", is_inside=True)
-        return argument.value
-
-    def require_closed(self, arguments: Arguments) -> None:
-        """Refuse arguments that end wrongly.
+    def plain(self, arguments: Arguments, called: str, counts: Sequence[int] = (1,)) -> list[Operand]:
+        """The values of arguments without names.
 
         Raises:
-            GradcliError: Something stands behind one of them, or nothing closes them.
+            LanguageError: There are not so many, or one has a name.
         """
-        error = next((one.fault for one in arguments.items if one.fault is not None), arguments.unclosed)
-        require_sound(error)
+        named = next((one.name for one in arguments.items if one.name is not None), None)
+        if named is not None:
+            raise self.source.error(f"{called} has no argument '{named.text}'", named.span)
+        if len(arguments.items) not in counts:
+            wanted = " or ".join(map(str, counts)) + " argument" + "s" * (max(counts) > 1)
+            raise self.source.error(f"{called} takes {wanted}", arguments.span)
+        return [self.lower(one.value) for one in arguments.items]
+
+    def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
+        """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
+        held = [one for one in arguments.items if one.name is not None and self.ignored(one)]
+        kept = [one for one in arguments.items if one not in held]
+        word = kept[0].value if len(kept) == 1 else None
+        if isinstance(word, Word) and word.token.kind == "string":
+            value = self._named_number(word.token)
+        else:
+            value = self.lines.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+        span = span.to(arguments.span)
+        kinds = [t.text for one in held if one.name.text == "dtype" for t in self.source.within(one.value.span)]  # type: ignore[union-attr]
+        value = self._of_type(value, kinds or [name.text], span)
+        return self.detached(value, span) if name.text in COPIES else (value, span)
 
     def _named_number(self, word: Token) -> Atom:
         named = {"inf": sympy.oo, "+inf": sympy.oo, "-inf": -sympy.oo, "nan": sympy.nan}
@@ -354,24 +296,21 @@ class Binder:
 
     def converted(self, name: Token, span: Span, value: Atom, arguments: Arguments) -> Operand:
         """A method that converts: `x.clone()`, `x.item()`, `x.to(torch.int64)`."""
-        require_sound(arguments.unclosed)
-        inside = self.source.within(Span(arguments.opening.span.stop, arguments.span.stop - 1))
+        inside = self.source.within(arguments.span)[1:-1]
         words = [token.text for token in inside]
         is_flag = name.text == "requires_grad_" and words in (["True"], ["False"])
         is_keyword = words[1:2] == ["="]
-        if words and name.text not in _WITH_WORDS and not is_flag and not is_keyword:
+        if words and name.text not in WITH_WORDS and not is_flag and not is_keyword:
             raise self.source.error(f"too many arguments for .{name.text}()", inside[0].span)
-        span = span.to(arguments.span)
-        value = self._of_type(value, [name.text, *words], span)
-        return self.detached(value, span) if name.text in _DETACHING else (value, span)
+        self._require_real([name, *inside])
+        value, span = self._of_type(value, [name.text, *words], span.to(arguments.span)), span.to(arguments.span)
+        return self.detached(value, span) if name.text in DETACHING else (value, span)
 
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
         """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""
-        if any("complex" in word or word in ("cfloat", "cdouble") for word in words):
-            raise self.source.error("complex numbers are not read", span)
         if not _WHOLE.isdisjoint(words):
             return self.lines.emit("trunc", [value], span)[0]
-        if "bool" in words or "BoolTensor" in words:
+        if "bool" in words:
             is_condition = value in self.lines.conditions
             return value if is_condition else self.lines.emit("ne", [value, sympy.Integer(0)], span)[0]
         return value
@@ -390,33 +329,26 @@ class Binder:
 
     def special(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """One of them; `span` is of its name."""
-        items, read = arguments.items, 1
-        self.hooks.special(span, span.to(arguments.span))
         match name.text:
             case "Piecewise":
-                value, read = self._piecewise(span, arguments), len(items)
+                value = self._piecewise(span, arguments)
             case "len":
-                value = self.lines.emit("count", [self.lower(self.only(arguments))[0]], span, (0,))[0]
+                value = self.lines.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
             case "Rational":
-                above = self.lower(self.only(arguments))[0]
-                below = self.lower(items[1].value)[0] if len(items) > 1 else sympy.Integer(1)
-                value, read = self.lines.emit("div", [above, below], span)[0], 2
+                numbers = [a for a, _ in self.plain(arguments, "Rational", (1, 2))]
+                value = self.lines.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
-                value, read = self._besseli(span, arguments), 2
+                order, x = self.plain(arguments, "besseli", (2,))
+                if (place := self.constants.whole(*order)) not in range(MAX_ORDER + 1):
+                    raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
+                value = self._besseli(place, x[0], span)
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
-        self.require_closed(arguments)
-        if len(items) > read:
-            raise self.source.unexpected(items[read - 1].stop, " where ')' was expected", is_inside=True)
         return value, span.to(arguments.span)
 
-    def _besseli(self, span: Span, arguments: Arguments) -> Atom:
-        """`besseli(2, x)`: by recurrence from those of orders 0 and 1."""
-        order = self.constants.integer(self.only(arguments))
-        if order not in range(MAX_ORDER + 1) or len(arguments.items) < 2:
-            raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
-        x = self.lower(arguments.items[1].value)[0]
-        before, value = (self.lines.emit(name, [x], span)[0] for name in _BESSELI)
+    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
+        """By recurrence from those of orders 0 and 1."""
+        before, value = (self.lines.emit(name, [x], span)[0] for name in ("i0", "i1"))
         for n in range(1, order):
             factor = self.lines.emit("div", [sympy.Integer(2 * n), x], span)[0]
             product = self.lines.emit("mul", [factor, value], span)[0]
@@ -425,40 +357,23 @@ class Binder:
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""
-        pairs: list[tuple[Atom, Atom | None]] = []
-        for argument in arguments.items:
-            node = argument.value
-            if argument.name is not None or self.source.tokens[argument.start].text != "(":
-                break
-            pairs.append(self._pair(node))
-            if argument.fault is not None:
-                break
-        if not pairs or pairs[-1][1] is not None:
-            hint = "write Piecewise((x**2, x > 0), (0, True))"
+        pairs = [one.value for one in arguments.items]
+        hint = "write Piecewise((x**2, x > 0), (0, True))"
+        wrong = next((one for one in pairs if not isinstance(one, Items) or len(one.items) != 2), None)
+        if wrong is not None:
+            raise self.source.error("Piecewise is of pairs, (value, condition)", wrong.span, hint=hint)
+        read = (pair.items for pair in pairs if isinstance(pair, Items))
+        found = [(self.lower(value)[0], None if _is_true(node) else self.lower(node)[0]) for value, node in read]
+        if not found or found[-1][1] is not None:
             raise self.source.error("Piecewise needs a last pair with the condition True", span, hint=hint)
-        result = pairs[-1][0]
-        for value, condition in reversed(pairs[:-1]):
+        result = found[-1][0]
+        for value, condition in reversed(found[:-1]):
             result = value if condition is None else self.lines.emit("where", [condition, value, result], span)[0]
-        self.hooks.pieces(arguments, result)
         return result
 
-    def _pair(self, node: Node) -> tuple[Atom, Atom | None]:
-        """A value and its condition; none for True."""
-        first = leading(node)
-        inside = first.items if isinstance(first, Items) and first.opening.text == "(" else ()
-        if len(inside) < 2:
-            value = self.lower(inside[0] if inside else first.inner if isinstance(first, Group) else node)
-            position = self.source.position(value[1].stop)
-            raise self.source.unexpected(position, " where ', condition' was expected", is_inside=True)
-        value, condition = self.lower(inside[0]), inside[1]
-        is_rest = isinstance(condition, Word) and condition.token.text == "True"
-        pair = value[0], None if is_rest else self.lower(condition)[0]
-        if isinstance(first, Items):
-            require_sound(first.fault)
-        if len(inside) > 2 or first is not node:
-            position = self.source.position((condition if len(inside) > 2 else first).span.stop)
-            raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
-        return pair
+
+def _is_true(node: Node) -> bool:
+    return isinstance(node, Word) and node.token.text == "True"
 
 
 def defaults_in(op: Op, library: str) -> dict[str, Any]:
@@ -484,3 +399,23 @@ def exact_number(number: float) -> Atom:
     if number in (float("inf"), float("-inf")):
         return sympy.oo if number > 0 else -sympy.oo
     return sympy.Integer(int(number)) if number == int(number) else sympy.Float(number, precision=53)
+
+
+def spelled_out(equation: str, ranks: Sequence[int]) -> str:
+    """An equation of letters with letters of their own for the dimensions that `...` stands for, counted from the last.
+
+    Args:
+        equation: As einsum takes it.
+        ranks: How many dimensions each operand has.
+
+    >>> spelled_out("...ij,...jk->...ik", [3, 2]), spelled_out("...i,i", [2, 1])
+    ('Aij,jk->Aik', 'Ai,i->A')
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    words = left.split(",")
+    counts = [max(0, rank - len(word) + 3) if "..." in word else 0 for word, rank in zip(words, ranks, strict=False)]
+    own = [c for c in ascii_uppercase if c not in equation][: max(counts, default=0)]
+    spelled = [word.replace("...", "".join(own[len(own) - n :])) for word, n in zip(words, counts, strict=False)]
+    letters = "".join(words).replace(".", "")
+    result = right if arrow else "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return f"{','.join([*spelled, *words[len(spelled) :]])}->{result.replace('...', ''.join(own))}"

@@ -14,19 +14,17 @@ import sympy
 
 from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower import joined
-from gradcli.language.lower.arguments import CONVERSIONS, EXTREMES, SPECIAL, TENSORS, Bound
-from gradcli.language.lower.dotted_names import FOREIGN, PREFIXES
-from gradcli.language.lower.einsum_letters import spelled_out
-from gradcli.language.lower.float_limits import limit
-from gradcli.language.lower.libraries import ELSEWHERE, IN_PLACE, OF_MODULES, OTHER_ROWS, library_of
-from gradcli.language.lower.python_folds import Folds
-from gradcli.language.lower.readers import Readers
+from gradcli.language.lower import joined, libraries
+from gradcli.language.lower.argument_kinds import CONVERSIONS
+from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
+from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.inlining import Inlining
+from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Loop, Member, Name, Node, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, Name, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -43,12 +41,15 @@ def shadowed(names: Iterable[str]) -> frozenset[str]:
 
 
 CODE_FUNCTIONS = frozenset(
-    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag grid_sample index_put "
+    "argmax argmin argsort as_strided_scatter combinations corrcoef embedding_bag finfo grid_sample index_put "
     "index_reduce lstm_cell linear_cross_entropy max_unpool1d max_unpool2d max_unpool3d multi_margin_loss "
     "multilabel_margin_loss nanmedian nanquantile nonzero searchsorted unique upsample_bilinear "
     "upsample_nearest".split()
 )
 """Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
+
+_FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
+"""What Python makes of the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
 
 _PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
 
@@ -69,16 +70,17 @@ class Calls:
         is_pair: Whether the last call gives a pair in torch, values and positions.
     """
 
-    def __init__(self, readers: Readers) -> None:
-        self.readers, self.lines, self.lower = readers, readers.lines, readers.lower
+    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining) -> None:
+        self.binder, self.indices, self.inlining = binder, indices, inlining
+        self.constants, self.sizes = binder.constants, inlining.sizes
+        self.lines, self.lower = binder.lines, binder.lower
         self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
         self.is_pair = False
 
     @cached_property
-    def folds(self) -> Folds:
-        """What reads sums, products and extremes of lists."""
-        readers = self.readers
-        return Folds(self.lines, readers.constants, readers.binder, readers.sizes, self.made)
+    def libraries(self) -> libraries.Libraries:
+        """Tells whose functions and methods are meant."""
+        return libraries.Libraries(self.lines)
 
     # -- names
 
@@ -93,7 +95,7 @@ class Calls:
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
-        if trailers and (path := self.readers.dotted.name_of(node, trailers)) is not None:
+        if trailers and (path := self.libraries.name_of(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):
                 hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
@@ -102,73 +104,50 @@ class Calls:
                 raise self.source.error(f"a value cannot use the name '{path.text}'", path.span)
             return (scope.variable(path.text), path.span), used
         used = self._modules(token, node, trailers)
-        arguments = _arguments(node, trailers, used)
-        behind = trailers[used - 1] if used else None
+        behind = trailers[used - 1] if used else node
+        arguments = behind.arguments if isinstance(behind, Name | Member) else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
-        if name.text == "finfo" and arguments is not None and used < len(trailers):
-            return self._limit(arguments, trailers[used], span), used + 1
         is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
         is_value = not used and (name.text in scope.names or is_variable)
         if arguments is not None and not is_value:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
             return self._called(name, span, words, arguments), used
-        if used and name.text in _MODULE_CONSTANTS:
-            self._require_uncalled(arguments)
-            return (_MODULE_CONSTANTS[name.text], span), used
-        if name.text in scope.names and not used:
-            scope.unused.pop(name.text, None)
-            self.is_pair = name.text in scope.pairs
-            self._require_uncalled(arguments)
-            return (scope.names[name.text], span), used
+        value = _MODULE_CONSTANTS.get(name.text) if used else scope.names.get(name.text)
+        if value is not None and arguments is not None:
+            raise self.source.unexpected(arguments.position, is_inside=True)
+        if value is not None:
+            scope.unused.pop("" if used else name.text, None)
+            self.is_pair = not used and name.text in scope.pairs
+            return (value, span), used
         if arguments is not None:
             message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
             raise self.source.error(message, span, hint=hint, kind=UnknownFunctionError)
         if name.text in CONSTANTS and name.text not in scope.given and name.text not in scope.variables:
             return (CONSTANTS[name.text], span), used
         if used or name.text not in scope.variables:
-            self._require_variable(name, span, is_behind_module=used > 0)
+            self.require_variable(name, span, is_behind_module=used > 0)
         return (scope.variable(name.text), span), used
-
-    def _limit(self, arguments: Arguments, behind: Trailer, span: Span) -> Operand:
-        """`torch.finfo(x.dtype).eps`."""
-        words = [token.text for token in self.source.within(arguments.span) if token.kind == "name"]
-        value = limit(words, behind.name.text) if isinstance(behind, Member) else None
-        if value is None:
-            raise self.source.error(
-                "this limit of a type is not known", behind.span, hint="write eps, tiny, max or min"
-            )
-        return sympy.Float(value, precision=53), span.to(behind.span)
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
-        if len(words) == 1 and (found := self.readers.indices.called(name, arguments)) is not None:
+        if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
             return found
         path = self.hooks.library(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
-        library = library_of(path[:-1])
-        if (
-            not library
-            and "linalg" in words
-            and (op := ops.find(name.text)) is not None
-            and op.name in ELSEWHERE["linalg"]
-        ):
-            library = "linalg"
+        library = libraries.library_of(path[:-1]) or "linalg" * (
+            "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
+        )
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
-        is_own = len(path) == 1 and self.readers.libraries.is_code
+        is_own = len(path) == 1 and self.libraries.is_code
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library
-        return self.readers.libraries.made(operand, library) if len(path) > 1 else operand
+        return operand
 
-    def _require_uncalled(self, arguments: Arguments | None) -> None:
-        """Refuse the parenthesis behind what is no function, as anything that cannot stand there."""
-        if arguments is not None:
-            raise self.source.unexpected(arguments.position, arguments.expected, is_inside=True)
-
-    def _require_variable(self, name: Token, span: Span, *, is_behind_module: bool) -> None:
+    def require_variable(self, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
         """Refuse a name that cannot be a variable.
 
         Raises:
@@ -219,7 +198,11 @@ class Calls:
         is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
         if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
             return 0
-        if token.text not in PREFIXES and token.text.lower() in (*PREFIXES, *FOREIGN, "tensor"):
+        if token.text not in PREFIXES and token.text.lower() in (
+            *PREFIXES,
+            *FOREIGN,
+            "tensor",
+        ):
             hint = "write torch, np, math, F, or the name of the function alone"
             raise self.source.error(f"the module '{token.text}' is not known", token.span, hint=hint)
         name, used, arguments, before = token, 0, node.arguments, ""
@@ -230,8 +213,6 @@ class Calls:
                 break
             before = name.text
             name, used, arguments = member.name, used + 1, member.arguments
-            if name.kind != "name":
-                raise self.source.error("a function name must follow the dot", name.span)
         if used and arguments is None and len(token.text) <= 2 and name.text in ("T", "mT", "shape"):
             return 0
         return used
@@ -241,8 +222,6 @@ class Calls:
     def member(self, operand: Operand, member: Member) -> Operand:
         """What follows an operand's dot."""
         name = member.name
-        if name.kind != "name":
-            raise self.source.error("a method name must follow the dot", member.dot.span)
         span = operand[1].to(name.span)
         if member.arguments is not None:
             return self._method(name, span, operand, member.arguments)
@@ -254,14 +233,12 @@ class Calls:
                 return self._transposed(operand[0], span)
             case "mT" | "mH":
                 return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
-            case "values":
+            case "values" | "real":
                 return operand[0], span
             case "size":  # of an array
                 return self.lines.emit("count", [operand[0]], span, (None,))
             case "data":
-                return self.readers.binder.detached(operand[0], span)
-            case "real":
-                return operand[0], span
+                return self.binder.detached(operand[0], span)
             case "imag" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
@@ -276,11 +253,10 @@ class Calls:
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """`x.T`, which of a vector is x."""
-        shape = self.readers.sizes.of(atom)
-        self.scope.needs_shapes |= shape is None
+        shape = self.sizes.needed(atom)
         if shape is None or len(shape) != 1:
             return self.lines.emit("transpose", [atom], span, (None, None))
-        if not (self.scope.needs_shapes or self.readers.libraries.of_method(atom)):  # else sizes may be others yet
+        if not (self.scope.needs_shapes or self.libraries.has_numpy):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
             self.scope.remark(remark)
         return atom, span
@@ -288,16 +264,15 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            found = self.readers.binder.converted(name, span, operand[0], arguments)
-            return self.readers.libraries.made(found, "numpy") if name.text == "numpy" else found
+            return self.binder.converted(name, span, operand[0], arguments)
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        library = self.readers.libraries.of_method(operand[0])
-        if library and name.text in IN_PLACE:
+        library = self.libraries.of_method(name)
+        if library and name.text in libraries.IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
         found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
         self.is_pair &= not library
@@ -328,46 +303,40 @@ class Calls:
             is_own: Whether it is Python's own where that has one by its name.
         """
         if name.text in TENSORS and not given:
-            return self.readers.binder.tensor(name, span, arguments, library)
+            return self.binder.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.readers.indices.guarded(lambda: self.readers.binder.special(name, span, arguments))
+            return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
         if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
             return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
-            raise self._unknown(name, arguments)
+            raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
-        op = ops.TABLE[OTHER_ROWS.get((name.text, library), op.name)]
+        op = ops.TABLE[libraries.OTHER_ROWS.get((name.text, library), op.name)]
         is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
         if given and (op.kind is Kind.SOURCE or is_of_list):
             hint = f"write {op.name}([a, b])" if is_of_list else f"write {op.name}(...)"
             message = f"'{name.text}' is not a method of a tensor"
             raise self.source.error(message, name.span, hint=hint, kind=UnknownFunctionError)
         whole = span.to(arguments.span)
-        generator = self.readers.constants.generator(arguments)
-        if generator is not None and isinstance(generator.value, Loop):
-            if given:
-                raise self.source.error(f"'.{name.text}' does not take a generator", arguments.opening.span)
-            return self.folds.generated(op, arguments, generator.value, whole)
-        if (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod"):
-            folded = self.folds.of_list(op, arguments, whole)
-            if folded is None and is_own:
-                folded = self.folds.of_tensors(op, arguments, whole)
+        is_python = (not after_dot and op.name in ("sum", *EXTREMES)) or (library == "math" and op.name == "prod")
+        if is_python or (not given and any(isinstance(one.value, Loop) for one in arguments.items)):
+            folded = self._folded(op, arguments, name, whole, is_own=is_own and is_python)
             if folded is not None:
                 return folded
-        bound = self.readers.binder.bind(op, name, arguments, given, library)
+        bound = self.binder.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
             if self._is_of_matrix(bound, name, span):
-                bound = self.readers.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+                bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.INLINED:
-            return self.readers.inlining.call(bound, whole)
-        meaning = ELSEWHERE.get(library, {}).get(bound.op.name)
+            return self.inlining.call(bound, whole)
+        meaning = libraries.ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.readers.inlining.meaning(meaning, bound.op.operands, {})
+            program = self.inlining.meaning(meaning, bound.op.operands, {})
             return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
         return self.made(bound.op, bound.values, bound.constants, whole)
 
@@ -382,11 +351,49 @@ class Calls:
             hint = "write log(x)/log(base)" if is_log else f"write {EXTREMES.get(op.name, op.name)} of two at a time"
             raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
+    def _folded(self, op: Op, arguments: Arguments, name: Token, span: Span, *, is_own: bool) -> Operand | None:
+        """What Python makes of a loop, a list and what a sum begins with: term by term; None of anything else.
+
+        Raises:
+            LanguageError: Python's own function is another one than torch's: it is of rows, or of one number each.
+        """
+        items, constants = arguments.items, self.constants
+        node = items[0].value if items and items[0].name is None else None
+        if isinstance(node, Loop):
+            terms = constants.terms(node)
+            if op.name in ("stack", "cat"):
+                return self.made(op, terms, (0,), span)
+            if op.name not in _FOLDS:
+                message, hint = f"{op.name} does not take a generator", f"write {op.name}([... for ...])"
+                raise self.source.error(message, arguments.opening.span, hint=hint)
+        elif node is None or items[-1].name is not None:
+            return None
+        elif len(items) > 1 + (op.name == "sum"):
+            terms = []
+        elif isinstance(node, Items) and not isinstance(node.items[0] if node.items else node, Items):
+            terms = constants.items(node)
+        else:
+            terms = constants.parts(node) or []
+        if is_own and not terms:
+            given = [self.lower(one.value) for one in items]
+            terms = given if op.name in EXTREMES and len(items) > 1 else []
+            shapes = [self.sizes.needed(self.lines.one(*operand)) for operand in given]
+            if (len(items) > 1 and not terms) or any(len(s) > (len(items) == 1) for s in shapes if s is not None):
+                raise self.source.code(f"Python's own '{name.text}' of a tensor", name.span, f"write x.{name.text}()")
+        elif op.name == "sum":
+            terms = terms and [self.lower(one.value) for one in items[1:]] + terms
+        if not terms:
+            return None
+        first, *others = [self.lines.as_number(a, s) if op.name == "sum" else a for a, s in terms]
+        for term in others:
+            first = self.lines.emit(_FOLDS[op.name], [first, term], span)[0]
+        return first, span
+
     def _is_of_matrix(self, bound: Bound, name: Token, span: Span) -> bool:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
             return True
-        shape = self.readers.sizes.of(bound.values[0][0])
+        shape = self.sizes.of(bound.values[0][0])
         if shape is not None and len(shape) < 2:
             return False
         dim = bound.statics["dim"]
@@ -395,11 +402,6 @@ class Calls:
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         """The line of a call whose arguments are bound."""
-        operand = self._made(op, operands, statics, span)
-        self.hooks.made(op, operands, operand)
-        return operand
-
-    def _made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
         atoms = [a for a, _ in operands]
         if op.name == "log" and len(atoms) == 2:
             parts = [self.lines.emit("log", [a], span)[0] for a in atoms]
@@ -426,52 +428,31 @@ class Calls:
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.readers.sizes.of(atom) for atom in atoms]
-        known = tuple(shape for shape in found if shape is not None)
-        self.scope.needs_shapes |= len(known) < len(found)
-        return known if len(known) == len(found) else None
+        found = [self.sizes.needed(atom) for atom in atoms]
+        return None if None in found else tuple(shape for shape in found if shape is not None)
 
     # -- what is unknown
 
-    def _unknown(self, name: Token, arguments: Arguments) -> GradcliError:
+    def _unknown(self, name: Token) -> GradcliError:
         """The error for a name that is not in the table."""
-        if (
-            name.text in CODE_FUNCTIONS
-            or hasattr(builtins, name.text)
-            or (self.hooks.is_code and hasattr(list, name.text))
-        ):
+        is_pythons = hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text))
+        if is_pythons or name.text in CODE_FUNCTIONS:
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
         hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
-        hint = self._of_definition(arguments) or hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
+        hint = hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
 
-    def _of_definition(self, arguments: Arguments) -> str | None:
-        """What to write for `f(x) = x**2`."""
-        levels = self.source.levels(arguments.position)
-        closing = next((n for n, depth in levels if depth == 0), arguments.position)
-        if self.source.tokens[min(closing + 1, len(self.source.tokens) - 1)].text != "=":
-            return None
-        return "write the body alone, without a name for the function; its names are the variables"
-
 
 def _gamma_in(arguments: Arguments) -> Node | None:
     """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
     for name in ("abs", "gamma"):
-        only = arguments.items[0] if len(arguments.items) == 1 else None
-        node = only.value if only is not None and only.fault is None and only.name is None else None
+        node = arguments.items[0].value if len(arguments.items) == 1 else None
         if not isinstance(node, Name) or node.arguments is None or node.token.text.lower() != name:
             return None
         arguments = node.arguments
-    only = arguments.items[0] if len(arguments.items) == 1 else None
-    return only.value if only is not None and only.fault is None and arguments.unclosed is None else None
-
-
-def _arguments(node: Name, trailers: Sequence[Trailer], used: int) -> Arguments | None:
-    """What the last of a name and its modules is called with."""
-    behind = trailers[used - 1] if used else node
-    return behind.arguments if isinstance(behind, Name | Member) else None
+    return arguments.items[0].value if len(arguments.items) == 1 else None

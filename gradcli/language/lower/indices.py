@@ -9,21 +9,18 @@ index may be any expression of others: then the element is picked by comparing, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import sympy
 
-from gradcli.errors import GradcliError, Span
+from gradcli.errors import Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Index, Lines, Lower, Operand
-from gradcli.language.lower.sizes import Sizes
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.text.nodes import Arguments, Bars, Cases, Items, Name, Node, Range, Ranged, Subscript
-from gradcli.language.text.source import require_sound
+from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript, Trailer
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -48,8 +45,8 @@ DELTAS = ("δ", "KroneckerDelta")
 class Indices:
     """Reads what depends on indices."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants, sizes: Sizes) -> None:
-        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, sizes
+    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
+        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, constants.sizes
         self.source, self.scope = lines.source, lines.scope
         self._depth = 0  # dimensions that are taken
         self._is_guarded = False  # whether cases may leave out what is outside of a tensor
@@ -78,20 +75,21 @@ class Indices:
     def element(self, operand: Operand, subscript: Subscript) -> Operand:
         """`x[i,k]` of a tensor."""
         atom, span = operand[0], operand[1].to(subscript.span)
-        shape = self.sizes.of(atom)
+        shape = self.sizes.needed(atom)
         is_known = shape is not None
-        self.scope.needs_shapes |= not is_known
         shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
         if len(shape) != len(subscript.items):
             message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
             raise self.source.error(message, span)
-        key: list[int | Slice] = []
+        key: list[Any] = []
         places: list[int] = []
         picked: list[tuple[int, int, Atom]] = []
         for bound, size in zip(subscript.items, shape, strict=True):
             node = bound.parts[0] if len(bound.parts) == 1 else None
             if node is None or not self.mentions(bound.span):
-                key.append(self._constant(self.constants.item(bound), bound.span))
+                if not isinstance(item := self.constants.item(bound), int):
+                    raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
+                key.append(item)
                 continue
             index = self._plain(node)
             if index is not None and index.place not in places and self._is_within(index, size, is_known=is_known):
@@ -103,19 +101,12 @@ class Indices:
                 picked.append((place, size, self._position(node, size if is_known else None)))
                 key.append(_ALL)
                 places.append(place)
-            require_sound(bound.fault)
-        require_sound(subscript.fault)
         if any(part != _ALL for part in key):
-            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         atom = self._placed(atom, places, span)
         for place, size, at in picked:
             atom = self._picked(atom, at, place, size, span)
         return atom, span
-
-    def _constant(self, item: object, span: Span) -> int:
-        if not isinstance(item, int):
-            raise self.source.error("an index must stand here", span, hint="write x[i], or x[0]")
-        return item
 
     def _plain(self, node: Node) -> Index | None:
         """An index that is a name alone."""
@@ -152,8 +143,8 @@ class Indices:
         if order != list(range(len(places))):
             atom = self.lines.emit("permute", [atom], span, (tuple(order),))[0]
         if len(places) <= max(places, default=-1):
-            key = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
-            atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+            key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
+            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
     def _numbers(self, atom: Atom, span: Span) -> Any:
@@ -166,7 +157,7 @@ class Indices:
         if not leaves.isdisjoint(self.scope.variables.values()):
             raise self.source.error("an index may depend on other indices only", span)
         program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        return np.asarray(self.constants.evaluation.run(program, {}))
+        return np.asarray(self.sizes.evaluation.run(program, {}))
 
     # -- over indices
 
@@ -175,7 +166,7 @@ class Indices:
         if not node.sign:
             message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
             raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
-        return self._reduced(node.sign, node.ranges, node.body, node.span, node.fault, node.conditions)
+        return self._reduced(node.sign, node.ranges, node.body, node.span, node.conditions)
 
     def _reduced(
         self,
@@ -183,13 +174,11 @@ class Indices:
         ranges: Sequence[Range],
         body: Node,
         span: Span,
-        fault: GradcliError | None,
         conditions: Sequence[Node] = (),
     ) -> Operand:
         op, identity = _REDUCTIONS[sign]
         outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula
         self.scope.indices, self.scope.is_formula = dict(outer), True
-        require_sound(fault)
         found, masks = self._entered(ranges)
         is_empty = any(index.size < 1 for index in found)
         atom = identity if is_empty else self.lines.as_number(*self.lower(body))
@@ -240,8 +229,7 @@ class Indices:
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
         """A value that has all of an index's dimension, also where it does not depend on it."""
-        shape = self.sizes.of(atom)
-        self.scope.needs_shapes |= shape is None
+        shape = self.sizes.needed(atom)
         if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
             return atom
         zeros = self.lines.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
@@ -253,27 +241,20 @@ class Indices:
         """A call that only formulas have; None for others."""
         span = name.span.to(arguments.span)
         values = [one.value for one in arguments.items]
-        if name.text in DELTAS:
-            self._require_sound(arguments)
-            if len(values) == 2:
-                return self._delta((values[0], values[1]), span)
+        if name.text in DELTAS and len(values) == 2:
+            return self._delta((values[0], values[1]), span)
         if name.text not in _SIGN_OF or not values:
             return None
         first = values[0]
         if isinstance(first, Ranged) and not first.sign and not _SIGN_OF[name.text]:
-            self._require_sound(arguments)
             return self._matrix(name.text, first.ranges, first.body, span)
         ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
         if not ranges or len(ranges) < len(values) - 1:
             return None
-        self._require_sound(arguments)
         sign = _SIGN_OF[name.text]
         if not sign:
             return self._matrix(name.text, ranges, first, span)
-        return self._reduced(sign, ranges, first, span, None)
-
-    def _require_sound(self, arguments: Arguments) -> None:
-        require_sound(next((one.fault for one in arguments.items if one.fault is not None), arguments.unclosed))
+        return self._reduced(sign, ranges, first, span)
 
     def _limits(self, node: Node) -> Range | None:
         """`(k, 0, 2)`."""
@@ -298,22 +279,23 @@ class Indices:
         ):
             raise self.source.error("a matrix whose elements depend on other indices is not read", span)
         rank = depth + 2 if shape is None else len(shape)
-        key: list[int | Slice] = [0] * rank
+        key: list[Any] = [0] * rank
         key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
-        atom = self.lines.emit("index", [atom], span, (_key(key),))[0]
+        atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
         if rows.place < columns.place:
             atom = self.lines.emit("transpose", [atom], span, (-2, -1))[0]
         self.scope.indices, self._depth = outer, depth
         return self.lines.emit(op, [atom], span)
 
-    def delta(self, name: Name, subscript: Subscript) -> Operand | None:
+    def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
+        if not isinstance(name, Name) or not isinstance(subscript, Subscript):
+            return None
         is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
         is_own |= name.token.text in self.scope.given or name.arguments is not None
         if name.token.text != DELTAS[0] or is_own or not self.mentions(subscript.span) or len(subscript.items) != 2:
             return None
         nodes = [bound.parts[0] if len(bound.parts) == 1 else None for bound in subscript.items]
-        require_sound(next((one.fault for one in subscript.items if one.fault is not None), subscript.fault))
         first, second = nodes
         return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
 
@@ -335,19 +317,6 @@ class Indices:
             return sympy.Integer(int(values[0] == values[1])), span
         return self.lines.as_number(self.lines.emit("eq", values, span)[0], span), span
 
-    def cases(self, node: Cases) -> Operand:
-        """`{x if x > 0; 0 otherwise}`."""
-
-        def read() -> tuple[list[tuple[Operand, Operand]], Atom]:
-            pairs = [(self.lower(value), self.lower(condition)) for value, condition in node.branches]
-            return pairs, self.lower(node.rest)[0]
-
-        branches, result = self.guarded(read)
-        require_sound(node.fault)
-        for (value, _), (condition, _) in reversed(branches):
-            result = self.lines.emit("where", [condition, value, result], node.span)[0]
-        return result, node.span
-
     def guarded(self, read: Callable[[], Result]) -> Result:
         """What is read of cases, which may leave out what is outside of a tensor."""
         outer, self._is_guarded = self._is_guarded, True
@@ -355,23 +324,16 @@ class Indices:
         self._is_guarded = outer
         return result
 
-    def bars(self, node: Bars) -> Operand:
-        """`|x|`."""
-        operand = self.lower(node.inner)[0]
-        require_sound(node.fault)
-        return self.lines.emit("abs", [operand], node.span)
-
     # -- the whole
 
     def whole(self, atom: Atom, shape: Shape, span: Span) -> Atom:
         """A value that depends on the declared indices as the tensor of all its elements."""
         atom = self.lines.as_number(atom, span)
-        own = self.sizes.of(atom)
-        self.scope.needs_shapes |= own is None
+        own = self.sizes.needed(atom)
         own = shape if own is None else own
         if len(own) > len(shape):
-            key = [*itertools.repeat(0, len(own) - len(shape)), *itertools.repeat(_ALL, len(shape))]
-            atom, own = self.lines.emit("index", [atom], span, (_key(key),))[0], own[len(own) - len(shape) :]
+            key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
+            atom, own = self.lines.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
         return atom if own == shape else self.lines.emit("expand", [atom], span, (shape,))[0]
 
     def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
@@ -383,7 +345,3 @@ class Indices:
                 is_it = self.lines.emit("eq", [placed, sympy.Integer(at)], span)[0]
                 atom = self.lines.emit("where", [is_it, atom, other], span)[0]
         return atom
-
-
-def _key(parts: Sequence[Any]) -> Any:
-    return tuple(parts)

@@ -1,8 +1,7 @@
 """Whose functions and methods are meant: torch's, or those of NumPy and other libraries.
 
-A function is the library's whose module stands before it.  A method is NumPy's where NumPy made the value: everywhere
-in a text that has NumPy and not torch, and in one with both where the value comes from a function of NumPy's, not
-through one of torch's.
+A function is the library's whose module stands before it.  A method is NumPy's in a text that has NumPy and not torch;
+one with both is code where they mean another thing by it.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-import sympy
-
-from gradcli.language.lower.scope import Lines, Operand
+from gradcli.language import ops
+from gradcli.language.lower.argument_kinds import CONVERSIONS
+from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
-from gradcli.language.program.wengert import Atom
-from gradcli.language.text.tokens import Token
+from gradcli.language.program.wengert import CONSTANTS
+from gradcli.language.text.nodes import Member, Name, Trailer
+from gradcli.language.text.tokens import Token, is_position
 
 _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("np", "numpy"), "numpy"),
@@ -67,6 +67,13 @@ _TORCH = frozenset("torch tensor Tensor requires_grad requires_grad_".split())
 """What only a text has that uses torch."""
 
 
+PREFIXES = frozenset("torch np numpy math F nn functional special scipy stats linalg fft autograd sympy sp".split())
+"""Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
+
+FOREIGN = frozenset("cp jax jnp tensorflow tf".split())
+"""Names of libraries whose functions are not read."""
+
+
 def library_of(modules: Sequence[str]) -> str:
     """The library of the modules before a name; empty for torch.
 
@@ -77,7 +84,7 @@ def library_of(modules: Sequence[str]) -> str:
 
 
 class Libraries:
-    """Tells what NumPy made from what torch did."""
+    """Tells whose methods and functions without a module a text has."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines, self.source, self.scope, self.hooks = lines, lines.source, lines.scope, lines.hooks
@@ -85,12 +92,15 @@ class Libraries:
     @cached_property
     def has_numpy(self) -> bool:
         """Whether the text imports NumPy, or calls a function of it."""
+        return self._calls_numpy or any(token.text == "numpy" for token in self.source.tokens)
+
+    @cached_property
+    def _calls_numpy(self) -> bool:
         tokens = self.source.tokens
-        for n, token in enumerate(tokens):
-            is_module = token.text == "np" and tokens[n + 1].text == "."
-            if token.text == "numpy" or (is_module and self._behind(n).text == "("):
-                return True
-        return False
+        names = (
+            n for n, token in enumerate(tokens) if token.text in ("np", "numpy") and tokens[n + 1].text in (".", "(")
+        )
+        return any(tokens[n + 2 * len(self.source.dotted(n)) - 1].text == "(" for n in names)
 
     @cached_property
     def has_torch(self) -> bool:
@@ -101,42 +111,64 @@ class Libraries:
             for token, behind in itertools.pairwise(tokens)
         )
 
-    def _behind(self, position: int) -> Token:
-        """What stands behind a name with dots."""
-        return self.source.tokens[position + 2 * len(self.source.dotted(position)) - 1]
-
     @cached_property
     def is_code(self) -> bool:
         """Whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
         return self.hooks.is_code or (is_long and (self.has_numpy or self.has_torch))
 
-    def of_method(self, atom: Atom) -> str:
-        """Whose methods a value has; empty for torch's."""
-        if not self.has_numpy:
-            return ""
-        return "numpy" if not self.has_torch or self._is_array(atom) else ""
+    def of_method(self, name: Token) -> str:
+        """Whose methods values have; empty for torch's.
 
-    def _is_array(self, atom: Atom) -> bool:
-        known = self.scope.arrays
-        if atom not in known:
-            _, leaves = self.lines.builder.made_of(atom, known=known)
-            made = [known.get(leaf, False) for leaf in leaves if not leaf.is_number]
-            known[atom] = bool(made) and all(made)
-        return known[atom]
+        Raises:
+            CodeError: The text has both, which mean another thing by this one.
+        """
+        if not self.has_numpy or not self.has_torch:
+            return "numpy" * self.has_numpy
+        if self._calls_numpy and (name.text in ELSEWHERE["numpy"] or (name.text, "numpy") in OTHER_ROWS):
+            instead = f"write torch.{name.text}(x), or np.{name.text}(x)"
+            raise self.source.code(f"'.{name.text}' in a text of NumPy's and torch's", name.span, instead)
+        return ""
 
-    def made(self, operand: Operand, library: str) -> Operand:
-        """What a function of a library gave: a value of its own where another library's is the same."""
-        atom, span = operand
-        if not (self.has_numpy and self.has_torch) or atom in self.scope.objects or atom in self.scope.several:
-            return operand
-        is_array = library == "numpy"
-        if not atom.is_number and self.scope.arrays.get(atom, is_array) != is_array:
-            atom = self.lines.emit("mul", [sympy.Integer(1), atom], span)[0]
-        self.scope.arrays[atom] = is_array
-        return atom, span
+    # -- variables with dots in their names, `fc1.weight`
 
-    def named(self, variable: Atom, value: Atom) -> None:
-        """A variable is what a value was."""
-        if self.has_numpy and self.has_torch:
-            self.scope.arrays[variable] = self._is_array(value)
+    def name_of(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
+        """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
+        first = node.token
+        if node.arguments is not None or not isinstance(trailers[0], Member):
+            return None
+        path, found = first, None
+        for member in trailers:
+            if not isinstance(member, Member) or member.arguments is not None or member.name.kind == "operator":
+                break
+            path = Token("name", f"{path.text}.{member.name.text}", path.span.to(member.span))
+            if path.text in self.scope.given:
+                found = path
+            elif not any(name.startswith(f"{path.text}.") for name in self.scope.given):
+                if self._is_own(first) or is_attribute(member.name.text):
+                    break
+                found = path
+        return found
+
+    def _is_own(self, name: Token) -> bool:
+        """Whether a name stands for something without what is behind its dot, here or later in the text."""
+        scope = self.scope
+        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.hooks.is_known(name.text):
+            return True
+        return any(name.text in known for known in (scope.names, scope.variables, scope.given, self._alone))
+
+    @cached_property
+    def _alone(self) -> frozenset[str]:
+        """The names that stand in the text without a dot, or before one with what each tensor has."""
+        found, tokens = set[str](), self.source.tokens
+        for before, token, dot, member in zip([tokens[-1], *tokens], tokens, tokens[1:], tokens[2:], strict=False):
+            is_name = token.kind == "name" and before.text != "." and dot.text not in ("(", "=")
+            is_dotted = dot.text == "." and member.kind == "name" and not is_attribute(member.text)
+            if is_name and not is_dotted and not is_position(token, dot):
+                found.add(token.text)
+        return frozenset(found)
+
+
+def is_attribute(name: str) -> bool:
+    """Whether each tensor has a member of this name, so that no variable is called by it."""
+    return name in CONVERSIONS or ops.is_member(name)

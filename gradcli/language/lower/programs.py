@@ -12,17 +12,19 @@ from typing import Any, ClassVar
 
 import sympy
 
-from gradcli.errors import GradcliError, Span
+from gradcli.errors import Span
 from gradcli.language import ops
+from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import is_newaxis
-from gradcli.language.lower.readers import Readers
+from gradcli.language.lower.constants import NEW_AXES, Constants, Sizes
+from gradcli.language.lower.indices import Indices
+from gradcli.language.lower.inlining import Decisions, Inlining
 from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import COMPARISON
 
 _FUNCTIONS: Mapping[str, str] = {
@@ -58,20 +60,17 @@ class Entries:
         letters: What the index of each dimension is called; empty where the formula has none.
         fixed: The position in each dimension that the formula is of; None where it is of all.
         value: The formula.
-        fault: What is wrong behind it.
     """
 
     letters: tuple[str, ...]
     fixed: tuple[int | None, ...]
     value: nodes.Node
-    fault: GradcliError | None
 
 
-class Lowering(Readers):
+class Lowering:
     """A text on its way to a Program.
 
     Attributes:
-        last_list: The last list that was read, and its elements: a name may be given to it.
         unused_value: That of the last statement, if it was an expression without a name.
     """
 
@@ -87,9 +86,13 @@ class Lowering(Readers):
     ) -> None:
         self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
         self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
-        self.evaluation, self.meaning = evaluation, parse_meaning
-        self.calls = Calls(self)
-        self.last_list: tuple[nodes.Node, list[Operand]] | None = None
+        self.sizes = Sizes(self.lines, evaluation)
+        self.constants = Constants(self.lines, self.lower, self.sizes)
+        self.indices = Indices(self.lines, self.lower, self.constants)
+        self.decisions = Decisions(self.lines, self.sizes)
+        self.inlining = Inlining(self.lines, self.decisions, parse_meaning)
+        self.binder = Binder(self.lines, self.lower, self.constants)
+        self.calls = Calls(self.binder, self.indices, self.inlining)
         self.unused_value: Operand | None = None
 
     # -- statements
@@ -99,10 +102,8 @@ class Lowering(Readers):
         output: Operand | None = None
         for statement in statements:
             output = self.statement(statement)
-            self.hooks.stated(statement, output)
             self.require_used()
             self.unused_value = None if statement.targets else output
-            require_sound(statement.fault)
         if output is None:
             message, end = "there is no expression", self.source.tokens[-1].span
             raise self.source.error(message, end, hint='write one, such as "x**2"')
@@ -127,12 +128,13 @@ class Lowering(Readers):
         scope.names[name] = value
         scope.unused[name] = None
         scope.last_name = name
+        found, line = scope.parts_of(value) or scope.list_of(node), self.lines.builder.line_of(value)
+        is_list = isinstance(node, nodes.Items) and not any(isinstance(one, nodes.Items) for one in node.items[:1])
+        if is_list and line is not None and line.call.op.name == "stack":
+            found = [(atom, line.span) for atom in line.call.operands]
         scope.lists.pop(name, None)
-        last_list = self.last_list
-        if last_list is not None and last_list[0] is node:
-            scope.lists[name] = last_list[1]
-        if (parts := scope.parts_of(value)) is not None:
-            scope.lists[name] = parts
+        if found is not None:
+            scope.lists[name] = found
         scope.pairs.discard(name)
         if self.calls.is_pair:
             scope.pairs.add(name)
@@ -152,7 +154,6 @@ class Lowering(Readers):
     def value(self, value: nodes.Value) -> Program:
         """The Program of one value; a comma at the top makes a vector."""
         operands = [self.lower(item) for item in value.items]
-        require_sound(value.fault)
         if not value.is_vector:
             return self.finish(operands[0])
         span = operands[0][1].to(operands[-1][1])
@@ -164,7 +165,6 @@ class Lowering(Readers):
         for case in reversed(cases):
             self.indices.declare(case.letters, shape)
             value, span = self.lower(case.value)
-            require_sound(case.fault)
             atom = self.indices.whole(value, shape, span)
             result = atom if result is None else self.indices.chosen(case.fixed, atom, result, shape, span)
         span = Span(0, len(self.source.text))
@@ -191,9 +191,10 @@ class Lowering(Readers):
         assigned = tuple(name for name in assigned if name not in scope.variables)
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
-        text, source = self.source.text, self.source.name
+        demands: dict[str, Any] = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
         guards = self.decisions.guards() if scope.guards else None
-        return Program(text, variables, lines, atom, source, assigned, named, warnings, **scope.demands, guards=guards)
+        origin = self.source.text, variables, lines, atom, self.source.name
+        return Program(*origin, assigned, named, warnings, guards=guards, **demands)
 
     def _whole(self, output: Operand) -> Operand:
         """The output as one tensor: several of one shape are put in a list."""
@@ -246,12 +247,8 @@ class Lowering(Readers):
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        chosen = self.lower(node.chosen)
-        condition = self.lower(node.condition)
-        other = self.lower(node.other)
-        operand = self.lines.emit("where", [condition[0], chosen[0], other[0]], chosen[1].to(other[1]))
-        self.hooks.chosen(node, operand)
-        return operand
+        parts = self.indices.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
+        return self.lines.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
     def _unary(self, node: nodes.Unary) -> Operand:
         operand, span = self.lower(node.operand)
@@ -275,20 +272,13 @@ class Lowering(Readers):
 
     def _number(self, node: nodes.Number) -> Operand:
         self.calls.is_pair = False
-        operand = exact(node.text), node.span
-        self.hooks.was_leaf(operand)
-        return operand
+        return exact(node.text), node.span
 
     def _name(self, node: nodes.Name) -> Operand:
         self.calls.is_pair = False
         if node.arguments is None and node.token.text in self.scope.indices:
             return self.indices.value(node.token)
-        operand, _ = self.calls.named(node)
-        if node.arguments is None:
-            self.hooks.was_leaf(operand)
-        if node.arguments is None and node.token.text in self.scope.lists:
-            self.last_list = node, self.scope.lists[node.token.text]
-        return operand
+        return self.calls.named(node)[0]
 
     def _word(self, node: nodes.Word) -> Operand:
         """`True` and `False`; no other word is an operand."""
@@ -305,62 +295,42 @@ class Lowering(Readers):
         raise self.source.unexpected(node.position)
 
     def _broken(self, node: nodes.Broken) -> Operand:
+        """What could not be read, which a function without parentheses may be the cause of, as in `sin x`."""
+        position = self.source.position(node.error.place.span.start) if node.error.place is not None else 0
+        before, token = self.source.tokens[max(position - 1, 0)], self.source.tokens[position]
+        if before.kind == "name" and token.text != "(" and before.text not in self.scope.names:
+            self.calls.require_variable(before, before.span)
         raise node.error
 
     def _loop(self, node: nodes.Loop) -> Operand:
-        """A loop where none may stand: the term is read, and then what follows it."""
-        self.lower(node.body)
-        position = self.source.position(node.clauses[0].word.span.start)
-        raise self.source.unexpected(position, " where ')' was expected", is_inside=True)
+        """A loop where none may stand."""
+        raise self.source.unexpected(self.source.position(node.clauses[0].word.span.start), is_inside=True)
 
     def _group(self, node: nodes.Group) -> Operand:
         """An expression in parentheses."""
-        operand = self.lower(node.inner)[0]
-        require_sound(node.fault)
-        return operand, node.span
+        return self.lower(node.inner)[0], node.span
 
     def _items(self, node: nodes.Items) -> Operand:
         """A list, or a tuple, which is a list where a tensor is wanted."""
-        if node.opening.text == "(":
-            return self._tuple(node)
-        if not node.items and node.fault is None:
-            return self.lines.emit("zeros", [], node.span, ((0,),))
-        items = self.constants.items(node)
-        operand = self.lines.emit("stack", [a for a, _ in items], node.span, (0,))
-        is_nested = self.source.tokens[self.source.position(node.opening.span.stop)].text == "["
-        self.last_list = None if is_nested else (node, items)
-        return operand
-
-    def _tuple(self, node: nodes.Items) -> Operand:
-        if not node.items and node.fault is None:
+        if not node.items and node.opening.text == "(":
             raise self.source.unexpected(self.source.position(node.opening.span.stop), is_inside=True)
-        atoms = [self.lower(item)[0] for item in node.items]
-        require_sound(node.fault)
-        return self.lines.emit("stack", atoms, node.span, (0,))
+        if not node.items:
+            return self.lines.emit("zeros", [], node.span, ((0,),))
+        return self.lines.emit("stack", [a for a, _ in self.constants.items(node)], node.span, (0,))
 
     def _postfix(self, node: nodes.Postfix) -> Operand:
         """An operand with its indices and members."""
         trailers, used = node.trailers, 0
         self.calls.is_pair = False
-        delta = self._delta(node)
-        if delta is not None:
+        if (delta := self.indices.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
         elif isinstance(node.operand, nodes.Name):
             operand, used = self.calls.named(node.operand, trailers)
-            is_plain = used == 0 or (isinstance(last := trailers[used - 1], nodes.Member) and last.arguments is None)
-            if is_plain and (used or node.operand.arguments is None):
-                self.hooks.was_leaf(operand)
         else:
             operand = self.lower(node.operand)
         while used < len(trailers):
             operand, used = self._behind(operand, trailers, used)
         return operand
-
-    def _delta(self, node: nodes.Postfix) -> Operand | None:
-        """`δ[i,j]` of indices."""
-        name, first = node.operand, node.trailers[0]
-        is_indexed = isinstance(name, nodes.Name) and isinstance(first, nodes.Subscript)
-        return self.indices.delta(name, first) if is_indexed else None  # type: ignore[arg-type]
 
     def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
         """An operand with the next of what stands behind it, and how much of that is read then."""
@@ -382,8 +352,7 @@ class Lowering(Readers):
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
         """All sizes of a tensor: `x.shape`."""
         span = operand[1].to(member.span)
-        shape = self.indices.sizes.of(self.lines.one(*operand))
-        self.scope.needs_shapes |= shape is None
+        shape = self.sizes.needed(self.lines.one(*operand))
         axes = range(1 if shape is None else len(shape))
         counts = tuple(self.lines.emit("count", [operand[0]], span, (axis,)) for axis in axes)
         shown = self.source.shown(span)
@@ -400,7 +369,7 @@ class Lowering(Readers):
         if self.indices.mentions(subscript.span):
             return self.indices.element(operand, subscript)
         is_pair, self.calls.is_pair = self.calls.is_pair, False
-        items = self.items(subscript)
+        items = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
             return self.inlining.index(operand, items, span)
@@ -411,22 +380,18 @@ class Lowering(Readers):
         key: Any = tuple(items)
         return self.lines.emit("index", [operand[0]], span, (key,))
 
-    def items(self, subscript: nodes.Subscript) -> list[Any]:
-        """The items of an index: whole numbers, slices, `...`, None, and tensors of positions, each an operand."""
-        found: list[Any] = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
-        require_sound(subscript.fault)
-        return found
-
     def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
         node = bound.parts[0] if len(bound.parts) == 1 else None
-        is_plain = node is None or isinstance(node, nodes.Number | nodes.Word) or is_newaxis(node)
+        is_plain = (
+            node is None or isinstance(node, nodes.Number | nodes.Word) or self.source.shown(node.span) in NEW_AXES
+        )
         is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
-        if node is None or is_plain or bound.fault is not None:
+        if node is None or is_plain:
             return None
         if self.lines.is_meaning:
             if isinstance(node, nodes.Items):
-                return self.constants.integers(node)
+                return self.constants.several(node)  # type: ignore[return-value]
             is_known = isinstance(node, nodes.Name) and self.constants.is_known(node)
             return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
         mark = len(self.lines.builder.lines)
@@ -465,8 +430,6 @@ class Lowering(Readers):
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.indices.ranged(node),
-        nodes.Cases: lambda self, node: self.indices.cases(node),
-        nodes.Bars: lambda self, node: self.indices.bars(node),
     }
     """The rule of each node."""
 
@@ -476,7 +439,7 @@ def _is_shape(member: nodes.Member) -> bool:
     arguments = member.arguments
     if arguments is None:
         return member.name.text == "shape"
-    return member.name.text == "size" and not arguments.items and arguments.unclosed is None
+    return member.name.text == "size" and not arguments.items
 
 
 def exact(word: str) -> Atom:

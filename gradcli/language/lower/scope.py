@@ -31,6 +31,14 @@ Lower = Callable[[nodes.Node], Operand]
 
 Array = npt.NDArray[np.float64]
 
+_SIGNS: Mapping[str, tuple[str, str]] = {
+    "logical_and": ("&", " and "),
+    "logical_or": ("|", " or "),
+    "logical_not": ("~", "not "),
+    "where": ("where", " if "),
+}
+"""How the functions of conditions are written: the sign, and the word."""
+
 
 class Hooks:
     """Listens to nothing.
@@ -48,30 +56,6 @@ class Hooks:
     def function(self, node: nodes.Function) -> Operand | None:
         """A lambda as a value."""
         return None
-
-    def stated(self, statement: nodes.Statement, result: Operand) -> None:
-        """A statement of the language was read."""
-
-    def emitted(self, result: Atom, span: Span) -> None:
-        """A line was written."""
-
-    def joined(self, result: Operand, left: Operand, right: Operand) -> None:
-        """A line of two operands was written."""
-
-    def made(self, op: Op, operands: Sequence[Operand], result: Operand) -> None:
-        """A call was written."""
-
-    def was_leaf(self, result: Operand) -> None:
-        """A number or a name was read."""
-
-    def chosen(self, node: nodes.Choice, result: Operand) -> None:
-        """`a if c else b` was written."""
-
-    def special(self, name: Span, whole: Span) -> None:
-        """A call is about to be read whose lines have the range of its name."""
-
-    def pieces(self, arguments: nodes.Arguments, result: Atom) -> None:
-        """The pairs of a Piecewise were written."""
 
     def raised(self, sign: Token) -> None:
         """A power was written."""
@@ -124,13 +108,11 @@ class Evaluation:
 
     Attributes:
         run: The value of a Program at values of its variables.
-        infer: The shapes of all values of a Program, from those of its variables.
         shape_of: The shape of a call's result, from those of its operands.
         count_of: The size of a shape along a dimension.
     """
 
     run: Callable[[Program, Mapping[Atom, Array]], Array]
-    infer: Callable[[Program, Mapping[Atom, Shape]], Mapping[Atom, Shape]]
     shape_of: Callable[[Call, list[Shape]], Shape]
     count_of: Callable[[Shape, Any], int]
 
@@ -181,7 +163,6 @@ class Scope:
         pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
         positions: Stand-ins for the whole numbers that a function gives; no operation takes them as operands.
-        arrays: Of what libraries gave in a text with NumPy and torch, whether NumPy did.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -206,7 +187,6 @@ class Scope:
     pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
     positions: set[Atom] = field(default_factory=set)
-    arrays: dict[Atom, bool] = field(default_factory=dict)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
@@ -254,16 +234,6 @@ class Scope:
             return shapes
         return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
-    @property
-    def demands(self) -> dict[str, Any]:
-        """The fields of a Program that say how its text is to be read again."""
-        return {name: getattr(self, name) for name in ("needs_shapes", "needs_values")}
-
-    @property
-    def known_shapes(self) -> dict[Atom, Shape]:
-        """The shapes of the variables that are known, by symbol."""
-        return {symbol: self.shapes[name] for name, symbol in self.variables.items() if name in self.shapes}
-
 
 class Lines:
     """The lines so far.
@@ -283,9 +253,7 @@ class Lines:
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
         """A line of two operands."""
-        operand = self.emit(op, [left[0], right[0]], left[1].to(right[1]))
-        self.hooks.joined(operand, left, right)
-        return operand
+        return self.emit(op, [left[0], right[0]], left[1].to(right[1]))
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
         """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
@@ -343,7 +311,6 @@ class Lines:
         result = self.builder.emit(row.name, tuple(operands), span, statics)
         if keeps or row.is_condition:
             self.conditions.add(result)
-        self.hooks.emitted(result, span)
         return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
@@ -355,13 +322,10 @@ class Lines:
 
     def _not_a_condition(self, op: str, span: Span) -> GradcliError:
         """The error for a number where a comparison must stand."""
-        sign = {"logical_and": "&", "logical_or": "|", "logical_not": "~"}.get(op)
-        word = {"logical_and": " and ", "logical_or": " or ", "logical_not": "not ", "where": " if "}.get(op)
+        sign, word = _SIGNS.get(op, (op, ""))
         if word and word in self.source.excerpt(span):
             message = f"'{word.strip()}' needs conditions, such as x > 0"
             return self.source.error(message, span, hint="compare with 0: x != 0")
-        hint = "write where(x > 0, a, b)"
-        if sign:
-            hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
-            hint = "write ~(x > 0)" if sign == "~" else hint
-        return self.source.error(f"'{sign or op}' needs a condition, such as x > 0", span, hint=hint)
+        hint = f"{sign} binds more tightly than comparisons: write (x > 0) {sign} (y > 0)"
+        hint = {"~": "write ~(x > 0)", op: "write where(x > 0, a, b)"}.get(sign, hint)
+        return self.source.error(f"'{sign}' needs a condition, such as x > 0", span, hint=hint)

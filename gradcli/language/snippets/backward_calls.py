@@ -19,7 +19,6 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.function_calls import by_name
 from gradcli.language.snippets.snippet_result import ADD_UP, Pass
 from gradcli.language.text.nodes import Argument, Arguments, Items
-from gradcli.language.text.source import require_sound
 
 _BACKWARD = "gradient retain_graph create_graph inputs".split()
 _UNUSED = "One of the differentiated Tensors appears to not have been used in the graph"
@@ -109,11 +108,9 @@ class Passes:
         node = argument.value
         if self.source.tokens[argument.start].text == "None":
             return []
-        if not (isinstance(node, Items) and (node.has_comma or node.opening.text == "[")):
+        if not isinstance(node, Items):
             return [self.lower(node)]
-        found = [self.lower(item) for item in node.items]
-        require_sound(node.fault)
-        return found
+        return [self.lower(item) for item in node.items]
 
     def _vector(self, found: Mapping[str, Any], name: str) -> Atom | None:
         """V, in a list of one or alone."""

@@ -20,7 +20,7 @@ from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Function
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import Source
 
 
 def by_name(
@@ -41,8 +41,6 @@ def by_name(
             said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
             raise source.error(f"{called} {said}", arguments.span if word is None else word.span)
         found[name] = read(name, argument)
-        require_sound(argument.fault)
-    require_sound(arguments.unclosed)
     return found
 
 
@@ -85,7 +83,6 @@ class Functions:
     def callee(self, node: Function) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
-        require_sound(node.fault)
         return Callee(node, node.name or f"({self.source.excerpt(node.span)})", self.scope.names, defaults)
 
     def called(self, callee: Callee, arguments: Arguments) -> Operand | None:

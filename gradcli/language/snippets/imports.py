@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradcli.language import ops
-from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.libraries import PREFIXES
 from gradcli.language.lower.scope import Scope
 from gradcli.language.text.nodes import Import
 from gradcli.language.text.source import Source

@@ -25,7 +25,7 @@ from gradcli.language.snippets.function_calls import Callee, Functions
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Dtypes, Generator
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source, require_sound
+from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
 
 _QUIET = frozenset("set_printoptions set_num_threads retain_grad set_detect_anomaly seed".split())
@@ -115,7 +115,6 @@ class Statements(Hooks):
 
     def define(self, node: nodes.Function) -> None:
         """Give a function its name, if it has one."""
-        require_sound(node.fault)
         self.lowering.require_used()
         first, is_outside = self.source.tokens[node.position], not self.functions.running
         if first.text not in ("def", "lambda") and ops.find(node.name) is not None:
@@ -133,9 +132,7 @@ class Statements(Hooks):
         """What the body of a function returns."""
         for line in node.body:
             if isinstance(line, nodes.Return):
-                operand = self._tuple(line.value, node.name) or self.lower(line.value)
-                require_sound(line.fault)
-                return operand
+                return self._tuple(line.value, node.name) or self.lower(line.value)
             self._line(line)
         return None
 
@@ -144,7 +141,6 @@ class Statements(Hooks):
         if not isinstance(value, nodes.Items) or value.opening.text != "(" or len(value.items) < 2:
             return None
         parts = tuple(self.lower(item) for item in value.items)
-        require_sound(value.fault)
         return self.scope.together(Several(shown or "this function", parts)), value.span
 
     # -- statements
@@ -160,7 +156,6 @@ class Statements(Hooks):
                 self._member_is(line)
             case nodes.Statement() if isinstance(line.value, nodes.Function) and not line.is_tuple:
                 self.define(line.value)
-                require_sound(line.fault)
             case nodes.Statement() if not line.targets:
                 self._alone(line)
             case nodes.Statement():
@@ -175,21 +170,19 @@ class Statements(Hooks):
         arguments = nodes.call_arguments(line.value)
         if isinstance(line.value, nodes.Word) and not line.value.is_operand:
             return
-        if (self.is_torch and names[-1] in _QUIET) or (names == ["print"] and arguments is not None):
-            self._print(arguments, line.value.span)
+        if (self.is_torch and names[-1] in _QUIET) or names == ["print"]:
+            self._print(line, arguments)
             return
         if self.is_torch and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
             self.dtypes.set_default(line.value.span)
             return
         is_display = self.passes.passes and _GRADIENT.search(self.source.excerpt(line.span)) is not None
         if is_display and not self.imports.acts(range(line.start, line.stop)):  # as x.grad == 2*x
-            require_sound(line.fault)
             return
         self.lowering.require_used()
         mark, count = len(self.builder.lines), len(self.passes.passes)
         self.dtypes.note(line.value.span)
         operand = self.lower(line.value) if self.functions.running else self.lowering.statement(line)
-        require_sound(line.fault)
         if operand[0] in self.scope.objects or len(self.passes.passes) > count or self.functions.running:
             return
         is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
@@ -197,14 +190,16 @@ class Statements(Hooks):
         self.output = operand
         self.lowering.unused_value = operand if is_computed and not self.is_session else None
 
-    def _print(self, arguments: nodes.Arguments | None, span: Span) -> None:
+    def _print(self, line: nodes.Statement, arguments: nodes.Arguments | None) -> None:
         """What is printed is passed over, but for what later lines may depend on."""
+        span = line.value.span
         if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
             raise self.source.code("a derivative, a draw or a change inside a text", span)
         for argument in arguments.items if arguments is not None else ():
             if self.imports.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        require_sound(arguments.unclosed if arguments is not None else None)
+        if isinstance(line.value, nodes.Broken) and self.imports.acts(range(line.start, line.stop)):
+            self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
         """`x.requires_grad = True` and `x.grad = None`; other members belong to code."""
@@ -218,7 +213,6 @@ class Statements(Hooks):
             self.passes.zero(name)
         else:
             self._require(name, line.span, is_required=word == "True")
-        require_sound(line.fault)
 
     # -- names that take values
 
@@ -229,7 +223,6 @@ class Statements(Hooks):
         if self.is_torch:
             self.dtypes.written(line.value.span)  # of 16 bits none is read
         values = self._values(line)
-        require_sound(line.fault)
         found: Operand | None = None
         for token, (node, operand) in zip(line.targets, values, strict=True):
             first = line.targets[0].text
@@ -244,7 +237,6 @@ class Statements(Hooks):
         value, count = line.value, len(line.targets)
         if line.is_tuple and isinstance(value, nodes.Items) and not any(isinstance(i, nodes.Loop) for i in value.items):
             found = [(item, self.lower(item)) for item in value.items]
-            require_sound(value.fault)
         else:
             operand = self.lower(value)
             if not line.is_tuple:
@@ -319,7 +311,6 @@ class Statements(Hooks):
             self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
         self.scope.variables[name.text] = sympy.Symbol(name.text, real=True)
-        self.lowering.libraries.named(self.scope.variables[name.text], value)
         if is_required:
             self._require(name.text, name.span.to(line.value.span), is_required=True)
 
@@ -431,7 +422,8 @@ class Statements(Hooks):
                 span, count = self.passes.grad(name.token.span, arguments)
                 return self._unread(Unread("a derivative", count), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
-                self.drawing.seed = self.lowering.constants.integer(self.lowering.binder.only(arguments))
+                (seed,) = self.lowering.binder.plain(arguments, "manual_seed")
+                self.drawing.seed = self.lowering.constants.whole(*seed)
                 return self._unread(Unread("a generator"), span), used
             case "torch.rand" | "torch.randn" if not any(
                 one.name and one.name.text == "seed" for one in arguments.items

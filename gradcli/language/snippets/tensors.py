@@ -26,7 +26,6 @@ from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.text import nodes
-from gradcli.language.text.source import require_sound
 
 MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
@@ -219,8 +218,6 @@ class Drawing:
                 sizes += found if isinstance(found, tuple) else [found]
             elif not self.binder.ignored(argument):
                 raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
-            require_sound(argument.fault)
-        require_sound(arguments.unclosed)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
             raise self.source.error(message, span, kind=TooLargeError)

@@ -21,9 +21,8 @@ Nothing between two operands is a product when the first ends in a number or a c
 it binds like `*`, so `1/2x` is x/2.  As in Python, `&` and `|` bind more tightly than comparisons.  Chains of operators
 loop and only nesting recurses, at most `MAX_DEPTH` deep.
 
-No error is raised here: what cannot be read is a `Broken` node, or the fault of the node that it ends, so that what
-stands before it may be found to be wrong first.  Behind it nothing is read, but for the next argument of a call: some
-calls look at the words of their arguments alone.
+The first thing in a line that cannot be read is its error: the line is then a `Broken` one, and those behind it are
+read, as a line that says nothing about the function may be anything.
 """
 
 from __future__ import annotations
@@ -34,8 +33,10 @@ from typing import TypeVar
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
-from gradcli.language.text.source import MAX_INDICES, Cursor, Source
+from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, Source
 from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, Token, is_position
+
+Read = TypeVar("Read")
 
 AnyLine = TypeVar("AnyLine", bound=nodes.Line)
 
@@ -47,13 +48,13 @@ IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**=", "@=", "%="])
 
 
 def parse(source: Source) -> tuple[nodes.Statement, ...]:
-    """The statements of a text, up to the first that cannot be read.
+    """The statements of a text.
 
     >>> [statement.targets[0].text for statement in parse(Source("y = x**2; z = 2y", "EXPR"))]
     ['y', 'z']
     """
     grammar = Grammar(source)
-    return grammar.each(grammar.statement)
+    return grammar.lines(grammar.statement)
 
 
 def parse_value(source: Source) -> nodes.Value:
@@ -62,7 +63,9 @@ def parse_value(source: Source) -> nodes.Value:
     >>> len(parse_value(Source("1, 2", "--at")).items)
     2
     """
-    return Grammar(source).value()
+    grammar = Grammar(source)
+    found = grammar.tried(grammar.value)
+    return nodes.Value((found,), False) if isinstance(found, nodes.Broken) else found
 
 
 def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
@@ -82,19 +85,14 @@ def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
 class Grammar(Cursor):
     """Reads expressions, and the statements of a text, one after the other."""
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self.indent = 0  # of the first statement, counted from 1
-        self.closing = ""  # the sign or word that ends an operand here, which elsewhere stands between two
-        self.cases = 0  # how many braces are around this place: "=" compares there
+    indent = 0  # of the first statement, counted from 1
+    cases = 0  # how many braces are around this place: "=" compares there
 
     # -- operators
 
     def expression(self, minimum: int = 0) -> nodes.Node:
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
-        if isinstance(first, nodes.Word) and not first.is_operand:
-            return self._choice(first) if minimum == 0 and self.at_word("if") else first
         steps: list[nodes.Step] = []
         while True:
             sign = self.tokens[self.position]
@@ -121,22 +119,11 @@ class Grammar(Cursor):
 
     def _choice(self, chosen: nodes.Node) -> nodes.Node:
         """`a if condition else b`."""
-        word = self.token
-        if self.depth >= self.max_depth:
-            broken = self.too_deep(word, self.max_depth)
-            return nodes.Choice(chosen.span.to(word.span), chosen, broken, broken)
-        self.position += 1
-        self.depth += 1
-        expected, self.expected = self.expected, " where 'else' was expected"
-        condition = self.expression(1)
-        self.expected = expected
-        other: nodes.Node
-        if self.at_word("else") or self.has_failed:
-            self.advance()
+        self.advance()
+        with self.nested():
+            condition = self.expression(1)
+            self.require("else")
             other = self.expression()
-        else:
-            other = self.fail(self.unexpected(" where 'else' was expected"))
-        self.depth -= 1
         return nodes.Choice(chosen.span.to(other.span), chosen, condition, other)
 
     def unary(self) -> nodes.Node:
@@ -149,14 +136,9 @@ class Grammar(Cursor):
             sign = self.tokens[self.position]
             if sign.kind != "operator" or sign.text not in POWERS:
                 return base
-        operand: nodes.Node
-        if self.depth >= self.max_depth:
-            operand = self.too_deep(sign, self.max_depth)
-        else:
-            self.position += 1
-            self.depth += 1
+        self.position += 1
+        with self.nested():
             operand = self.expression(COMPARISON) if is_not else self.unary()
-            self.depth -= 1
         if base is None:
             return nodes.Unary(sign.span.to(operand.span), sign, operand)
         return nodes.Power(base.span.to(operand.span), sign, base, operand)
@@ -166,26 +148,19 @@ class Grammar(Cursor):
     def postfix(self) -> nodes.Node:
         """An atom with what stands behind it."""
         operand = self.atom()
-        if isinstance(operand, nodes.Word) and not operand.is_operand:
-            return operand
         trailers: list[nodes.Trailer] = []
         while (trailer := self.trailer()) is not None:
             trailers.append(trailer)
         return nodes.Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
 
     def trailer(self) -> nodes.Trailer | None:
-        """An index, a member or a mark behind an operand."""
+        """An index or a member behind an operand."""
         token = self.tokens[self.position]
         if token.kind == "number":
             return self._position()
-        if token.kind != "operator":
+        if token.kind != "operator" or token.text not in ("[", "."):
             return None
-        match token.text:
-            case "[":
-                return self._subscript()
-            case ".":
-                return self._member()
-        return None
+        return self._subscript() if token.text == "[" else self._member()
 
     def atom(self) -> nodes.Node:
         """A number, a name, a word, or what is in brackets."""
@@ -209,11 +184,9 @@ class Grammar(Cursor):
                 return mathematics.bars(self)
             case "brace" if token.text == "{":
                 return mathematics.cases(self)
-            case "string":
-                return self.word()
-            case "keyword" if token.text in ("True", "False", "None"):
-                return self.word()
-        return self.broken if self.has_failed else self.fail(self.unexpected())
+        if token.kind == "string" or (token.kind == "keyword" and token.text in ("True", "False", "None")):
+            return self.word()
+        raise self.unexpected()
 
     def word(self) -> nodes.Word:
         """A word that is no operand of its own."""
@@ -222,169 +195,102 @@ class Grammar(Cursor):
 
     def _brackets(self) -> nodes.Node:
         """An expression in parentheses, a tuple, a list, or a loop in brackets."""
-        opening = self.token
+        opening = self.advance()
         closing = ")" if opening.text == "(" else "]"
-        if self.depth >= self.max_depth:
-            return self.too_deep(opening, self.max_depth)
-        self.position += 1
-        self.depth += 1
-        expected, self.expected = self.expected, f" where '{closing}' was expected"
-        outer, self.closing = self.closing, ""
         items: list[nodes.Node] = []
         has_comma = False
-        behind_first = self.position
-        while self.token.text != closing and (not items or has_comma):
-            items.append(self.expression())
-            behind_first = behind_first if has_comma else self.position
-            if self.at_word("for") or self._at_loop(opening.span.stop):
-                items = [self._loop(items[0], opening.span.stop, behind_first)]
-                break
-            if not self.accept(","):
-                break
-            has_comma = True
-        fault = self.close(closing, opening)
-        self.expected, self.closing = expected, outer
-        self.depth -= 1
+        with self.nested(""):
+            while self.token.text != closing and (not items or has_comma):
+                items.append(self.looped())
+                if not self.accept(","):
+                    break
+                has_comma = True
+            self.close(closing, opening)
         span = opening.span.to(self.behind().span)
-        is_group = closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop)
-        if is_group:
-            return nodes.Group(span, items[0], fault)
-        return nodes.Items(span, opening, tuple(items), has_comma, fault)
+        if closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop):
+            return nodes.Group(span, items[0])
+        return nodes.Items(span, opening, tuple(items), has_comma)
 
-    def _at_loop(self, start: int) -> bool:
-        """Go on with a loop behind a body that cannot be read: without values, it is not even looked at."""
-        if not self.has_failed:
-            return False
-        position = self.source.loop_from(self.source.position(start))
-        if position is not None:
-            self.position = position
-        return position is not None
-
-    def _loop(self, body: nodes.Node, start: int, end: int) -> nodes.Loop:
-        """An expression, which begins behind a character and ends before a position, and the loops behind it."""
-        body_fault = None
-        if self.position != end and not self.is_stop(end):
-            body_fault = self.source.unexpected(end, " where 'for' was expected", is_inside=self.depth > 0)
-        width = self.position - self.source.position(start)
+    def looped(self) -> nodes.Node:
+        """An expression, and the loops behind it."""
+        start, body = self.position, self.expression()
+        width = self.position - start
         clauses: list[nodes.Clause] = []
         while self.at_word("for"):
-            clauses.append(self.clause())
-        fault = None
+            word, name = self.advance(), self.advance()
+            if name.kind != "name" or not self.at_word("in"):
+                raise self.source.error("a loop is for NAME in range(...)", word.span.to(name.span))
+            self.advance()
+            position, values, condition = self.position, self.expression(1), None
+            if self.at_word("if"):
+                self.advance()
+                condition = self.expression(1)
+            clauses.append(nodes.Clause(word, name, position, values, condition))
+        if not clauses:
+            return body
         if self.token.text not in (")", "]") and not self.at_end:
-            fault = self.unexpected(" behind a loop")
-            self.fail(fault)
-        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width, body_fault, fault)
-
-    def clause(self) -> nodes.Clause:
-        """`for name in values if condition`."""
-        word, name = self.advance(), self.advance()
-        position = self.position + 1
-        if name.kind != "name" or self.token.text != "in":
-            fault = self.source.error("a loop is for NAME in range(...)", word.span.to(name.span))
-            return nodes.Clause(word, name, position, self.fail(fault), None, fault)
-        self.position += 1
-        values = self.expression(1)
-        condition = None
-        if self.at_word("if"):
-            self.position += 1
-            condition = self.expression(1)
-        return nodes.Clause(word, name, position, values, condition, None)
+            raise self.unexpected(" behind a loop")
+        return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width)
 
     # -- what stands behind operands
 
     def arguments(self) -> nodes.Arguments:
         """What is between the parentheses of a call."""
-        start, opening = self.position, self.token
-        expected = self.expected
-        if self.depth >= self.max_depth:
-            broken = nodes.Argument(None, self.too_deep(opening, self.max_depth), start + 1, start + 1, None)
-            return nodes.Arguments(opening.span, opening, start, self.depth, (broken,), None, expected)
-        self.position += 1
-        self.depth += 1
-        self.expected = " where ')' was expected"
-        outer, self.closing = self.closing, ""
+        position, opening = self.position, self.advance()
         items: list[nodes.Argument] = []
-        while self.token.text != ")":
-            items.append(self._argument())
-            if not self.accept(","):
-                break
-        unclosed = self.unclosed(")", opening) if self.has_failed else self.close(")", opening)
-        self.expected, self.closing = expected, outer
-        self.depth -= 1
-        span = opening.span.to(self.behind().span)
-        return nodes.Arguments(span, opening, start, self.depth, tuple(items), unclosed, expected)
+        with self.nested(""):
+            while self.token.text != ")":
+                name = self.advance() if self.at_keyword else None
+                self.position += name is not None
+                start = self.position
+                items.append(nodes.Argument(name, self.looped(), start, self.position))
+                if not self.accept(","):
+                    break
+            self.close(")", opening)
+        return nodes.Arguments(opening.span.to(self.behind().span), opening, position, tuple(items))
 
     @property
     def at_keyword(self) -> bool:
         """Whether a name and `=` follow, as before an argument."""
         return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
 
-    def _argument(self) -> nodes.Argument:
-        """One argument, up to the comma or parenthesis behind it."""
-        name = self.token if self.at_keyword else None
-        self.position += 2 * (name is not None)
-        start = self.position
-        value = self.expression()
-        if self.at_word("for") or self._at_loop(self.tokens[start].span.start):
-            value = self._loop(value, self.tokens[start].span.start, self.position)
-        fault = None
-        if not self.at_end and self.token.text not in (",", ")"):
-            fault = self.unexpected(f" where '{self.expected_at(')')}' was expected")
-            self.fail(fault)
-        position = self.source.stop_from(start) if self.has_failed else None
-        if position is not None and self.tokens[position].text in (",", ")"):
-            self.position = position  # behind an argument that cannot be read
-        return nodes.Argument(name, value, start, self.position, fault)
-
     def _subscript(self) -> nodes.Subscript:
         """What is between the brackets of an index."""
-        opening = self.token
-        if self.indices >= MAX_INDICES:
-            return nodes.Subscript(
-                opening.span, (nodes.Bound(opening.span, (self.too_deep(opening, MAX_INDICES),), None),), None
-            )
-        self.position += 1
-        self.indices += 1
-        expected, self.expected = self.expected, ""
-        outer, self.closing = self.closing, ""
-        items = [self._bound()]
-        while self.accept(",") and self.token.text != "]":
-            items.append(self._bound())
-        fault = self.close("]", opening)
-        self.expected, self.closing = expected, outer
-        self.indices -= 1
-        return nodes.Subscript(opening.span.to(self.behind().span), tuple(items), fault)
+        opening = self.advance()
+        with self.nested("", LEVELS_OF_INDEX):
+            items = [self._bound()]
+            while self.accept(",") and self.token.text != "]":
+                items.append(self._bound())
+            self.close("]", opening)
+        return nodes.Subscript(opening.span.to(self.behind().span), tuple(items))
 
     def _bound(self) -> nodes.Bound:
         """One item of an index: expressions and colons, up to the comma or bracket behind it."""
         first = self.token
-        if first.text in ("...", "None") and first.kind != "string":
-            return nodes.Bound(first.span, (self.word(),), None)
+        if first.text == "...":
+            return nodes.Bound(first.span, (self.word(),))
         parts: list[nodes.Node | None] = []
-        fault = None
         while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
             if self.accept(":"):
                 parts.append(None)
             elif not parts or parts[-1] is None:
                 parts.append(self.expression())
             else:
-                fault = self.unexpected()
-                self.fail(fault)
-        return nodes.Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts), fault)
+                break
+        return nodes.Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
 
     def _member(self) -> nodes.Member:
-        """`.name`, with its arguments; what is no name is refused where the tree is read."""
+        """`.name`, with its arguments."""
         dot, name = self.advance(), self.token
-        arguments = None
         if name.kind != "name":
-            self.fail(self.unexpected())
-        elif self.advance() and self.token.text == "(":
-            arguments = self.arguments()
+            raise self.source.error("a method name must follow the dot", dot.span)
+        self.advance()
+        arguments = self.arguments() if self.token.text == "(" else None
         return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
 
     def _position(self) -> nodes.Member | None:
         """The `.0` of `net.0.weight`; None where no name follows, and the number is one beside an operand."""
-        position, most = self.position, self.position + self.max_depth
+        position, most = self.position, self.position + MAX_DEPTH
         while 0 < position < most and is_position(self.tokens[position - 1], self.tokens[position]):
             position += 1
         if position == self.position or [t.kind for t in self.tokens[position : position + 2]] != ["operator", "name"]:
@@ -397,55 +303,76 @@ class Grammar(Cursor):
 
     # -- statements
 
-    def each(self, line: Callable[[], AnyLine]) -> tuple[AnyLine | nodes.Statement, ...]:
-        """What a rule reads of each line, up to the first that cannot follow the one before."""
+    def lines(self, line: Callable[[], AnyLine]) -> tuple[AnyLine | nodes.Statement, ...]:
+        """What a rule reads of each line."""
         found = list[AnyLine | nodes.Statement]()
         while True:
             while self.accept(";") or self.accept("\n"):
                 pass
             if self.at_end:
                 return tuple(found)
-            error = self._beginning()
-            found.append(line() if error is None else self.broken_line(error))
+            found.append(self.whole_line(line))
+
+    def whole_line(self, read: Callable[[], AnyLine]) -> AnyLine | nodes.Statement:
+        """What a rule reads of a line; one that cannot be read is a statement with the error."""
+        start, found = self.position, self.tried(read)
+        if not isinstance(found, nodes.Broken):
+            return found
+        return nodes.Statement(found.span, start, start, self.position, (), False, found)
+
+    def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
+        """What a rule reads; or what is wrong with the line, and the next one follows."""
+        start = self.position
+        try:
+            return read()
+        except GradcliError as error:
+            self.position, self.cases = start, 0
+            while not self.at_end_of_line:
+                self.advance()
+            return nodes.Broken(self.tokens[start].span.to(self.behind().span), error)
 
     def statement(self) -> nodes.Statement:
-        """An assignment or an expression, and what is wrong behind it."""
+        """An assignment or an expression."""
+        self.require_beginning()
         start, name = self.position, self.token
         after = self.tokens[start + 1]
         if name.kind == "name" and after.text in IN_PLACE:
-            return self.broken_line(self.in_place(name, after))
+            raise self.in_place(name, after)
         targets = (name,) if name.kind == "name" and after.text == "=" else ()
         self.position += 2 * len(targets)
-        value_at = self.position
+        value_at, value = self.position, self.expression()
+        return self.stated(start, value_at, targets, value)
+
+    def stated(
+        self, start: int, value_at: int, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
+    ) -> nodes.Statement:
+        """A statement that was read, behind which its line ends."""
+        span, stop = self.tokens[start].span.to(self.behind().span), self.position
+        self.end_line()
+        return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value)
+
+    def expression_alone(self) -> nodes.Node:
+        """An expression, behind which its line ends."""
         value = self.expression()
-        span, stop = name.span.to(self.behind().span), self.position
-        return nodes.Statement(span, start, value_at, stop, targets, False, value, self.ending())
+        self.end_line()
+        return value
 
     def in_place(self, name: Token, sign: Token) -> GradcliError:
         """The error for `y += 1`."""
         instead = f"write a new name: {name.text}2 = {name.text} {sign.text[:-1]} ..." if name.kind == "name" else ""
         return self.source.code(f"'{sign.text}'", sign.span, instead)
 
-    def ending(self) -> GradcliError | None:
-        """What is wrong behind a statement, which ends its line."""
-        if self.token.text in (";", "\n") or self.at_end:
-            return None
-        error = self.unexpected()
-        self.fail(error)
-        return error
-
-    def broken_line(self, error: GradcliError) -> nodes.Statement:
-        """A line that cannot be read."""
-        start, broken = min(self.position, len(self.source.tokens) - 1), self.fail(error)
-        return nodes.Statement(broken.span, start, start, start + 1, (), False, broken, None)
+    def end_line(self) -> None:
+        """Refuse what stands behind a statement on its line."""
+        if not self.at_end_of_line:
+            raise self.unexpected()
 
     def value(self) -> nodes.Value:
         """The whole text as one value."""
         while self.accept("\n"):
             pass
         if self.at_end:
-            error = self.source.error("there is no value", self.token.span, hint="write a number, or 1,2")
-            return nodes.Value((self.fail(error),), False, None)
+            raise self.source.error("there is no value", self.token.span, hint="write a number, or 1,2")
         items: list[nodes.Node] = [self.expression()]
         is_vector = False
         while self.accept(","):
@@ -454,28 +381,26 @@ class Grammar(Cursor):
                 break
             items.append(self.expression())
         self.indent = 1
-        fault = None
         while self.accept("\n"):
             if not self.at_end and self.token.text != "\n":
-                fault = fault or self._beginning()
+                self.require_beginning()
         if not self.at_end:
-            fault = fault or self.unexpected()
-        return nodes.Value(tuple(items), is_vector, fault)
+            raise self.unexpected()
+        return nodes.Value(tuple(items), is_vector)
 
-    def _beginning(self) -> GradcliError | None:
-        """What is wrong with a line that seems to go on with the one before, which ended there.
+    def require_beginning(self) -> None:
+        """Refuse a line that seems to go on with the one before, which ended there.
 
         It is indented more than the first, or begins with a sign that stands between two operands.
         """
-        token, before = self.token, self.tokens[self.position - 1] if self.position else None
-        if before is not None and before.text != "\n":
-            return None
+        token = self.token
+        if self.depth or (self.position and self.behind().text != "\n"):
+            return
         indent = token.span.start - self.source.text.rfind("\n", 0, token.span.start)
         is_decorator = token.text == "@" and self.tokens[self.position + 1].span.start == token.span.stop
         is_sign = token.text in _SIGNS and token.kind in ("operator", "keyword") and not is_decorator
         if self.indent and (is_sign or indent > self.indent):
             what = "begins with an operator" if is_sign else "is indented"
             message = f"a line that {what} does not continue the one before"
-            return self.source.error(message, token.span, hint="put parentheses around the whole expression")
+            raise self.source.error(message, token.span, hint="put parentheses around the whole expression")
         self.indent = self.indent or indent
-        return None

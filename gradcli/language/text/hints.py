@@ -27,7 +27,6 @@ _BODY = "write the body alone; its names are the variables"
 
 _CHARACTERS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys("×·⋅∗∙•⊙", "write *"),
         **dict.fromkeys("−–—‐‑", "write the ASCII minus -"),
         **dict.fromkeys("“”„‟‘’‚«»`", _QUOTES),
         **dict.fromkeys("{}", _BRACES),
@@ -37,19 +36,9 @@ _CHARACTERS: Mapping[str, str] = MappingProxyType(
         "∫": "gradcli differentiates and does not integrate",
         "≈": "write the number alone",
         "∛": "write sign(x)*abs(x)**(1/3)",
-        "÷": "write /",
-        "⁄": "write /",
-        "√": "write sqrt(…)",
         "‖": "write norm(…)",
         "∑": "write sum(…)",
         "∏": "write prod(…)",
-        "∞": "write inf",
-        "≤": "write <=",
-        "≥": "write >=",
-        "≠": "write !=",
-        "∧": "write &",
-        "∨": "write |",
-        "¬": "write ~",
         "\\": "LaTeX is not read: write a/b, sqrt(x), x**2",
         "$": "the shell puts a value for $NAME only between double quotes",
         "?": "write a if c else b",

@@ -37,85 +37,59 @@ def has_ranges(tokens: Sequence[Token], position: int) -> bool:
 def ranged(grammar: Grammar) -> nodes.Node:
     """`Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
     first = grammar.token
-    if grammar.depth >= grammar.max_depth:
-        return grammar.too_deep(first, grammar.max_depth)
     sign = "" if first.text == "[" else grammar.advance().text
     opening = grammar.advance()
-    grammar.depth += 1
-    expected, grammar.expected = grammar.expected, " where '..' was expected"
-    outer, grammar.closing = grammar.closing, ""
     ranges: list[nodes.Range] = []
     conditions: list[nodes.Node] = []
-    while True:
-        if ranges and grammar.tokens[grammar.position + 1].text != "=":
-            conditions.append(grammar.expression(1))
-            if not grammar.accept(","):
-                break
-            continue
-        name, equals = grammar.advance(), grammar.advance()
-        if name.kind != "name" or equals.text != "=":
-            fault = grammar.source.error("a range is NAME=FIRST..LAST, as in Σ[k=0..2] x[k]", name.span.to(equals.span))
-            return grammar.fail(fault)
-        start = grammar.expression()
-        if not grammar.accept(".."):
-            return _broken(grammar, grammar.expected)
-        ranges.append(nodes.Range(name, start, grammar.expression()))
-        if not grammar.accept(","):
-            break
-    unclosed = grammar.close("]", opening)
-    grammar.expected, grammar.closing = expected, outer
-    body = grammar.expression(PRODUCT)
-    grammar.depth -= 1
-    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, unclosed, tuple(conditions))
+    with grammar.nested(""):
+        while not ranges or grammar.accept(","):
+            if ranges and not grammar.at_keyword:
+                conditions.append(grammar.expression(1))
+                continue
+            name, equals = grammar.advance(), grammar.advance()
+            if name.kind != "name" or equals.text != "=":
+                message, span = "a range is NAME=FIRST..LAST, as in Σ[k=0..2] x[k]", name.span.to(equals.span)
+                raise grammar.source.error(message, span)
+            start = grammar.expression()
+            grammar.require("..")
+            ranges.append(nodes.Range(name, start, grammar.expression()))
+        grammar.close("]", opening)
+    with grammar.nested():
+        body = grammar.expression(PRODUCT)
+    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, tuple(conditions))
 
 
 def bars(grammar: Grammar) -> nodes.Node:
     """`|x|`: between operands the sign is another."""
-    opening = grammar.token
-    if grammar.depth >= grammar.max_depth:
-        return grammar.too_deep(opening, grammar.max_depth)
-    grammar.position += 1
-    grammar.depth += 1
-    outer, grammar.closing = grammar.closing, "|"
-    inner = grammar.expression()
-    grammar.closing = outer
-    grammar.depth -= 1
-    fault = grammar.close("|", opening)
-    return nodes.Bars(opening.span.to(grammar.behind().span), inner, fault)
+    start, opening = grammar.position, grammar.advance()
+    with grammar.nested("|"):
+        inner = nodes.Argument(None, grammar.expression(), start + 1, grammar.position)
+    grammar.close("|", opening)
+    span = opening.span.to(grammar.behind().span)
+    return nodes.Name(span, Token("name", "abs", span), nodes.Arguments(span, opening, start, (inner,)))
 
 
 def cases(grammar: Grammar) -> nodes.Node:
     """`{x if x > 0; 0 otherwise}`."""
-    opening = grammar.token
-    if grammar.depth >= grammar.max_depth:
-        return grammar.too_deep(opening, grammar.max_depth)
-    grammar.position += 1
-    grammar.depth += 1
-    grammar.cases += 1
-    outer, grammar.closing = grammar.closing, OTHERWISE
-    expected, grammar.expected = grammar.expected, f" where 'if' or '{OTHERWISE}' was expected"
+    opening = grammar.advance()
     branches: list[tuple[nodes.Node, nodes.Node]] = []
-    value = grammar.expression(1)
-    while grammar.at_word("if"):
-        grammar.position += 1
-        branches.append((value, grammar.expression(1)))
-        if not grammar.accept(";"):
-            _broken(grammar, " where ';' was expected")
+    with grammar.nested(OTHERWISE):
+        grammar.cases += 1
         value = grammar.expression(1)
-    if grammar.token.text == OTHERWISE:
-        grammar.position += 1
-    else:
-        _broken(grammar, grammar.expected)
-    fault = grammar.close("}", opening)
-    grammar.closing, grammar.expected = outer, expected
-    grammar.cases -= 1
-    grammar.depth -= 1
-    return nodes.Cases(opening.span.to(grammar.behind().span), tuple(branches), value, fault)
-
-
-def _broken(grammar: Grammar, where: str) -> nodes.Broken:
-    """What could not be read, here or before."""
-    return grammar.broken if grammar.has_failed else grammar.fail(grammar.unexpected(where))
+        while grammar.at_word("if"):
+            grammar.advance()
+            branches.append((value, grammar.expression(1)))
+            grammar.require(";")
+            value = grammar.expression(1)
+        if grammar.token.text != OTHERWISE:
+            raise grammar.unexpected(f" where 'if' or '{OTHERWISE}' was expected")
+        grammar.advance()
+        grammar.close("}", opening)
+        grammar.cases -= 1
+    span, result = opening.span.to(grammar.behind().span), value
+    for chosen, condition in reversed(branches):
+        result = nodes.Choice(span, chosen, condition, result)
+    return result if branches else nodes.Group(span, value)
 
 
 def equation(grammar: Grammar) -> nodes.Equation:
@@ -129,8 +103,8 @@ def equation(grammar: Grammar) -> nodes.Equation:
         position, above, below = grammar.position, (), ()
     span = start.span.to(grammar.tokens[position].span) if above else start.span
     grammar.position = position + bool(above)
-    value = grammar.expression()
-    return nodes.Equation(span, above, below, value, grammar.ending())
+    value = grammar.tried(grammar.expression_alone)
+    return nodes.Equation(span, above, below, value)
 
 
 def _differential(tokens: Sequence[Token], position: int) -> tuple[int, tuple[Token, ...]]:

@@ -1,36 +1,41 @@
 """What a tree is made of: expressions and statements as they are written, each with its range of the text.
 
-Chains of operators are one node with a list of steps, so that no tree is deeper than its brackets.  Where the grammar
-is left, a node `Broken` stands in place of what could not be read, or a node keeps the `fault` of how it ends: the
-parts before it are in the tree, and are found to be wrong first if they are.
+Chains of operators are one node with a list of steps, so that no tree is deeper than its brackets.  A line in which the
+grammar is left is a node `Broken` alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import dataclass_transform
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text.tokens import Token
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Broken:
+@dataclass_transform(frozen_default=True, eq_default=False)
+class Written:
+    """What is written at a range of a text."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+
+class Broken(Written):
     """What could not be read, and why."""
 
     span: Span
     error: GradcliError
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Number:
+class Number(Written):
     """A number as typed."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Word:
+class Word(Written):
     """`True`, `False`, `None`, `...` or a word in quotes; at a position among the tokens."""
 
     span: Span
@@ -43,8 +48,7 @@ class Word:
         return self.token.kind == "keyword" and self.token.text != "None"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Name:
+class Name(Written):
     """A name, with its arguments if it is called."""
 
     span: Span
@@ -52,28 +56,23 @@ class Name:
     arguments: Arguments | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(Written):
     """An expression in parentheses."""
 
     span: Span
     inner: Node
-    fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(Written):
     """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
 
     span: Span  # with the brackets
     opening: Token  # the bracket that opens it
     items: tuple[Node, ...]  # the expressions, or one loop
     has_comma: bool  # whether a comma makes it more than an expression in brackets
-    fault: GradcliError | None  # how it ends, where that is wrong
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clause:
+class Clause(Written):
     """`for name in values if condition`."""
 
     word: Token  # the word `for`
@@ -81,23 +80,18 @@ class Clause:
     position: int  # of the first token of the values
     values: Node  # what it runs over; its parts are expressions
     condition: Node | None  # what must hold, if that is said
-    fault: GradcliError | None  # why it is no loop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(Written):
     """An expression for every value of some loops: `x**i for i in range(3)`."""
 
     span: Span  # the whole of it
     body: Node  # the expression
     clauses: tuple[Clause, ...]  # the loops, outer ones first
     width: int  # the tokens of the body
-    body_fault: GradcliError | None  # what stands between the body and the first loop
-    fault: GradcliError | None  # what stands behind the last loop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unary:
+class Unary(Written):
     """A sign or `not` before an operand."""
 
     span: Span
@@ -105,8 +99,7 @@ class Unary:
     operand: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Power:
+class Power(Written):
     """A base and its exponent."""
 
     span: Span
@@ -115,8 +108,7 @@ class Power:
     exponent: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class Step(Written):
     """What follows an operand: a sign and the next operand; without a sign, a product, and the sign is what follows."""
 
     sign: Token
@@ -125,8 +117,7 @@ class Step:
     operand: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chain:
+class Chain(Written):
     """Operands joined from the left, one step after the other."""
 
     span: Span
@@ -134,8 +125,7 @@ class Chain:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Choice(Written):
     """`chosen if condition else other`; without `other` where the text ends before."""
 
     span: Span
@@ -144,8 +134,7 @@ class Choice:
     other: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Range:
+class Range(Written):
     """`k=first..last`: the whole numbers that an index takes."""
 
     name: Token  # of the index
@@ -153,92 +142,58 @@ class Range:
     last: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ranged:
+class Ranged(Written):
     """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
 
     span: Span
     sign: str  # what is made of the values: Σ, Π, max, min, or nothing
     ranges: tuple[Range, ...]
     body: Node
-    fault: GradcliError | None  # how the brackets end, where that is wrong
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cases:
-    """`{value if condition; value otherwise}`."""
-
-    span: Span  # with the braces
-    branches: tuple[tuple[Node, Node], ...]  # values with their conditions
-    rest: Node  # the value where no condition holds
-    fault: GradcliError | None  # how it ends, where that is wrong
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bars:
-    """`|x|`."""
-
-    span: Span  # with the bars
-    inner: Node
-    fault: GradcliError | None  # how it ends, where that is wrong
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Equation:
+class Equation(Written):
     """`dy[i]/dx[j] = value`, or a value alone."""
 
     span: Span  # of what stands before the value
     above: tuple[Token, ...]  # what is differentiated, and its indices; empty without a left-hand side
     below: tuple[Token, ...]  # what it is differentiated by, and its indices
     value: Node
-    fault: GradcliError | None  # what stands behind it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class Bound(Written):
     """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
     span: Span  # of what is written; empty before the token that ends it where nothing is
     parts: tuple[Node | None, ...]  # the expressions, None for a colon
-    fault: GradcliError | None  # how it ends, where that is wrong
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Argument:
+class Argument(Written):
     """One argument of a call."""
 
     name: Token | None  # of the parameter, as in `dim=0`
     value: Node  # an expression, or a loop
     start: int  # the position of its first token, that of the value
     stop: int  # the position behind its last one
-    fault: GradcliError | None  # what follows it, where that is neither a comma nor the end
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arguments:
+class Arguments(Written):
     """What is between the parentheses of a call."""
 
     span: Span  # with the parentheses
     opening: Token  # the parenthesis that opens it
     position: int  # of that among the tokens
-    depth: int  # how many levels of nesting are around it
     items: tuple[Argument, ...]  # the arguments
-    unclosed: GradcliError | None  # the error that no parenthesis closes it
-    expected: str  # what an error says of the place where it stands: " where ')' was expected"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subscript:
+class Subscript(Written):
     """`[item, item]` behind an operand."""
 
     span: Span
     items: tuple[Bound, ...]
-    fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class Member(Written):
     """`.name` behind an operand, with its arguments if it is called; the name may be any token, which is refused."""
 
     span: Span
@@ -247,8 +202,7 @@ class Member:
     arguments: Arguments | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Postfix:
+class Postfix(Written):
     """An operand with what stands behind it."""
 
     span: Span
@@ -256,16 +210,14 @@ class Postfix:
     trailers: tuple[Trailer, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
+class Parameter(Written):
     """A parameter of a function, with its default."""
 
     name: str
     default: Node | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class Function(Written):
     """`lambda x: ...` or `def f(x): ...`."""
 
     span: Span  # the whole of it, with the name that it is given
@@ -274,11 +226,9 @@ class Function:
     parameters: tuple[Parameter, ...]  # in order
     body: tuple[Line, ...]  # its statements, or the expression of a lambda
     width: int  # the tokens of the body
-    fault: GradcliError | None  # what is wrong before the body
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class Statement(Written):
     """`name = value`, or a value alone."""
 
     span: Span  # from its first word to its last
@@ -288,81 +238,48 @@ class Statement:
     targets: tuple[Token, ...]  # the names before the sign; several in Python alone
     is_tuple: bool  # whether they are several, or in brackets
     value: Node  # what is assigned or shown
-    fault: GradcliError | None  # what stands behind it, where that is no end of a line
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Assignment:
+class Assignment(Written):
     """`x.requires_grad = value`: a member for a value."""
 
     span: Span
     owner: Node  # what the member is of
     member: Member
     value: Node
-    fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Return:
+class Return(Written):
     """`return value` in a function."""
 
     span: Span
     value: Node
-    fault: GradcliError | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Import:
+class Import(Written):
     """The names that an import gives, each with the whole name of what it stands for."""
 
     span: Span
     names: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Value:
+class Value(Written):
     """A text that is one value."""
 
     items: tuple[Node, ...]  # the expressions between commas
     is_vector: bool  # whether there is a comma
-    fault: GradcliError | None  # what is wrong behind them
 
 
 Trailer = Subscript | Member
 """What may stand behind an operand."""
 
 Node = (
-    Broken
-    | Number
-    | Word
-    | Name
-    | Group
-    | Items
-    | Loop
-    | Unary
-    | Power
-    | Chain
-    | Choice
-    | Postfix
-    | Function
-    | Ranged
-    | Cases
-    | Bars
+    Broken | Number | Word | Name | Group | Items | Loop | Unary | Power | Chain | Choice | Postfix | Function | Ranged
 )
 """An expression."""
 
 Line = Statement | Assignment | Function | Import | Return
 """What stands on a line."""
-
-
-def leading(node: Node) -> Node:
-    """The first operand of an expression, with nothing behind it."""
-    while True:
-        match node:
-            case Chain(first=first) | Power(base=first) | Postfix(operand=first) | Choice(chosen=first):
-                node = first
-            case _:
-                return node
 
 
 def call_arguments(node: Node) -> Arguments | None:

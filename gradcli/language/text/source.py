@@ -1,34 +1,14 @@
-"""A text with its words, the errors at a place in it, and a place that moves on and goes no further behind an error."""
+"""A text with its words, the errors at a place in it, and a place that moves on."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Broken
 from gradcli.language.text.tokens import Token, plain, tokenize
-
-ENDS = (";", "\n", "")
-"""What a line ends with."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Regions:
-    """What is directly within each pair of brackets, which have numbers.
-
-    Attributes:
-        around: The number of the brackets around each token.
-        loops: The positions of `for` within each.
-        stops: The positions of the commas within each, and of what closes it.
-    """
-
-    around: list[int]
-    loops: dict[int, list[int]]
-    stops: dict[int, list[int]]
 
 
 class Source:
@@ -75,50 +55,6 @@ class Source:
             names.append(tokens[position].text)
         return names
 
-    def levels(self, position: int) -> Iterator[tuple[int, int]]:
-        """The position of each token from here on, and how many brackets are open behind it; below 0 at the last."""
-        depth = 0
-        for n in range(position, len(self.tokens)):
-            token = self.tokens[n]
-            if token.kind == "operator":
-                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-            yield n, depth
-
-    def loop_from(self, position: int) -> int | None:
-        """The position of the next `for` within the brackets around a place; None where they hold none."""
-        return self._next(self._regions.loops, position)
-
-    def stop_from(self, position: int) -> int | None:
-        """The position of the next comma within the brackets around a place, or of their end; None where neither is."""
-        return self._next(self._regions.stops, position)
-
-    def _next(self, places: Mapping[int, Sequence[int]], position: int) -> int | None:
-        if position >= len(self.tokens):
-            return None
-        found = places.get(self._regions.around[position], ())
-        n = bisect_left(found, position)
-        return found[n] if n < len(found) else None
-
-    @cached_property
-    def _regions(self) -> _Regions:
-        """Found once for all places: brackets in brackets would otherwise be looked through at each level."""
-        regions, open_ones, last = _Regions([], {}, {}), [0], 0
-        for n, token in enumerate(self.tokens):
-            regions.around.append(open_ones[-1])
-            if token.kind == "operator" and token.text in ("(", "[", "{"):
-                last += 1
-                open_ones.append(last)
-            elif token.kind == "operator" and token.text in (")", "]", "}"):
-                regions.stops.setdefault(open_ones.pop(), []).append(n)
-                if not open_ones:  # nothing was open: what follows is within no bracket from before
-                    last += 1
-                    open_ones.append(last)
-            elif token.kind == "operator" and token.text == ",":
-                regions.stops.setdefault(open_ones[-1], []).append(n)
-            elif token.kind == "keyword" and token.text == "for":
-                regions.loops.setdefault(open_ones[-1], []).append(n)
-        return regions
-
     def unexpected(self, position: int, where: str = "", *, is_inside: bool = False) -> GradcliError:
         """The error that a token cannot stand where it does.
 
@@ -143,6 +79,8 @@ class Source:
         text = before.text if before else ""
         is_value = hints.is_value(self.name)
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
+        if token.text == "=" and text == ")" and self.name == "EXPR":
+            return "write the body alone, without a name for the function; its names are the variables"
         if token.text == "=" and text not in (":", "==", "!="):
             return hints.of_equals(self.name)
         if token.kind == "keyword":
@@ -154,8 +92,6 @@ class Source:
                 return "write 1,2 for a vector, [[1,2],[3,4]] for a matrix"
             if token.text == ":" and is_value:
                 return "write arange(5), or linspace(0, 1, 5)"
-            if text == "'" and token.text == "(":
-                return hints.ALONE if self.name.startswith("--claim") else hints.ITSELF
             return hints.of_operator(text, token.text, after.text, is_inside=is_inside)
         if before is None or not is_behind:
             return None
@@ -173,24 +109,11 @@ class Source:
         return "words in quotes stand in einsum('ij,j->i', A, x) and reduction='sum' only"
 
 
-def require_sound(fault: GradcliError | None) -> None:
-    """Raise what is wrong with a part of a tree, where something is.
-
-    Raises:
-        GradcliError: It.
-    """
-    if fault is not None:
-        raise fault
-
-
 MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs seven Python frames of a thousand."""
 
-MAX_INDICES = 30
-"""Levels of indices inside one another, beside those."""
-
-_STOP = Token("end", "\0", Span(0, 0))
-"""What stands behind an error: no rule of the grammar goes on with it."""
+LEVELS_OF_INDEX = 3
+"""What an index counts for, and a function without a name: more is read in each."""
 
 
 class Cursor:
@@ -198,22 +121,16 @@ class Cursor:
 
     Attributes:
         source: The text.
-        tokens: Of the text, and behind them what stands behind an error.
+        tokens: Of the text.
         position: Of the next token.
         depth: How many levels of nesting are around it.
-        indices: How many indices are, and functions without a call.
-        expected: What an error says of this place.
+        closing: The sign or word that ends an operand here, which elsewhere stands between two.
     """
 
-    max_depth = MAX_DEPTH
-
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.tokens = [*source.tokens]
-        self.tokens[-2] = _STOP  # in the source the end, and so is the next
-        self.position = self.depth = self.indices = 0
-        self.expected = ""
-        self.broken: Broken  # what could not be read, where there is such
+        self.source, self.tokens = source, source.tokens
+        self.position = self.depth = 0
+        self.closing = ""
 
     @property
     def token(self) -> Token:
@@ -222,17 +139,13 @@ class Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left, or nothing can be read any more."""
+        """Whether nothing is left."""
         return self.token.kind == "end"
 
     @property
-    def has_failed(self) -> bool:
-        """Whether an error stands before this place."""
-        return self.token is _STOP
-
-    def is_stop(self, position: int) -> bool:
-        """Whether a position is behind an error."""
-        return self.tokens[position] is _STOP
+    def at_end_of_line(self) -> bool:
+        """Whether nothing is left of the line."""
+        return self.at_end or (self.token.kind == "operator" and self.token.text in (";", "\n"))
 
     def advance(self) -> Token:
         """Take the next token, whatever it is."""
@@ -251,44 +164,49 @@ class Cursor:
         """Whether this keyword is next."""
         return self.token.kind == "keyword" and self.token.text == text
 
-    def fail(self, error: GradcliError) -> Broken:
-        """Read nothing from here on."""
-        if not self.has_failed:
-            self.broken = Broken(self.token.span, error)
-            self.position = len(self.tokens) - 2
-        return self.broken
+    @contextmanager
+    def nested(self, closing: str | None = None, levels: int = 1) -> Iterator[None]:
+        """Read what is inside of something, in which this sign ends an operand; none is that of around it.
+
+        Raises:
+            TooLargeError: It is too deep.
+        """
+        if self.depth + levels > MAX_DEPTH:
+            message, hint = f"nested more than {MAX_DEPTH} levels deep", "name parts of it: y = ...; z = f(y)"
+            raise self.source.error(message, self.behind().span, hint=hint, kind=TooLargeError)
+        outer = self.closing
+        self.closing = outer if closing is None else closing
+        self.depth += levels
+        try:
+            yield
+        finally:
+            self.closing = outer
+            self.depth -= levels
 
     def unexpected(self, where: str = "") -> GradcliError:
-        """The error that the next token cannot stand here, or the one that is before it."""
-        if self.has_failed:
-            return self.broken.error
+        """The error that the next token cannot stand here."""
         return self.source.unexpected(self.position, where, is_inside=self.depth > 0)
 
-    def too_deep(self, token: Token, most: int) -> Broken:
-        """The error for one level of nesting too many."""
-        message, hint = f"nested more than {most} levels deep", "name parts of it: y = ...; z = f(y)"
-        return self.fail(self.source.error(message, token.span, hint=hint, kind=TooLargeError))
+    def require(self, text: str) -> None:
+        """Take this sign.
 
-    def close(self, closing: str, opening: Token) -> GradcliError | None:
-        """Take the bracket that closes `opening`; the error that it does not stand here."""
-        if self.token.text == closing or self.has_failed:
-            self.advance()
-            return None
+        Raises:
+            LanguageError: Another one stands here.
+        """
+        if self.token.text != text:
+            raise self.unexpected(f" where '{text}' was expected")
+        self.advance()
+
+    def close(self, closing: str, opening: Token) -> None:
+        """Take the bracket that closes `opening`.
+
+        Raises:
+            LanguageError: Another sign stands here.
+        """
         if self.at_end:
-            error = self.unclosed(closing, opening)
-        else:
-            error = self.unexpected(f" where '{self.expected_at(closing)}' was expected")
-        self.fail(error)
-        return error
-
-    def unclosed(self, closing: str, opening: Token) -> GradcliError:
-        """The error that nothing closes a bracket."""
-        return self.source.error(f"'{opening.text}' is never closed", opening.span, hint=f"add '{closing}'")
-
-    def expected_at(self, closing: str) -> str:
-        """What should stand here: a loop, if one follows inside of the bracket, or what closes it."""
-        return closing if self.source.loop_from(self.position) is None else "for"
+            raise self.source.error(f"'{opening.text}' is never closed", opening.span, hint=f"add '{closing}'")
+        self.require(closing)
 
     def behind(self) -> Token:
         """The last token that was read."""
-        return self.tokens[self.position - 1] if not self.has_failed else self.source.tokens[-1]
+        return self.tokens[max(self.position - 1, 0)]

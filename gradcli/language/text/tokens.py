@@ -16,25 +16,9 @@ from typing import Literal
 from gradcli.errors import LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
 
-LEVELS: Mapping[str, int] = {
-    "or": 1,
-    "and": 2,
-    "<": 4,
-    "<=": 4,
-    ">": 4,
-    ">=": 4,
-    "==": 4,
-    "!=": 4,
-    "|": 5,
-    "&": 6,
-    "+": 7,
-    "-": 7,
-    "*": 8,
-    "/": 8,
-    "//": 8,
-    "%": 8,
-    "@": 8,
-}
+_BY_LEVEL = ((1, "or"), (2, "and"), (4, "< <= > >= == !="), (5, "|"), (6, "&"), (7, "+ -"), (8, "* / // % @"))
+
+LEVELS: Mapping[str, int] = {sign: level for level, signs in _BY_LEVEL for sign in signs.split()}
 """What is read from the left."""
 
 COMPARISON, PRODUCT = 4, 8
