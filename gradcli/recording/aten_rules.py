@@ -258,6 +258,7 @@ RULES: Mapping[str, Rule] = {
     "where": lambda a, condition, self, other: a.row("where", _truth(a, condition), self, other),
     **_each("clone contiguous _to_copy positive", lambda a, self, dtype=None, **_: a.number(self) if dtype else self),
     "expand": lambda a, self, size, **_: a.expanded(self, size),
+    "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
     "select": _select,
     "slice": _slice,
     **_each("split split_with_sizes", _split),
