@@ -134,7 +134,6 @@ NARROW = {
         "gradcli.symbolic.derivative",
         "gradcli.symbolic.element",
         "gradcli.symbolic.printing",
-        "gradcli.symbolic.printing.arranging",
     },  # formulas as they are, never a derivative of its own
     ("cli", "questions"): {"gradcli.questions.functions"},  # the list of functions, which asks of no function
     ("cli", "language"): {"gradcli.language.ops"},  # the names of the table, to complete what is typed
@@ -262,7 +261,7 @@ RULES = {
     "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",
     "codegen/index_notation.py": "functions of formulas in Python",
-    "codegen/languages.py": "constant tensors in the words of torch and NumPy",
+    "codegen/script.py": "constant tensors in the words of torch and NumPy",
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",
     "symbolic/operations.py": "signs in the place of names, and the adjoint of each operation",

@@ -6,6 +6,8 @@ the sum of a softmax or the inverse of a matrix, gets a name and is computed onc
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 
@@ -28,6 +30,8 @@ NUMPY, MATH, SPECIAL = Expression("np"), Expression("math"), Expression("special
 _OVER = {"Sum": ("total", "sum"), "Multiplied": ("product", "math.prod")}
 _OVER |= {"Largest": ("largest", "max"), "Smallest": ("smallest", "min")}
 """What is called what is computed over bound indices, and the function of Python that computes it."""
+
+_PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (-?[\w.]+)(?![\w.(\[])")
 
 
 class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
@@ -60,7 +64,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         for symbol in indices:
             if symbol not in self.written_out:
                 self._index(symbol)
-        return self._nested(indices, {})
+        return _spaced(self._nested(indices, {}))
 
     def _nested(self, indices: Sequence[sympy.Symbol], chosen: Mapping[sympy.Symbol, Expr]) -> str:
         if not indices:
@@ -168,5 +172,14 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
             return value
         if e not in self._shared:
             self._shared[e] = self.names.take(name)
-            self.before[self._shared[e]] = value
+            self.before[self._shared[e]] = _spaced(value)
         return self._shared[e]
+
+
+def _spaced(text: str) -> str:
+    """Python with blanks and parentheses as a formatter has them, which writes powers of plain operands close.
+
+    >>> _spaced("2*x[i]*(total)**2 + (y**-n)**2")
+    '2 * x[i] * total**2 + (y ** (-n)) ** 2'
+    """
+    return _PLAIN_POWER.sub(r"\1**\2", ast.unparse(ast.parse(text)))

@@ -260,7 +260,7 @@ class _NumpyScript(Script):
 
 
 def _comment(cell: Cell) -> str:
-    line = printable(f"# ∂{cell.row}/∂{cell.column} = {cell.pretty}")
+    line = printable(f"# d{cell.row}/d{cell.column} = {cell.text}")
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
 
 

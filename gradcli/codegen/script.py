@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import chain, count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,26 +62,18 @@ class Names:
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self._taken = set(reserved)
-        self._temporaries = 0
+        self._temporaries = (f"t{number}" for number in count(1))
 
     def take(self, *wanted: str) -> str:
         """The first of these names that is free, or else the first with a number behind it."""
-        words = [_identifier(word) for word in wanted]
-        free = next((word for word in words if self.is_free(word)), None)
-        number = 2
-        while free is None:
-            word = f"{words[0]}_{number}"
-            free = word if self.is_free(word) else None
-            number += 1
+        words = list(map(_identifier, wanted))
+        free = next(filter(self.is_free, chain(words, (f"{words[0]}_{number}" for number in count(2)))))
         self._taken.add(free)
         return free
 
     def temporary(self) -> str:
         """The next free name of t1, t2, ..."""
-        while True:
-            self._temporaries += 1
-            if self.is_free(f"t{self._temporaries}"):
-                return self.take(f"t{self._temporaries}")
+        return self.take(next(filter(self.is_free, self._temporaries)))
 
     def is_free(self, word: str) -> bool:
         """Whether nothing is called so yet."""
@@ -106,23 +99,13 @@ class Statements:
     """Statements as they are written.
 
     Attributes:
-        module: What the script calls the library.
-        calls: How it is asked for an operation.
-        source: The expression of a constant tensor.
-        names: Where names come from.
-        shapes: The shape of every value.
-        named: The names of values that have one of the user's.
+        script: What they are part of.
         values: What stands for each value: an expression, a number, or a nested list of numbers.
         written: The statements so far.
     """
 
-    module: str
-    calls: TorchCalls | NumpyCalls
-    source: Callable[[Call], Expression]
-    names: Names
-    shapes: Mapping[Atom, Shape]
-    named: Mapping[Atom, str]
-    values: dict[Atom, Any] = field(default_factory=dict)
+    script: Script
+    values: dict[Atom, Any]
     written: list[str] = field(default_factory=list)
     _waiting: list[Atom] = field(default_factory=list)
 
@@ -130,15 +113,15 @@ class Statements:
         """Write lines down; at the end some of them may wait to be used."""
         uses = _uses(lines)
         for line in lines:
-            self._add(line, is_kept=line.symbol in self.named or uses.get(line.symbol, 0) > 1)
+            self._add(line, is_kept=line.symbol in self.script.titles or uses.get(line.symbol, 0) > 1)
 
     def operand(self, atom: Atom) -> Any:
         """What stands for a value or a constant."""
-        return self.values[atom] if atom in self.values else constant(atom, self.module)
+        return self.values[atom] if atom in self.values else constant(atom, self.script.module)
 
     def tensor(self, atom: Atom) -> Written:
         """The same as a tensor or an array, where it is a bare number."""
-        found: Written = self.calls.tensor(self.operand(atom))
+        found: Written = self.script.calls.tensor(self.operand(atom))
         return found
 
     def assign(self, name: str, value: Written) -> None:
@@ -166,14 +149,14 @@ class Statements:
     def _value(self, line: Line) -> Any:
         call = line.call
         if call.op.kind is Kind.SOURCE:
-            value: Any = self.source(call)
+            value: Any = self.script.source(call)
         else:
-            value = self.calls.apply(call, [self.operand(a) for a in call.operands])
+            value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, Expression):
-            size = count_of(self.shapes.get(call.operands[0], ()), call.statics[0])
-            return Number(size, value.text, value.level, self.module)
+            size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
+            return Number(size, value.text, value.level, self.script.module)
         if isinstance(value, Expression) and value.shape is None:
-            value.shape = self.shapes[line.symbol]
+            value.shape = self.script.shapes[line.symbol]
         return value
 
     def _flush(self) -> None:
@@ -185,12 +168,12 @@ class Statements:
     def _name(self, symbol: Atom) -> None:
         """Give a value a name; a list becomes a tensor, and a size stays a number of Python."""
         value = self.values[symbol]
-        name = self.named.get(symbol) or self.names.temporary()
+        name = self.script.titles.get(symbol) or self.script.names.temporary()
         if isinstance(value, float | int):
-            self.values[symbol] = Number(value, name, module=self.module)
+            self.values[symbol] = Number(value, name, module=self.script.module)
         else:
-            value = self.calls.tensor(value)
-            self.values[symbol] = Expression(name, module=self.module, shape=self.shapes[symbol])
+            value = self.script.calls.tensor(value)
+            self.values[symbol] = Expression(name, module=self.script.module, shape=self.script.shapes[symbol])
         self.written.append(laid_out(f"{name} = {value}"))
 
 
@@ -292,24 +275,23 @@ class Script(ABC):
             titles[self.program.output] = self.names.take(self.task.program.output_name)
         return titles
 
+    def source(self, call: Call) -> Expression:
+        """The expression of a constant tensor."""
+        return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
+
     def function(self) -> Statements:
         """The statements of the function, and what stands for each of its values."""
-
-        def source(call: Call) -> Expression:
-            return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
-
-        def value(name: str, shape: Shape) -> Expression:
-            return Expression(name, module=self.module, shape=shape)
-
         output, lines = self.program.output, self.lines
-        statements = Statements(self.module, self.calls, source, self.names, self.shapes, self.titles)
-        for symbol in self.program.variables:
-            statements.values[symbol] = value(self.variables[str(symbol)], self.shapes[symbol])
+        called = {symbol: self.variables[str(symbol)] for symbol in self.program.variables}
+        statements = Statements(self, {symbol: self._value(symbol, name) for symbol, name in called.items()})
         statements.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
             statements.assign(self.output, statements.tensor(output))
-        statements.values[output] = value(self.output, self.shape)
+        statements.values[output] = self._value(output, self.output)
         return statements
+
+    def _value(self, symbol: Atom, name: str) -> Expression:
+        return Expression(name, module=self.module, shape=self.shapes.get(symbol, ()))
 
     def write_v(self, statements: Statements) -> None:
         """The statements that define v, where it is given."""

@@ -314,7 +314,7 @@ def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
     modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
     names = {module.__name__.partition(".")[0] for module in modules}
     if "numpy" in names and "torch" not in names:
-        yield "the file has NumPy and no torch, and is run with tensors: their methods are torch's, as std divides by n - 1"
+        yield "the file has NumPy and no torch, and is run with tensors, of which std divides by n - 1"
 
 
 def require_same(made: Recorded, y: Tensor) -> None:
