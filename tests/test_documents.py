@@ -213,7 +213,7 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     """Put into the table of a copy, it has the derivative and the proof that the guide shows."""
     row, _ = _blocks(row_fields.PAGE, "text")
     shutil.copytree(ROOT / "gradcli", tmp_path / "gradcli")
-    table = tmp_path / "gradcli" / "language" / "ops" / "arithmetic.py"
+    table = tmp_path / "gradcli" / "language" / "ops" / "elementwise.py"
     rows, end, rest = table.read_text(encoding="utf-8").rpartition('"""')
     table.write_text(f"{rows}{row}{end}{rest}", encoding="utf-8")
     commands = _commands(row_fields.PAGE)

@@ -151,6 +151,8 @@ def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape,
         return
     constants = dict(zip(call.op.statics, call.statics, strict=True))
     ignored, count = constants.get("ignore_index"), PLACES[call.op.name](shapes, constants)
+    if is_index and count < 1:
+        raise InputError("one_hot has at least one class", hint="give num_classes")
     least = -1 if call.op.name == "multilabel_margin_loss" else 0  # which fills up its lists with -1
     outside = found[(found != ignored) & ((found < least) | (found >= count))]
     if outside.size:
