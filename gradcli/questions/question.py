@@ -175,7 +175,7 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, record_passes)
+        return Point.of(self.program, self.shapes, self.arrays, record_passes, self.dtype)
 
     @cached_property
     def derived(self) -> Derived:

@@ -18,7 +18,7 @@ import pytest
 from gradcli.cli import completion
 from gradcli.cli.completion import ASKED, LINE, WORD, Shell
 from gradcli.language.lower.calls import SHADOWABLE
-from gradcli.language.lower.dotted_names import PREFIXES
+from gradcli.language.lower.libraries import PREFIXES
 from gradcli.options import FORMATS
 from tests.conftest import Command, Run, process
 

@@ -53,8 +53,8 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("eval", "arange(2**25)*x", {"at": {"x": 1}}, "are held"),
     ("eval", "x.view(2**26, -1)", {"at": {"x": "zeros(0)"}}, "are held"),
     # what is empty, or of several parts
-    ("eval", "print(", {}, "never closed"),
-    ("eval", "H = torch.autograd.fdim=unctional.he(x)", TWO, "unexpected '='"),
+    ("eval", "print(", {}, "ends too early"),
+    ("eval", "H = torch.autograd.fdim=unctional.he(x)", TWO, "this takes no value"),
     *(
         ("eval", f"{PAIR}v = {parts}; z = x**2; z.backward(v)", {}, "gives 2 tensors")
         for parts in ("inv_ex(eye(2))", "sort(ones(2))", "ones(2).split(1)")

@@ -147,7 +147,7 @@ LISTS: list[tuple[str, Any]] = [
     ("sum([x, x**2])", X + X**2),
     ("sum([x])", X),
     ("sum([x**i for i in range(3)])", 1 + X + X**2),
-    ("sum((x*i for i in range(3)), 1)", None),
+    ("sum((x*i for i in range(3)), 1)", 1 + 3 * X),
     ("terms = [x, x**2]; again = terms; sum(again)", X + X**2),
     ("terms = [x, x**2]; terms = terms[0]; sum(terms)", X.sum()),
     ("terms = [x, x**2]; torch.stack(terms).sum()", (X + X**2).sum()),
