@@ -319,11 +319,11 @@ class Statements(Hooks):
         if value in self.scope.several or value in self.lowering.lines.conditions:
             return False
         words = {token.text for token in self.source.within(node.span)}
-        new = {line.symbol for line in self.builder.lines[mark:]}
-        is_made = any(
-            line.symbol in new and line.call.op.kind is Kind.SOURCE for line in self.builder.made_of(value)[0]
-        )
-        is_made |= bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
+        new = {line.symbol for line in self.builder.lines[mark:] if line.call.op.kind is Kind.SOURCE}
+        is_made = bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
+        if not (is_made or new or self._is_required(node)):  # most lines, of which nothing is followed back
+            return False
+        is_made |= any(line.symbol in new for line in self.builder.made_of(value)[0])
         names = self.passes.function_of(value).names
         _, followed = self.builder.made_of(value, stop=lambda call: call.op.is_detached)
         is_leaf = not any(str(leaf) in self.passes.requires for leaf in followed)
