@@ -26,7 +26,7 @@ from gradcli.reference.power_series import NoSeriesError, PowerSeries, combined,
 from gradcli.results import Array
 
 RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fraction(1, 128), Fraction(1, 1024))
-"""Of the intervals around 0 on which a series is tried; around another number, times a power of 2 not above it."""
+"""Half-widths of the intervals around 0 on which a series is tried; around another number they are scaled by it."""
 
 CIRCLES = (Fraction(2), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64), Fraction(1, 256))
 """Radii on which a function is enclosed, to bound what a series leaves out inside; on the same scale."""
@@ -61,13 +61,13 @@ class _Series:
 
     @property
     def distance(self) -> str:
-        """Of u from the center."""
+        """The distance of u from the center, as text."""
         sign = "-" if self.center > 0 else "+"
         return f"u {sign} {abs(self.center)}" if self.center else "u"
 
     @property
     def text(self) -> str:
-        """Of the terms.
+        """The terms, as text.
 
         >>> zero, one = Fraction(0), Fraction(1)
         >>> _Series(zero, one, ((0, Fraction(-1, 2)), (1, one), (4, Fraction(-3, 40))), False).text

@@ -161,7 +161,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Ball]] = {
     "==": lambda a, b: _truth(bool(a == b), bool(a != b)),
     "!=": lambda a, b: _truth(bool(a != b), bool(a == b)),
 }
-"""Of balls, which are undecided where they overlap, and of integers."""
+"""Comparisons of balls or integers: 1, 0, or the ball around both where balls overlap."""
 
 HEADS: Mapping[Any, Callable[..., Ball]] = {
     **{getattr(sympy, name): getattr(arb, name) for name in meaning.SHARED},

@@ -22,20 +22,20 @@ from typing import Any
 
 from flint import acb, acb_series, arb, ctx, fmpq, fmpq_series
 
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import Ball, integer_power, precision
 from gradcli.reference.series import ANALYTIC
 
 ORDER = 44
 """Coefficients of u and of constants."""
 
 MOST_FACTORS = 30
-"""Of a whole power."""
+"""Factors of a whole power that are multiplied one by one."""
 
 ARCS = 512
-"""Of the circle, each a ball."""
+"""Arcs of the circle, each enclosed by a ball."""
 
 BITS = 192
-"""Of the balls."""
+"""Precision of the balls."""
 
 
 class NoSeriesError(Exception):
@@ -182,8 +182,8 @@ class PowerSeries:
 
     @cached_property
     def leading(self) -> Sequence[acb]:
-        """What the function over u**shift, which is analytic, may be on each arc."""
-        return [a * _to(u, -self.shift) for a, u in zip(self.arcs, _circle(self.radius), strict=True)]
+        """Enclose the function over u**shift, which is analytic, on each arc."""
+        return [a * integer_power(u, -self.shift) for a, u in zip(self.arcs, _circle(self.radius), strict=True)]
 
     @cached_property
     def size(self) -> Ball:
@@ -196,14 +196,8 @@ class PowerSeries:
         return fmpq_series([fmpq(0)] * zeros + list(self.coefficients), prec=len(self.coefficients) + zeros)
 
 
-def _to(ball: acb, n: int) -> acb:
-    """A power by products: Arb's takes a logarithm."""
-    found = reduce(operator.mul, [ball] * abs(n), acb(1))
-    return found if n >= 0 else 1 / found
-
-
 def _asin(t: Any) -> Any:
-    """Of a series of balls but for its constant."""
+    """Give the inverse sine; that of a series of balls lacks its constant, which no derivative needs."""
     return (t.derivative() / (1 - t * t).sqrt()).integral() if isinstance(t, acb_series) else t.asin()
 
 

@@ -116,7 +116,7 @@ class Rule:
         return ball if distance is None else at_edge(shown, distance)
 
     def environment(self, operands: Sequence[Outcome]) -> dict[sympy.Symbol, Ball]:
-        """What the parameters stand for."""
+        """Map the parameters to the operands."""
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
     def _wavers(self, ball: Ball, operands: list[Outcome]) -> bool:

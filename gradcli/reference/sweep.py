@@ -99,7 +99,7 @@ def add(flows: dict[Atom, Flow], atom: Atom, flow: Flow) -> None:
 
 
 def of_variables(values: Values, flows: Mapping[Atom, Flow], rows: int) -> dict[Atom, Flow]:
-    """Those of the variables that move, zeros where nothing came back to one."""
+    """Pick the adjoints of the variables that move, with zeros where nothing came back."""
     zeros = {s: np.zeros((rows, *values.shapes[s])) for s in values.program.variables if s in values.moves}
     return {s: flows[s] if s in flows else Flow(exact(zero), zero != 0) for s, zero in zeros.items()}
 

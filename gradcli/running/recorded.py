@@ -310,11 +310,11 @@ class Call:
 
 
 def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
-    """Say that methods mean torch's, where a function is in a file that has NumPy and no torch."""
+    """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
     modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
     names = {module.__name__.partition(".")[0] for module in modules}
     if "numpy" in names and "torch" not in names:
-        yield "the file has NumPy and no torch, and is run with tensors, of which std divides by n - 1"
+        yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
 def require_same(made: Recorded, y: Tensor) -> None:
