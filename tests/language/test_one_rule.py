@@ -115,6 +115,7 @@ def test_a_constant_is_what_torch_gives(text: str, number: object) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "one_hot(ones(0), 0)",
         "softmax([[1,2],[3,4]])",
         "outer(ones(2,3), -0.5)",
         "einsum('i,i->', ones(2))",
