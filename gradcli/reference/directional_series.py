@@ -36,6 +36,7 @@ from gradcli.reference.series import (
     FUNCTIONS,
     Absent,
     Divergent,
+    Nan,
     Series,
     Undecided,
     angle,
@@ -78,8 +79,8 @@ class Rays:
             for (symbol, j), weight in moving.items():
                 value = self.run.values.get(symbol, {}).get(j)
                 if value is not None:
-                    is_there = not isinstance(value, Undefined) and exists(value)
-                    self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if is_there else Absent()
+                    start = _still(value)
+                    self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if isinstance(start, Series) else start
             for line in program.lines:
                 if line.symbol in reached and line.symbol in self.plan.needed:
                     require_time()
@@ -162,6 +163,8 @@ class Rays:
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
+            if op.sense and any(isinstance(a, Nan) for a in inside):
+                return Series(constant(arb(int(op.name == "ne"))).terms, is_continuous=False)
             if op.sense and not isinstance(value, Undefined) and _is_beside_infinity(line, inside):
                 return constant(value)
             if any(isinstance(a, Divergent) for a in inside):
@@ -215,8 +218,8 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
 def _still(value: Ball | Undefined) -> Element:
     """What stays as it is at the point."""
     if isinstance(value, Undefined):
-        return Absent() if value.kind == "domain" and value.decided else Undecided()
-    return constant(value) if exists(value) else Undecided() if value.is_nan() else Divergent()
+        return Nan() if value.is_nan else Absent() if value.kind == "domain" and value.decided else Undecided()
+    return constant(value) if exists(value) else Nan() if value.is_nan() else Divergent()
 
 
 def _is_sum(line: Line) -> bool:

@@ -48,6 +48,10 @@ class Absent(Exception):  # noqa: N818
     """There is certainly no value on the ray."""
 
 
+class Nan(Absent):
+    """Floats certainly have nan on the ray, which comparisons take."""
+
+
 class Divergent(Exception):  # noqa: N818
     """It grows faster than all powers of t."""
 
@@ -206,7 +210,8 @@ def power(a: Series, exponent: Fraction) -> Series:
     """A constant power: that of the first term, times the binomial series of 1 + the other terms over it.
 
     Raises:
-        Absent: A root of what is negative near the point, or a negative power of 0.
+        Nan: A root of what is negative near the point.
+        Absent: A negative power of 0.
         Undecided: The first term may be 0.
     """
     # By products, as a whole power needs no first term that is certainly not 0.
@@ -218,7 +223,9 @@ def power(a: Series, exponent: Fraction) -> Series:
     sign = a.sign()
     if sign == 0 and exponent > 0:
         return a
-    if sign == 0 or (sign < 0 and exponent.denominator != 1):
+    if sign < 0 and exponent.denominator != 1:
+        raise Nan
+    if sign == 0:
         raise Absent
     (e, m), first = a.terms[0]
     if (m * exponent).denominator != 1:
@@ -302,11 +309,12 @@ def log(a: Series) -> Series:
     """The logarithm, also of what tends to 0 or grows.
 
     Raises:
-        Absent: What is not above 0 near the point has none.
+        Nan: What is below 0 near the point has none.
+        Absent: Nor has 0.
         Undecided: The first term may be 0, or has a logarithm in it.
     """
-    if a.sign() <= 0:
-        raise Absent
+    if (sign := a.sign()) <= 0:
+        raise Nan if sign else Absent
     (e, m), first = a.terms[0]
     if m:
         raise Undecided
