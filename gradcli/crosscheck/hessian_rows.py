@@ -132,6 +132,9 @@ class HessianRows:
         moving = way(u)
         own = next(iter(moving)) if len(moving) == 1 else None
         waiting, decided = list[Entry](), list[Entry]()
+        y = self._at(FIRST_BITS).run.values.get(self.point.program.output, {}).get(0)
+        if isinstance(y, Undefined) and any(slope.verdict == "undefined" for slope in slopes):
+            return [_unless_missing(entry, slopes) for entry in asked]
         for entry in asked:
             column = self.case.direction(entry)
             by, against = (own, [column]) if is_row and own is not None else (column, list(moving))

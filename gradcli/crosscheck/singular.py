@@ -312,19 +312,19 @@ class Looks:
         if one.entry.variable is None:
             return replace(one.entry, verdict="removable", truth=by_row[0][0].ball, note=note)
         slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
-        # Slopes that are linear along these ways are linear along all, but by chance.
-        forth, back, other, both = along = [
-            self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1))
-        ]
+        along = self._along(one)
         kinds = {slope.kind for slope in (*slopes, *along)}
         if "infinite" in kinds:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
         if "unknown" in kinds:
             return None
-        is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
-        if not all(slope.meets(slopes[0]) for slope in slopes) or not is_linear:
+        if not all(slope.meets(slopes[0]) for slope in slopes) or _is_bent(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
         return replace(one.entry, verdict="removable", truth=slopes[0].ball, note=note)
+
+    def _along(self, one: Singular) -> list[Limit]:
+        """The slopes along a way, back, along another, and along the first and twice the other."""
+        return [self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1))]
 
     def _partial(self, one: Singular, n: int, sign: int) -> Limit:
         """Half the difference of the slopes along a way and along the same with one input reversed, over its weight."""
@@ -355,7 +355,13 @@ class Looks:
             is_over = self.rays.work > MOST_MEMBERS and not self.side(self.case.direction(one.entry), 1)
             return jump or (_unseen(one, f"{WHOLE} was over the budget") if is_over else None)
         if left.ball is not None and right.ball is not None:
-            return _meeting(one, left.ball, right.ball, self.case.tolerance)
+            found = _meeting(one, left.ball, right.ball, self.case.tolerance)
+            if found is not None and found.verdict == "disagree" and _is_bent(self._along(one)):
+                picked = shown_number(number_of(one.entry))
+                where = one.cause.reason.partition(" here")[0]
+                note = f"{where} here: its slope depends on how all inputs move together; torch picked {picked}"
+                return replace(one.entry, verdict="kink", note=note, proven=True)
+            return found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return replace(one.entry, verdict="undefined", note=note, proven=True)
 
@@ -410,6 +416,13 @@ class Looks:
                 note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
                 return replace(one.entry, verdict="kink", note=note, one_sided=beside)
         return None
+
+
+def _is_bent(along: Sequence[Limit]) -> bool:
+    """Whether slopes are known and not linear in the way: what is linear along these is so along all, but by chance."""
+    forth, back, other, both = along
+    is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
+    return all(slope.ball is not None for slope in along) and not is_linear
 
 
 def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:

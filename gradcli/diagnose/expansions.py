@@ -193,7 +193,9 @@ def _series(
             coefficients = value.coefficients[:terms]
             found = [(value.shift + n, Fraction(int(c.p), int(c.q))) for n, c in enumerate(coefficients) if c != 0]
             divisors = [call.operands[1] for a, call in form.nodes.items() if a in known and call.op.name == "div"]
-            is_singular = any(known[a].shift > 0 for a in divisors) or any(one.shift < 0 for one in known.values())
+            is_singular = any(known[a].shift > 0 for a in divisors if a in known) or any(
+                one.shift < 0 for one in known.values()
+            )
             return _Series(center, radius, tuple(found), is_singular) if _is_short(found) else None
     return None
 

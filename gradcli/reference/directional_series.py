@@ -80,7 +80,9 @@ class Rays:
                 value = self.run.values.get(symbol, {}).get(j)
                 if value is not None:
                     start = _still(value)
-                    self.known.setdefault(symbol, {})[j] = ray(value, arb(weight)) if isinstance(start, Series) else start
+                    self.known.setdefault(symbol, {})[j] = (
+                        ray(value, arb(weight)) if isinstance(start, Series) else start
+                    )
             for line in program.lines:
                 if line.symbol in reached and line.symbol in self.plan.needed:
                     require_time()
@@ -169,6 +171,8 @@ class Rays:
                 return constant(value)
             if any(isinstance(a, Divergent) for a in inside):
                 return _beyond(line, inside)
+            if op.name == "pow" and exponent_of(line.call) is None and any(isinstance(a, Nan) for a in inside):
+                return Absent()  # nan**0 and 1**nan are 1
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
                 found = _elementwise(line, operands)

@@ -77,12 +77,14 @@ class Rule:
         is_nan = any(map(_is_nan, operands))
         if is_nan and isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
             return arb(isinstance(self.expression, ne))
+        if is_nan and self.expression.is_number:  # as ones_like is
+            return compile_ball(self.expression)({})
         for operand in operands:
             if isinstance(operand, Undefined):
                 return operand
         if is_nan:
             of = self.expression  # nan**0 and 1**nan are 1
-            is_nan = not (of.is_number or (of.is_Pow and of.exp.free_symbols))
+            is_nan = not (of.is_Pow and of.exp.free_symbols)
             return Undefined("domain", f"nan goes into {shown} here", True, is_nan=is_nan)
         ball = compile_ball(self.expression)(self.environment(operands))
         if exists(ball) and not self._wavers(ball, operands):

@@ -8,7 +8,7 @@ derivatives go forward along these ways, and second ones back too (`second_order
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -301,14 +301,20 @@ class Run:
         found: Mapping[int, dict[int, Outcome]],
         moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
     ) -> None:
-        """Take the tangent of both branches where they certainly meet with the same one."""
+        """Take the tangent of both branches where they certainly meet with the same one; one that is none if either is.
+
+        The slopes on both sides of a kink are finite, those of a root that is one of the branches need not be.
+        """
         for out, own in found.items():
             for d, tangent in own.items():
-                if isinstance(tangent, Undefined) and tangent.kind == "kink" and tangent.decided:
-                    places = ((k, self.reference.footprint.down(line, k, np.array([out]))[1][0]) for k in (1, 2))
-                    first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
-                    if not isinstance(first, Undefined) and first == second:
-                        own[d] = first
+                if not isinstance(tangent, Undefined) or tangent.kind != "kink":
+                    continue
+                places = ((k, self.reference.footprint.down(line, k, np.array([out]))[1][0]) for k in (1, 2))
+                first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
+                if any(isinstance(one, Undefined) and one.kind != "kink" for one in (first, second)):
+                    own[d] = replace(tangent, kind="slope")
+                elif tangent.decided and not isinstance(first, Undefined) and first == second:
+                    own[d] = first
 
 
 def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:

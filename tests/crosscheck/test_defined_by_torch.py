@@ -42,6 +42,12 @@ NAN_THAT_IS_HANDLED: list[tuple[str, Any, Findings]] = [
     ("nansum(a*x)", {"a": [1, 2], "x": [1, NAN]}, {"a1": ("nan-trap", 0)}),
     ("nansum(log(x))", [1, -1], {}),  # torch's slope of log is 1/x there too
     ("nansum(acos(x) + 1)", [0, 2], {"x1": ("nan-trap", 0)}),
+    ("nan_to_num(sqrt(x))*x", 0, {"x": ("nan-trap", 0)}),  # 0 on the left, x**1.5 on the right
+    (
+        "c = cosine_similarity(x, y, 0); where(isnan(c), 0.5, c)",
+        {"x": [1], "y": [NAN]},
+        dict.fromkeys(("x0", "y0"), ("nan-trap", 0)),
+    ),
     ("sum(nan_to_num(x**2))", [1, NAN], {"x1": ("nan-trap", 0)}),
     ("sum(where(isnan(x), 0, x))", [1, NAN], {}),
     ("sum(where(x == x, x**2, 0))", [1, NAN], {"x1": ("nan-trap", 0)}),
@@ -63,7 +69,8 @@ def test_only_the_entries_that_it_has_to_do_with_are_flagged(text: str, x: Any, 
     [
         ("nansum(log(x))", [1, 0], "undefined"),  # -inf, and no nan
         ("nansum(x/y)", {"x": [1, 0], "y": [1, 0]}, "undefined"),  # nan at this very point alone
-        ("where(isnan(x**0), 0, 5)*y", {"x": NAN, "y": 1}, "undefined"),  # nan**0 is 1
+        ("where(isnan(x**0), 0, 5)*y", {"x": NAN, "y": 1}, "agree"),  # nan**0 is 1
+        ("where(isnan(x**y), 0, 5)", {"x": NAN, "y": 0}, "undefined"),
         ("maximum(x, y)", {"x": 1, "y": NAN}, "undefined"),
         ("relu(x)", NAN, "undefined"),
         ("softshrink(acos(x))", 4, "undefined"),

@@ -12,6 +12,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.questions.question import record_passes
 from gradcli.results import Check, Entry
+from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked
 from tests.parsing import parse
 
@@ -42,6 +43,25 @@ def test_one_kink_of_two_variables_is_told_by_variable() -> None:
     """abs(x - y) has one along each."""
     check = checked("abs(x - y)", {"x": 2, "y": 2})
     assert [(f.variable, f.one_sided) for f in check.findings] == [("x", (-1, 1)), ("y", (-1, 1))]
+
+
+@pytest.mark.parametrize("text", ["median(x)", "sorted(x)[1]"])
+def test_a_slope_that_depends_on_how_all_inputs_move_is_a_kink(text: str) -> None:
+    """Of three that tie each alone leaves the median where it is, and torch's slope of the sum is that of all."""
+    check = checked(text, [1, 1, 1])
+    assert check.verdict == "kink"
+    assert {f.note.partition(": ")[2].partition(";")[0] for f in check.findings} == {
+        "its slope depends on how all inputs move together"
+    }
+    assert checked("amax(x) + amin(x)", [1, 1]).verdict == "agree"
+
+
+@pytest.mark.parametrize(("command", "options"), [("hessian", {}), ("hvp", {"u": [1.0, 1.0]})])
+def test_second_derivatives_where_y_has_no_value_are_undefined(command: str, options: Any) -> None:
+    """Also those by elements that have nothing to do with it, as their gradient is."""
+    check = check_of(getattr(Function("sum(log(x)**2)"), command)([1.0, -2.0], **options))
+    found = [f.verdict for f in check.findings if f.of == command]
+    assert found == ["undefined"] * check.entries
 
 
 @pytest.mark.parametrize(
