@@ -10,6 +10,7 @@ from typing import Literal
 
 from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
+from gradcli.results.verdicts import Index
 
 MAX_FINDINGS = 10
 """Findings that are listed."""
@@ -131,14 +132,18 @@ def joined(checks: Sequence[Check]) -> Check:
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
-    """What does not agree: no vᵀJ beside a wrong entry of J that it is made of, no y whose derivatives say the same."""
-    wrong = {(e.variable, e.column) for e in decided if e.verdict != "agree" and e.row is not None}
+    """What does not agree: no vᵀJ that is no worse than an entry of J in it, no y whose derivatives say the same."""
+    wrong: dict[tuple[str | None, Index | None], int] = {}
+    for e in decided:
+        if e.row is not None:
+            column = (e.variable, e.column)
+            wrong[column] = max(SEVERITY.index(e.verdict), wrong.get(column, 0))
     said = {(e.row, e.verdict) for e in decided if e.variable is not None or e.of}
     return [
         e
         for e in decided
         if e.verdict != "agree"
-        and not (not e.of and e.row is None and (e.variable, e.column) in wrong)
+        and not (not e.of and e.row is None and SEVERITY.index(e.verdict) <= wrong.get((e.variable, e.column), 0))
         and not (
             e.variable is None
             and not e.of

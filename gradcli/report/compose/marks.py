@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from gradcli.report.document import TONES, Role
@@ -10,6 +11,9 @@ from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
 Index = tuple[int, ...]
 Place = tuple[str, str | None, str | None, Index | None, Index | None]
 """What an entry belongs to, the variable of its row in a Hessian, its variable, its row and its column."""
+
+ROUNDING = 1e-12
+"""What is left of jumps that cancel, relative to their sizes."""
 
 MARKS = {"agree": "✓", "kink": "∧", "unchecked": "?", "undefined": "?"}
 
@@ -34,18 +38,24 @@ def wrong(answer: Judged) -> dict[Place, Entry]:
 
 
 def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index, Verdict]:
-    """The verdicts on elements of vᵀJ: their own, or the worst of what v weighs for them, which is no more certain."""
+    """The verdicts on elements of vᵀJ: their own, or the worst of what v weighs for them, which is no more certain.
+
+    Kinks whose jumps of the slope add up to 0 leave it smooth.
+    """
     own: dict[Index, Verdict] = {}
     parts: dict[Index, Verdict] = {}
-    for of, _, variable, row, column in found:
+    jumps: dict[Index, list[float]] = {}
+    for (of, _, variable, row, column), entry in found.items():
         if of or variable != name or column is None:
             continue
-        verdict = found[of, _, variable, row, column].verdict
         if row is None:
-            own[column] = verdict
+            own[column] = entry.verdict
         elif v[row] != 0:
-            parts[column] = max(parts.get(column, verdict), verdict, key=SEVERITY.index)
-    return parts | own
+            parts[column] = max(parts.get(column, entry.verdict), entry.verdict, key=SEVERITY.index)
+            left, right = entry.one_sided or (math.nan, math.nan)
+            jumps.setdefault(column, []).append(float(v[row]) * (right - left))
+    smooth = [c for c, own in jumps.items() if abs(sum(own)) <= ROUNDING * sum(map(abs, own))]
+    return {c: verdict for c, verdict in parts.items() if verdict != "kink" or c not in smooth} | own
 
 
 def of_array(found: Mapping[Place, Entry], of: str, by: str | None, name: str | None) -> dict[Index, Verdict]:
