@@ -72,14 +72,14 @@ def test_the_check_takes_a_tenth_of_a_command() -> None:
     assert found <= 1.1
 
 
-def test_the_check_does_not_grow_with_the_tensor() -> None:
-    """The call with its check over the call without, at a hundred thousand and at a million elements."""
+def test_the_check_of_all_entries_takes_a_dozen_times_the_product() -> None:
+    """Bounds on whole arrays prove all entries: forty operations on each element beside some six of torch."""
     f = Function("sin(x)*x**2")
     for n in (100_000, 1_000_000):
         x = np.linspace(0, 1, n)
         found = ratio(lambda x=x: f.vjp({"x": x}, "ones"), lambda x=x: f.vjp({"x": x}, "ones", check=False))  # type: ignore[misc]
         print(f"\nwith the check over without, {n:,} elements: {found:.2f}")
-        assert found <= 4
+        assert found <= 12
 
 
 @pytest.mark.parametrize("kind", ["terms", "statements", "lines of a snippet", "loop terms", "constants"])
