@@ -158,14 +158,12 @@ def number_of(entry: Entry) -> float:
 
 def known_truth(truth: Ball | None) -> float | None:
     """An enclosure to float64; None without one, or if it is not finite."""
-    if truth is None or not truth.is_finite():
-        return None
-    return 0.0 if truth.contains(0) else to_float(truth)  # what cannot be told from 0 is called 0
+    return to_float(truth) if truth is not None and truth.is_finite() else None
 
 
 def to_float(ball: Ball) -> float:
-    """The midpoint of a ball as a float64, never -0."""
-    return float(ball.mid()) + 0.0
+    """The midpoint of a ball as a float64, never -0; what cannot be told from 0 is called 0."""
+    return 0.0 if ball.is_finite() and ball.contains(0) else float(ball.mid())
 
 
 def _is_nothing(number: float, truth: Ball) -> bool:

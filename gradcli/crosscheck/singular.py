@@ -108,7 +108,7 @@ def put_together(entry: Entry, truth: Ball, reason: str, tolerance: Tolerance) -
 
 def kink(one: Singular, left: Ball, right: Ball) -> Entry:
     """The verdict where the slopes on both sides differ."""
-    below, above = (0.0 if side.contains(0) else to_float(side) for side in (left, right))
+    below, above = to_float(left), to_float(right)
     reason = one.cause.reason if one.cause.kind == "kink" else f"a kink: {one.cause.reason}"
     if one.cause.kind == "slope":
         reason = reason.replace("no finite slope", "no slope")  # it has two, both finite
