@@ -20,7 +20,7 @@ from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import DETACHING, GATHERED, KEYWORDS, WIDER, WITH_WORDS
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.libraries import ELSEWHERE
-from gradcli.language.lower.scope import Lines, Lower, Operand
+from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word
@@ -94,12 +94,8 @@ class Bound:
         return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
 
 
-class Binder:
+class Binder(Constants):
     """Reads what is between the parentheses of a call, and the calls that have no row."""
-
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
-        self.lines, self.lower, self.constants = lines, lower, constants
-        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
         """Bind arguments to the op's signature, with the defaults of a library.
@@ -143,7 +139,7 @@ class Binder:
 
     def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
         """Whether all arguments behind one belong to the same parameter."""
-        is_whole = isinstance(argument.value, Items | Group | Word) or self.constants.is_known(argument.value)
+        is_whole = isinstance(argument.value, Items | Group | Word) or self.is_meaning_constant(argument.value)
         return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
     def _take(self, bound: Bound, parameter: str, arguments: list[Argument]) -> None:
@@ -160,7 +156,7 @@ class Binder:
         elif parameter in op.statics:
             waiting.remove(parameter)
             bound.typed.add(parameter)
-            bound.statics[parameter] = self.constants.static(op, parameter, arguments)
+            bound.statics[parameter] = self.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
             is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
@@ -181,7 +177,7 @@ class Binder:
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
-        self.constants.require_bounded(bound.op, "dim", int(value), span)
+        self.require_bounded(bound.op, "dim", int(value), span)
         if not bound.is_method:
             larger = "larger" if name == "max" else "smaller"
             self.scope.warnings.append(
@@ -201,8 +197,8 @@ class Binder:
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
         mask = bound.operands.get("attn_mask")
-        if mask is not None and mask[0] in self.lines.conditions:  # what is true takes part
-            chosen = self.lines.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
+        if mask is not None and mask[0] in self.conditions:  # what is true takes part
+            chosen = self.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
             bound.operands["attn_mask"] = chosen
         if isinstance(statics.get("normalized_shape"), int):
             statics["normalized_shape"] = (statics["normalized_shape"],)
@@ -223,8 +219,8 @@ class Binder:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
         node = argument.value
         if isinstance(node, Items | Group) and not op.has_equation:
-            return self.constants.items(node)
-        if not op.has_equation and (parts := self.constants.parts(node)) is not None:
+            return self.items(node)
+        if not op.has_equation and (parts := self.parts(node)) is not None:
             return parts
         if "operands" in op.operands:
             return [self.lower(node)]
@@ -281,7 +277,7 @@ class Binder:
         if isinstance(word, Word) and word.token.kind == "string":
             value = self._named_number(word.token)
         else:
-            value = self.lines.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+            value = self.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
         span = span.to(arguments.span)
         kinds = [t.text for one in held if one.name.text == "dtype" for t in self.source.within(one.value.span)]  # type: ignore[union-attr]
         value = self._of_type(value, kinds or [name.text], span)
@@ -309,21 +305,21 @@ class Binder:
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
         """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""
         if not _WHOLE.isdisjoint(words):
-            return self.lines.emit("trunc", [value], span)[0]
+            return self.emit("trunc", [value], span)[0]
         if "bool" in words:
-            is_condition = value in self.lines.conditions
-            return value if is_condition else self.lines.emit("ne", [value, sympy.Integer(0)], span)[0]
+            is_condition = value in self.conditions
+            return value if is_condition else self.emit("ne", [value, sympy.Integer(0)], span)[0]
         return value
 
     def detached(self, value: Atom, span: Span) -> Operand:
         """A value that autograd takes for a constant; numbers are constants already."""
-        _, leaves = self.lines.builder.made_of(value)
+        _, leaves = self.builder.made_of(value)
         if leaves.isdisjoint(self.scope.variables.values()):
             return value, span
         self.scope.warnings.append(
             "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"
         )
-        return self.lines.emit("detach", [value], span)
+        return self.emit("detach", [value], span)
 
     # -- calls that make no tensor
 
@@ -333,13 +329,13 @@ class Binder:
             case "Piecewise":
                 value = self._piecewise(span, arguments)
             case "len":
-                value = self.lines.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
+                value = self.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
             case "Rational":
                 numbers = [a for a, _ in self.plain(arguments, "Rational", (1, 2))]
-                value = self.lines.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
+                value = self.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
                 order, x = self.plain(arguments, "besseli", (2,))
-                if (place := self.constants.whole(*order)) not in range(MAX_ORDER + 1):
+                if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
                     raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
                 value = self._besseli(place, x[0], span)
             case _:
@@ -348,11 +344,11 @@ class Binder:
 
     def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
         """By recurrence from those of orders 0 and 1."""
-        before, value = (self.lines.emit(name, [x], span)[0] for name in ("i0", "i1"))
+        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
         for n in range(1, order):
-            factor = self.lines.emit("div", [sympy.Integer(2 * n), x], span)[0]
-            product = self.lines.emit("mul", [factor, value], span)[0]
-            before, value = value, self.lines.emit("sub", [before, product], span)[0]
+            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
+            product = self.emit("mul", [factor, value], span)[0]
+            before, value = value, self.emit("sub", [before, product], span)[0]
         return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
@@ -368,7 +364,7 @@ class Binder:
             raise self.source.error("Piecewise needs a last pair with the condition True", span, hint=hint)
         result = found[-1][0]
         for value, condition in reversed(found[:-1]):
-            result = value if condition is None else self.lines.emit("where", [condition, value, result], span)[0]
+            result = value if condition is None else self.emit("where", [condition, value, result], span)[0]
         return result
 
 

@@ -83,11 +83,12 @@ def library_of(modules: Sequence[str]) -> str:
     return _LIBRARIES.get(modules[0], "") if modules else ""
 
 
-class Libraries:
+class Libraries(Lines):
     """Tells whose methods and functions without a module a text has."""
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines, self.source, self.scope, self.hooks = lines, lines.source, lines.scope, lines.hooks
+    def is_imported(self, name: str) -> bool:
+        """Whether an import gave a name to something."""
+        return False
 
     @cached_property
     def has_numpy(self) -> bool:
@@ -112,12 +113,12 @@ class Libraries:
         )
 
     @cached_property
-    def is_code(self) -> bool:
+    def has_own_functions(self) -> bool:
         """Whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
-        return self.hooks.is_code or (is_long and (self.has_numpy or self.has_torch))
+        return self.is_code or (is_long and (self.has_numpy or self.has_torch))
 
-    def of_method(self, name: Token) -> str:
+    def library_of_method(self, name: Token) -> str:
         """Whose methods values have; empty for torch's.
 
         Raises:
@@ -132,7 +133,7 @@ class Libraries:
 
     # -- variables with dots in their names, `fc1.weight`
 
-    def name_of(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
+    def dotted_name(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
         """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
         first = node.token
         if node.arguments is not None or not isinstance(trailers[0], Member):
@@ -153,7 +154,7 @@ class Libraries:
     def _is_own(self, name: Token) -> bool:
         """Whether a name stands for something without what is behind its dot, here or later in the text."""
         scope = self.scope
-        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.hooks.is_known(name.text):
+        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.is_imported(name.text):
             return True
         return any(name.text in known for known in (scope.names, scope.variables, scope.given, self._alone))
 

@@ -1,8 +1,7 @@
-"""What the rules of lowering share: what names stand for, the lines so far, what evaluates them, and who listens.
+"""What the rules of lowering share: what names stand for, the lines so far, and what evaluates them.
 
-A hook that gives None leaves what it is asked for to the language, which is whole without it.  Of lines, conditions
-stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its own, so that no
-reading meets a boolean among numbers.
+Of lines, conditions stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its
+own, so that no reading meets a boolean among numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +20,9 @@ from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
-from gradcli.language.text.tokens import Token
 
 Operand = tuple[Atom, Span]
 """What an expression is: its value in the Program, and its range of the text."""
-
-Lower = Callable[[nodes.Node], Operand]
-"""Gives the value of an expression."""
 
 Array = npt.NDArray[np.float64]
 
@@ -38,51 +33,6 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
     "where": ("where", " if "),
 }
 """How the functions of conditions are written: the sign, and the word."""
-
-
-class Hooks:
-    """Listens to nothing.
-
-    Attributes:
-        is_code: Whether the text is Python's, whose own functions have no module.
-    """
-
-    is_code = False
-
-    def tensor(self, atom: Atom, span: Span) -> Atom:
-        """What a value that is no tensor is where one is wanted."""
-        return atom
-
-    def function(self, node: nodes.Function) -> Operand | None:
-        """A lambda as a value."""
-        return None
-
-    def raised(self, sign: Token) -> None:
-        """A power was written."""
-
-    def library(self, words: Sequence[str]) -> Sequence[str]:
-        """The modules before a name, as an import has them."""
-        return words
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """The name that an import gave another one."""
-        return name
-
-    def is_known(self, name: str) -> bool:
-        """Whether a name stands for something that is no value."""
-        return False
-
-    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
-        """A name with some of what stands behind it, and how much of that."""
-        return None
-
-    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
-        """A member that only statements of PyTorch have."""
-        return None
-
-    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
-        """An index of what is no tensor."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -236,20 +186,31 @@ class Scope:
 
 
 class Lines:
-    """The lines so far.
+    """The lines so far: the first layer of a lowering, which the others extend.
 
     Attributes:
         source: The text.
         scope: Its names.
-        hooks: What else listens.
+        is_meaning: Whether it is a meaning of the op table.
         builder: Appends the lines.
         conditions: The values that are true or false.
+        is_code: Whether the text is Python's, whose own functions have no module.
     """
 
-    def __init__(self, source: Source, scope: Scope, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
-        self.source, self.scope, self.hooks, self.is_meaning = source, scope, hooks, is_meaning
+    is_code = False
+
+    def __init__(self, source: Source, scope: Scope, *, is_meaning: bool, shares: bool) -> None:
+        self.source, self.scope, self.is_meaning = source, scope, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
+
+    def lower(self, node: nodes.Node) -> Operand:
+        """The value of an expression.
+
+        Raises:
+            GradcliError: It, or a part of it, is not in the language.
+        """
+        raise NotImplementedError
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
         """A line of two operands."""
@@ -291,8 +252,6 @@ class Lines:
         Raises:
             LanguageError: It is several.
         """
-        if atom in self.scope.objects:
-            return self.hooks.tensor(atom, span)
         if atom in self.scope.positions:
             raise self.source.code("a computation with positions", span)
         several = self.scope.several.get(atom)

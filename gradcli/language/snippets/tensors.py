@@ -19,11 +19,11 @@ import numpy as np
 import sympy
 
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
+from gradcli.language.snippets.backward_calls import Passes
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.text import nodes
 
@@ -59,24 +59,20 @@ _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack ca
 """Operations that give whole numbers of whole numbers."""
 
 
-class Dtypes:
+class Dtypes(Imports, Passes):
     """Notes the types that are written.
 
     Attributes:
-        values: The numbers of the variables.
         types: Their types; empty for that which torch takes where nothing is written.
         default: The type that `set_default_dtype` names.
         casts: The types that the function names.
     """
 
-    def __init__(self, lowering: Lowering, imports: Imports, values: dict[str, Array]) -> None:
-        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
-        self.imports, self.values = imports, values
-        self.types: dict[str, str] = {}
-        self.default = ""
-        self.casts: set[str] = set()
+    types: dict[str, str]
+    default = ""
+    casts: set[str]
 
-    def written(self, span: Span) -> list[tuple[str, str]]:
+    def types_in(self, span: Span) -> list[tuple[str, str]]:
         """The types that a statement names, in order, each with what names it.
 
         Raises:
@@ -97,7 +93,7 @@ class Dtypes:
     def _calls_of_numpy(self, span: Span) -> Iterator[int]:
         """Where functions of NumPy's are called; `np.pi` is a number of Python's."""
         for position in range(self.source.position(span.start), self.source.position(span.stop)):
-            path, end = self.imports.path_at(position)
+            path, end = self.path_at(position)
             is_first = self.source.tokens[position - 1].text != "." or position == 0
             if path.startswith("numpy.") and is_first and self.source.tokens[end].text == "(":
                 yield self.source.tokens[position].span.start
@@ -109,20 +105,20 @@ class Dtypes:
 
     def is_double(self, span: Span) -> bool:
         """Whether a tensor that is drawn at a range has float64."""
-        kinds = [kind for kind, _ in self.written(span)] or [self.default]
+        kinds = [kind for kind, _ in self.types_in(span)] or [self.default]
         return kinds[-1] == "float64"
 
-    def note(self, span: Span) -> None:
+    def note_types(self, span: Span) -> None:
         """Note the types of a statement of the function."""
         tokens = self.source.within(span)
-        said = {kind for kind, _ in self.written(span)} - {"int"}
+        said = {kind for kind, _ in self.types_in(span)} - {"int"}
         is_made = any(token.text in CONSTRUCTORS for token in tokens)
         has_fraction = any(token.kind == "number" and not token.text.isdecimal() for token in tokens)
         self.casts |= said or ({self.default} if is_made and has_fraction else set())
 
-    def define(self, name: str, value: Atom, span: Span) -> None:
+    def define_type(self, name: str, value: Atom, span: Span) -> None:
         """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""
-        said = self.written(span)
+        said = self.types_in(span)
         is_int = self.is_whole(value, is_typed=any(kind == "int" for kind, _ in said))
         _, leaves = self.builder.made_of(value)
         known = {self.types[str(leaf)] for leaf in leaves if str(leaf) in self.types}
@@ -192,42 +188,40 @@ class Generator(Protocol):
         """Numbers of `torch.rand` or `torch.randn`."""
 
 
-class Drawing:
+class Drawing(Dtypes):
     """Draws the numbers of a text, in the order of its statements.
 
     Attributes:
+        make_generator: Makes a generator; None refuses draws.
         seed: Of the numbers that are drawn next; None where they follow those before.
     """
 
-    def __init__(self, lowering: Lowering, dtypes: Dtypes, generator: Callable[[], Generator] | None) -> None:
-        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
-        self.constants, self.binder, self.dtypes = lowering.constants, lowering.binder, dtypes
-        self.seed: int | None = None
-        self._make_generator = generator
-        self._generator: Generator | None = None
-        self._count = 0
+    make_generator: Callable[[], Generator] | None
+    seed: int | None = None
+    _generator: Generator | None = None
+    _count = 0
 
     def draw(self, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
         """Numbers that torch draws."""
-        if self._make_generator is None:
+        if self.make_generator is None:
             raise self.source.code(f"'{path}'", span)
         sizes: list[int] = []
         for argument in arguments.items:
             if argument.name is None or argument.name.text == "size":
-                found = self.constants.several(argument.value)
+                found = self.several(argument.value)
                 sizes += found if isinstance(found, tuple) else [found]
-            elif not self.binder.ignored(argument):
+            elif not self.ignored(argument):
                 raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
             raise self.source.error(message, span, kind=TooLargeError)
-        self._generator = self._generator or self._make_generator()
+        self._generator = self._generator or self.make_generator()
         if self.seed is not None:
             self._generator.seed(self.seed)
         elif not self._count:
             self.scope.remark(UNSEEDED)
         self.seed, self._count = None, self._count + 1
         shape = tuple(sizes)
-        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=self.dtypes.is_double(span))
+        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=self.is_double(span))
         held = Numbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
         return self.builder.emit("drawn", (), span, (shape, held)), span
