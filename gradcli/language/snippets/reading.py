@@ -60,11 +60,7 @@ def read_statements(
             lines = parse_python(source)
             first = reader(shares=shares)
             snippet = first.snippet(lines)
-            return (
-                replace(snippet, frees_graph=reader(shares=False).replay(lines))
-                if first.frees_graph
-                else snippet
-            )
+            return replace(snippet, frees_graph=reader(shares=False).replay(lines)) if first.frees_graph else snippet
         except RecursionError:
             message, hint = "functions call one another too deep", "name parts of it: y = ...; z = f(y)"
             raise source.error(message, Span(0, len(text)), hint=hint, kind=TooLargeError) from None
