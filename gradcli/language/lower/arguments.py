@@ -50,6 +50,8 @@ TENSORS = COPIES | frozenset(
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
 
+_OF_16_BITS = ("half", "float16", "bfloat16")
+
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
 
@@ -245,13 +247,21 @@ class Binder(Constants):
         """Pass over `dtype=torch.float64` and the like."""
         if argument.name is None or argument.name.text not in IGNORED:
             return False
-        self._require_real(self.source.tokens[argument.start : argument.stop])
+        words = self.source.within(argument.value.span)
+        self._require_real(words)
+        self.note_types(words)
         return True
+
+    def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
+        """Listen to words that may name the type of a tensor."""
 
     def _require_real(self, words: Sequence[Token]) -> None:
         for word in words:
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
                 raise self.source.error("complex numbers are not read", word.span)
+            if word.text.lower().removesuffix("tensor") in _OF_16_BITS:
+                hint = "float32 and float64 are"
+                raise self.source.error(f"'{word.text}' has 16 bits, and is not read", word.span, hint=hint)
 
     # -- calls that have no row
 
@@ -271,13 +281,16 @@ class Binder(Constants):
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
-        held = [one for one in arguments.items if one.name is not None and self.ignored(one)]
+        held = [one for one in arguments.items if one.name is not None and one.name.text in IGNORED]
         kept = [one for one in arguments.items if one not in held]
         word = kept[0].value if len(kept) == 1 else None
         if isinstance(word, Word) and word.token.kind == "string":
             value = self._named_number(word.token)
         else:
             value = self.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+        self.note_types([name])
+        for one in held:
+            self.ignored(one)
         span = span.to(arguments.span)
         kinds = [t.text for one in held if one.name.text == "dtype" for t in self.source.within(one.value.span)]  # type: ignore[union-attr]
         value = self._of_type(value, kinds or [name.text], span)
@@ -299,6 +312,7 @@ class Binder(Constants):
         if words and name.text not in WITH_WORDS and not is_flag and not is_keyword:
             raise self.source.error(f"too many arguments for .{name.text}()", inside[0].span)
         self._require_real([name, *inside])
+        self.note_types([name, *inside], is_cast=True)
         value, span = self._of_type(value, [name.text, *words], span.to(arguments.span)), span.to(arguments.span)
         return self.detached(value, span) if name.text in DETACHING else (value, span)
 

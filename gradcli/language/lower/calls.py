@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import sympy
 
@@ -137,6 +138,8 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
+        if library == "numpy":
+            self.note_types([replace(name, text="numpy")])
         is_own = len(path) == 1 and self.has_own_functions
         operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
         self.is_pair &= not library

@@ -86,7 +86,7 @@ class Statements(Functions, Drawing):
         self.imported, self.foreign = dict(KNOWN), set()
         self.values, self.types, self.requires, self.zeroed = {}, {}, {}, {}
         self.passes, self.running, self.statements = [], [], []
-        self.casts, self.changed = set[str](), set[str]()
+        self.casts, self.changed, self.said = set[str](), set[str](), []
         self.output: Operand | None = None
         self.defined: Callee | None = None
 
@@ -95,6 +95,7 @@ class Statements(Functions, Drawing):
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
         for line in lines:
+            self.said.clear()
             self._line(line)
         is_last = bool(lines) and nodes.definition_of(lines[-1]) is not None
         if self.defined is not None and not self.passes and (is_last or self.output is None):
@@ -175,8 +176,8 @@ class Statements(Functions, Drawing):
             return
         self.require_used()
         mark, count = len(self.builder.lines), len(self.passes)
-        self.note_types(line.value.span)
         operand = self.lower(line.value) if self.running else self.statement(line)
+        self.note_casts(line.value.span)
         if operand[0] in self.scope.objects or len(self.passes) > count or self.running:
             return
         is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
@@ -214,8 +215,6 @@ class Statements(Functions, Drawing):
         """Names take a value; what is given back is the output where it is the last."""
         mark = len(self.builder.lines)
         self.is_pair = False
-        if self.is_torch:
-            self.types_in(line.value.span)  # of 16 bits none is read
         values = self._taken(line)
         found: Operand | None = None
         for token, (node, operand) in zip(line.targets, values, strict=True):
@@ -283,7 +282,7 @@ class Statements(Functions, Drawing):
                 self.scope.unused.pop(name.text, None)
                 return None
             if self.is_torch:
-                self.note_types(line.span)
+                self.note_casts(line.span)
             self.statements.append((line.span, value))
             is_constant = self.is_torch and name.text in self.changed and not self.function_of(value).variables
             return None if is_constant else (value, name.span.to(span))
@@ -300,7 +299,7 @@ class Statements(Functions, Drawing):
         program = self.function_of(value)
         self.values[name.text] = run(program, {symbol: self.values[symbol.name] for symbol in program.variables})
         self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
-        self.define_type(name.text, value, line.value.span)
+        self.define_type(name.text, value)
         if not line.is_tuple:  # else other names stand for lines that were written since
             self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
