@@ -18,10 +18,9 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
 from gradcli.language.lower.at_positions import sizes
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
-from gradcli.language.parsing import EVALUATION
+from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.language.text.source import Source
@@ -62,7 +61,7 @@ class AtenLowering:
 
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
-        self.lowering = Lowering(Source("0", called), Scope(values={}, ask=ask), EVALUATION)
+        self.lowering = Reader(Source("0", called), Scope(values={}, ask=ask))
 
     # -- operands
 

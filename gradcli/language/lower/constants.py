@@ -18,12 +18,11 @@ import sympy
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Operand, Scope
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, number
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
 
 LARGEST = 2**62
@@ -51,26 +50,12 @@ UNKNOWN_SIZE = 4
 class Sizes(Lines):
     """Infers the shape of each line once."""
 
-    def __init__(
-        self,
-        source: Source,
-        scope: Scope,
-        evaluation: Evaluation | None,
-        *,
-        is_meaning: bool = False,
-        shares: bool = True,
-    ) -> None:
-        super().__init__(source, scope, is_meaning=is_meaning, shares=shares)
-        self._evaluation = evaluation
-        self._known: dict[Atom, Shape | None] = {}  # of each line that was read
-        self._read = 0
+    _read = 0
 
     @property
     def evaluation(self) -> Evaluation:
-        """What evaluates lines."""
-        if self._evaluation is None:
-            raise LanguageError("a constant argument is not of the kind that is read here")
-        return self._evaluation
+        """What evaluates lines; a meaning of the table has nothing that does."""
+        raise LanguageError("a constant argument is not of the kind that is read here")
 
     def shape_of(self, atom: Atom) -> Shape | None:
         """The shape of a value; None while that of a variable is not known.

@@ -45,7 +45,7 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
     for name, value in constants.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             scope.names[name] = sympy.Integer(value) if isinstance(value, int) else sympy.Float(value, precision=53)
-    lowering = Lowering(source, scope, None, is_meaning=True)
+    lowering = Lowering(source, scope, is_meaning=True)
     return lowering.program(parse(source))
 
 

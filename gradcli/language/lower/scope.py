@@ -199,10 +199,11 @@ class Lines:
 
     is_code = False
 
-    def __init__(self, source: Source, scope: Scope, *, is_meaning: bool, shares: bool) -> None:
+    def __init__(self, source: Source, scope: Scope, *, is_meaning: bool = False, shares: bool = True) -> None:
         self.source, self.scope, self.is_meaning = source, scope, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
+        self._known: dict[Atom, Shape | None] = {}
 
     def lower(self, node: nodes.Node) -> Operand:
         """The value of an expression.

@@ -13,8 +13,8 @@ from typing import Any
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
+from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.function_calls import by_name
 from gradcli.language.snippets.snippet_result import ADD_UP, Pass
@@ -25,7 +25,7 @@ _UNUSED = "One of the differentiated Tensors appears to not have been used in th
 _GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused".split()
 
 
-class Passes(Lowering):
+class Passes(Reader):
     """Notes backward passes, and says which of them are asked for.
 
     Attributes:

@@ -16,8 +16,8 @@ from typing import Any
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
+from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Function
 from gradcli.language.text.source import Source
@@ -66,7 +66,7 @@ class Callee:
         return tuple(one.name for one in self.node.parameters)
 
 
-class Functions(Lowering):
+class Functions(Reader):
     """Defines functions, and calls them.
 
     Attributes:

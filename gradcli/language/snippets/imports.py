@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gradcli.language import ops
 from gradcli.language.lower.libraries import PREFIXES
-from gradcli.language.lower.programs import Lowering
+from gradcli.language.parsing import Reader
 from gradcli.language.text.nodes import Import
 from gradcli.language.text.tokens import Token
 
@@ -40,7 +40,7 @@ _ACTS = frozenset(f"torch.{name}" for name in ("autograd.grad", "rand", "randn",
 """Functions that note a question, or move on in the random numbers."""
 
 
-class Imports(Lowering):
+class Imports(Reader):
     """The names that a text gives to modules and functions.
 
     Attributes:

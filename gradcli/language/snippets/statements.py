@@ -18,7 +18,6 @@ from gradcli.language import ops
 from gradcli.language.lower.programs import Lowering, Rules
 from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippets.function_calls import Callee, Functions
@@ -79,7 +78,7 @@ class Statements(Functions, Drawing):
         is_torch: bool,
         is_session: bool,
     ) -> None:
-        super().__init__(source, scope, EVALUATION, shares=shares)
+        super().__init__(source, scope, shares=shares)
         scope.names = ChainMap(scope.names)
         self.is_torch = self.is_code = is_torch
         self.is_session, self.make_generator = is_session, generator
