@@ -16,7 +16,7 @@ from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text.nodes import Member, Name, Trailer
-from gradcli.language.text.tokens import Token, is_position
+from gradcli.language.text.tokens import Token
 
 _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("np", "numpy"), "numpy"),
@@ -152,22 +152,9 @@ class Libraries(Lines):
         return found
 
     def _is_own(self, name: Token) -> bool:
-        """Whether a name stands for something without what is behind its dot, here or later in the text."""
-        scope = self.scope
-        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.is_imported(name.text):
-            return True
-        return any(name.text in known for known in (scope.names, scope.variables, scope.given, self._alone))
-
-    @cached_property
-    def _alone(self) -> frozenset[str]:
-        """The names that stand in the text without a dot, or before one with what each tensor has."""
-        found, tokens = set[str](), self.source.tokens
-        for before, token, dot, member in zip([tokens[-1], *tokens], tokens, tokens[1:], tokens[2:], strict=False):
-            is_name = token.kind == "name" and before.text != "." and dot.text not in ("(", "=")
-            is_dotted = dot.text == "." and member.kind == "name" and not is_attribute(member.text)
-            if is_name and not is_dotted and not is_position(token, dot):
-                found.add(token.text)
-        return frozenset(found)
+        """Whether a name stands for something without what is after its dot, so far in the text."""
+        own = (*PREFIXES, *FOREIGN, *CONSTANTS), self.scope.names, self.scope.variables, self.scope.given
+        return self.is_imported(name.text) or any(name.text in known for known in own)
 
 
 def is_attribute(name: str) -> bool:

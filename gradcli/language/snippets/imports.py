@@ -60,17 +60,12 @@ class Imports(Reader):
 
     def path_at(self, position: int) -> tuple[str, int]:
         """The whole name of what stands at a position, as `torch.autograd.grad`, and the position after it."""
-        tokens, scope = self.source.tokens, self.scope
-        first = tokens[position]
+        first, scope = self.source.tokens[position], self.scope
         is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
         if first.kind != "name" or is_own or first.text not in self.imported:
             return "", position
-        path = self.imported[first.text]
-        position += 1
-        while tokens[position].text == "." and tokens[position + 1].kind == "name":
-            path += f".{tokens[position + 1].text}"
-            position += 2
-        return path, position
+        _, *members = self.source.dotted(position)
+        return ".".join([self.imported[first.text], *members]), position + 1 + 2 * len(members)
 
     def is_code_path(self, path: str) -> bool:
         """Whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
