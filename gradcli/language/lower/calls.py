@@ -20,7 +20,7 @@ from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder,
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
-from gradcli.language.lower.scope import Operand
+from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
@@ -64,13 +64,7 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 
 
 class Calls(Binder, Indices, Inlining, Libraries):
-    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot.
-
-    Attributes:
-        is_pair: Whether the last call gives a pair in torch, values and positions.
-    """
-
-    is_pair = False
+    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot."""
 
     def modules_in_full(self, words: Sequence[str]) -> Sequence[str]:
         """The modules before a name, as an import has them."""
@@ -114,7 +108,6 @@ class Calls(Binder, Indices, Inlining, Libraries):
             raise self.source.unexpected(arguments.position, is_inside=True)
         if value is not None:
             scope.unused.pop("" if used else name.text, None)
-            self.is_pair = not used and name.text in scope.pairs
             return (value, span), used
         if arguments is not None:
             message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
@@ -141,9 +134,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if library == "numpy":
             self.note_types([replace(name, text="numpy")])
         is_own = len(path) == 1 and self.has_own_functions
-        operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
-        self.is_pair &= not library
-        return operand
+        return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
 
     def require_variable(self, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
         """Refuse a name that cannot be a variable.
@@ -226,6 +217,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         place = member.dot.span.to(name.span)
         if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
             return several.parts[several.names.index(name.text)][0], span
+        operand = self.one(*operand), operand[1]
         match name.text:
             case "T" | "H":  # of real numbers they are one
                 return self._transposed(operand[0], span)
@@ -262,7 +254,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            return self.converted(name, span, operand[0], arguments)
+            return self.converted(name, span, self.one(*operand), arguments)
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
@@ -272,9 +264,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         library = self.library_of_method(name)
         if library and name.text in libraries.IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
-        found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
-        self.is_pair &= not library
-        return found
+        return self.call(name, span, [operand], arguments, after_dot=True, library=library)
 
     # -- functions
 
@@ -336,7 +326,12 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
             program = self.meaning(meaning, bound.op.operands, {})
             return self.builder.inline(program, [a for a, _ in bound.values], whole), whole
-        return self.made(bound.op, bound.values, bound.constants, whole)
+        found = self.made(bound.op, bound.values, bound.constants, whole)
+        is_along = bound.op.name in EXTREMES and not bound.extra and bound.statics["dim"] is not None
+        if library or self.is_meaning or not (is_along or (bound.op.kind is Kind.SCAN and bound.op.is_extreme)):
+            return found
+        parts = found, (self.positions(), whole)
+        return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
     def _require_taken(self, bound: Bound, name: Token, library: str) -> None:
         """Refuse the base of a logarithm, and a third tensor, which torch has not and NumPy writes its result to."""
@@ -409,8 +404,6 @@ class Calls(Binder, Indices, Inlining, Libraries):
             for atom in atoms[1:]:
                 result = self.emit(name, [result, atom], span)[0]
             return result, span
-        is_scan = op.kind is Kind.SCAN and op.is_extreme
-        self.is_pair = is_scan or (op.name in EXTREMES and statics[0] is not None)
         if op.has_equation and "..." in str(statics[0]):
             shapes_of = self._shapes(atoms)
             statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)

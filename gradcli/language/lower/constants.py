@@ -86,7 +86,7 @@ class Sizes(Lines):
         return shape
 
     def _found(self, atom: Atom) -> Shape | None:
-        if not isinstance(atom, sympy.Symbol):
+        if not isinstance(atom := self.scope.first(atom), sympy.Symbol):
             return ()
         is_variable = self.scope.variables.get(atom.name) == atom
         return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower import at_positions
@@ -136,8 +135,7 @@ class Inlining(Decisions):
         """One of the tensors that a call gives; of whole numbers, what no operation takes."""
         if part is not None:
             return self._inlined(part.record(), atoms, span)
-        self.scope.positions.add(position := sympy.Dummy("positions", real=True))
-        return position
+        return self.positions()
 
     def _fixed(self, bound: Bound, name: str, atom: Atom, where: Span) -> Array | None:
         """The numbers of an operand that a call is another one with: positions, a mask, a share."""

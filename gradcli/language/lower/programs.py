@@ -99,7 +99,6 @@ class Lowering(Calls):
             self.scope.last_name = shown if is_name else ""
             return self.lower(node)
         (name,) = statement.targets
-        self.is_pair = False
         value, span = self.lower(statement.value)
         self.assign(name.text, value, statement.value)
         return value, name.span.to(span)
@@ -117,9 +116,6 @@ class Lowering(Calls):
         scope.lists.pop(name, None)
         if found is not None:
             scope.lists[name] = found
-        scope.pairs.discard(name)
-        if self.is_pair:
-            scope.pairs.add(name)
 
     def require_used(self) -> None:
         """Refuse an expression behind which other statements follow.
@@ -166,7 +162,9 @@ class Lowering(Calls):
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
         atom = self.as_number(atom, span)
         values = {
-            n: value for n, value in scope.names.items() if n not in scope.variables and value not in scope.objects
+            n: scope.first(value)
+            for n, value in scope.names.items()
+            if n not in scope.variables and value not in scope.objects
         }
         names = {value: name for name, value in values.items()}
         written = self._lines(atom)
@@ -251,11 +249,9 @@ class Lowering(Calls):
     # -- operands
 
     def _number(self, node: nodes.Number) -> Operand:
-        self.is_pair = False
         return exact(node.text), node.span
 
     def _name(self, node: nodes.Name) -> Operand:
-        self.is_pair = False
         if node.arguments is None and node.token.text in self.scope.indices:
             return self.index_number(node.token)
         return self.named(node)[0]
@@ -265,7 +261,6 @@ class Lowering(Calls):
         if not node.is_operand:
             unexpected = self.source.unexpected(node.position)
             raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.is_code else unexpected
-        self.is_pair = False
         one = sympy.Integer(1)
         return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
 
@@ -299,7 +294,6 @@ class Lowering(Calls):
     def _postfix(self, node: nodes.Postfix) -> Operand:
         """An operand with its indices and members."""
         trailers, used = node.trailers, 0
-        self.is_pair = False
         if (delta := self.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
         elif isinstance(node.operand, nodes.Name):
@@ -342,15 +336,10 @@ class Lowering(Calls):
             return self._part(several, operand[1].to(subscript.span), subscript)
         if self.mentions(subscript.span):
             return self.element(operand, subscript)
-        is_pair, self.is_pair = self.is_pair, False
         items = [self._positions(bound) or self.item(bound) for bound in subscript.items]
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
             return self.index_with_tensors(operand, items, span)
-        if is_pair and items == [0]:
-            return operand[0], span
-        if is_pair and items == [1]:
-            raise self.source.error("the positions of a maximum have no derivative and are not read", span)
         key: Any = tuple(items)
         return self.emit("index", [operand[0]], span, (key,))
 

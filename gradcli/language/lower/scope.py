@@ -44,12 +44,14 @@ class Several:
         parts: The tensors; what they are is not known yet where `is_provisional`.
         names: What torch calls them, `values` and `indices`; empty for a list.
         is_provisional: Whether the text is to be read again with shapes, which may give another number of parts.
+        is_pair: Whether it is torch's pair of values and positions, which stands for the values in arithmetic.
     """
 
     call: str
     parts: tuple[Operand, ...]
     names: tuple[str, ...] = ()
     is_provisional: bool = False
+    is_pair: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,9 @@ class Scope:
         values: Of variables, where the text is read at a point; None where it cannot be.
         variables: The free names in order of appearance.
         names: What was assigned.
-        objects: What stands for something that is no tensor: functions, and what nothing is computed from.
+        objects: What stands for something that is no tensor: functions, positions, what nothing is computed from.
         lists: The elements of the names that stand for a list.
-        pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
-        positions: Stand-ins for the whole numbers that a function gives; no operation takes them as operands.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -134,9 +134,7 @@ class Scope:
     names: MutableMapping[str, Atom] = field(default_factory=dict)
     objects: dict[Atom, Any] = field(default_factory=dict)
     lists: dict[str, list[Operand]] = field(default_factory=dict)
-    pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
-    positions: set[Atom] = field(default_factory=set)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
@@ -167,8 +165,13 @@ class Scope:
         return self.lists[node.token.text]
 
     def parts_of(self, atom: Atom) -> list[Operand] | None:
-        """The tensors that a value stands for, if it is several."""
-        return list(self.several[atom].parts) if atom in self.several else None
+        """The tensors that a value stands for, if it is several and no pair."""
+        return list(self.several[atom].parts) if self.first(atom) in self.several else None
+
+    def first(self, atom: Atom) -> Atom:
+        """A value, or the values of a pair."""
+        several = self.several.get(atom)
+        return several.parts[0][0] if several is not None and several.is_pair else atom
 
     def together(self, several: Several) -> Atom:
         """What stands for several tensors."""
@@ -253,7 +256,7 @@ class Lines:
         Raises:
             LanguageError: It is several.
         """
-        if atom in self.scope.positions:
+        if (atom := self.scope.first(atom)) in self.scope.objects:
             raise self.source.code("a computation with positions", span)
         several = self.scope.several.get(atom)
         if several is None:
@@ -263,6 +266,11 @@ class Lines:
         names = f" ({', '.join(several.names)})" if several.names else ""
         hint = f"take one of them, {several.call}(...)[0]" + ("" if names else ", or torch.stack all of them")
         raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
+
+    def positions(self) -> Atom:
+        """What stands for whole numbers that a function gives."""
+        self.scope.objects[found := sympy.Dummy("positions", real=True)] = None
+        return found
 
     def _written(
         self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool

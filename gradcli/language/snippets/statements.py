@@ -180,7 +180,7 @@ class Statements(Functions, Drawing):
         if operand[0] in self.scope.objects or len(self.passes) > count or self.running:
             return
         is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
-        self.statements.append((line.span, operand[0]))
+        self.statements.append((line.span, self.scope.first(operand[0])))
         self.output = operand
         self.unused_value = operand if is_computed and not self.is_session else None
 
@@ -213,7 +213,6 @@ class Statements(Functions, Drawing):
     def _bind(self, line: nodes.Statement) -> Operand | None:
         """Names take a value; what is given back is the output where it is the last."""
         mark = len(self.builder.lines)
-        self.is_pair = False
         values = self._taken(line)
         found: Operand | None = None
         for token, (node, operand) in zip(line.targets, values, strict=True):
@@ -247,9 +246,6 @@ class Statements(Functions, Drawing):
             return [self._unread(Unread(held.shown), span) for _ in range(held.count)]
         if (several := self.scope.several.get(atom)) is not None:
             return [several.parts[0]] * count if several.is_provisional else list(several.parts)
-        if self.is_pair and count == 2:
-            hint = "positions have no derivative"
-            return [operand, self._unread(Unread("the positions of an extreme", hint=hint), span)]
         line = self.builder.line_of(atom)
         if line is not None and (line.call.op.name, line.call.statics) == ("stack", (0,)):
             return [(part, span) for part in line.call.operands]
@@ -282,6 +278,7 @@ class Statements(Functions, Drawing):
                 return None
             if self.is_torch:
                 self.note_casts(line.span)
+            value = self.scope.first(value)
             self.statements.append((line.span, value))
             is_constant = self.is_torch and name.text in self.changed and not self.function_of(value).variables
             return None if is_constant else (value, name.span.to(span))
@@ -358,9 +355,9 @@ class Statements(Functions, Drawing):
 
     def one(self, atom: Atom, span: Span) -> Atom:
         """A value that is one tensor, and no function, nor what nothing is computed from."""
-        if atom not in self.scope.objects:
+        value = self.scope.objects.get(atom)
+        if value is None:
             return super().one(atom, span)
-        value = self.scope.objects[atom]
         if isinstance(value, Callee):
             message = f"the function {value.shown} stands where a number or a tensor must"
             raise self.source.error(message, span, hint=f"write {value.shown}(...)")
