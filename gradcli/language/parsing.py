@@ -20,8 +20,11 @@ from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.text import grammar
 from gradcli.language.text.source import Source
 
-EVALUATION = Evaluation(run, shape_of, count_of)
-"""What evaluates the constants of a text."""
+
+class Reader(Lowering):
+    """Lowers a text whose constants NumPy evaluates."""
+
+    evaluation = Evaluation(run, shape_of, count_of)
 
 
 def parse(
@@ -54,9 +57,7 @@ def parse(
     """
     with collector.paused():
         source = Source(text, "EXPR")
-        lowering = Lowering(
-            source, Scope(given, shapes=dict(shapes), values=values, ask=ask), EVALUATION, shares=shares
-        )
+        lowering = Reader(source, Scope(given, shapes=dict(shapes), values=values, ask=ask), shares=shares)
         return lowering.program(grammar.parse(source))
 
 
@@ -86,7 +87,7 @@ def _parse_in(read: Source, scope: Scope, names: frozenset[str]) -> Program:
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
         raise read.error("there is no formula", first.span, hint=hint)
     if first.kind == "name" and second.text == "=":
-        return Lowering(read, scope, EVALUATION).program(grammar.parse(read))
+        return Reader(read, scope).program(grammar.parse(read))
     return _value(read, scope)
 
 
@@ -94,7 +95,7 @@ def parse_entries(
     source: Source, cases: Sequence[Entries], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
 ) -> Program:
     """The Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
-    return Lowering(source, _formula_scope(names, shapes), EVALUATION).entries(cases, shape)
+    return Reader(source, _formula_scope(names, shapes)).entries(cases, shape)
 
 
 def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
@@ -107,4 +108,4 @@ def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
 
 
 def _value(source: Source, scope: Scope) -> Program:
-    return Lowering(source, scope, EVALUATION).value(grammar.parse_value(source))
+    return Reader(source, scope).value(grammar.parse_value(source))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.inputs import Array, Value
-from gradcli.language.lower.joined import remarks, require_named
+from gradcli.language.lower.joined import NOT_EULER, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet
 
@@ -19,7 +19,7 @@ Names = Sequence[str]
 
 
 def unnamed(snippet: Snippet) -> Snippet:
-    """The same where its only variable takes a value that does not name it: a remark may say so.
+    """The same where its only variable takes a value that does not name it; a remark says so of e.
 
     Raises:
         LanguageError: The variable is several words written together, as in `sinx`.
@@ -27,7 +27,7 @@ def unnamed(snippet: Snippet) -> Snippet:
     snippet.require_valued(())
     program = snippet.program
     require_named(program, program.names, ())
-    told = replace(program, warnings=(*program.warnings, *(r for name in program.names for r in remarks(name))))
+    told = replace(program, warnings=(*program.warnings, *[NOT_EULER] * ("e" in program.names)))
     return replace(snippet, program=told)
 
 

@@ -18,10 +18,9 @@ from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
 from gradcli.language.lower.at_positions import sizes
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
-from gradcli.language.parsing import EVALUATION
+from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.language.text.source import Source
@@ -62,7 +61,7 @@ class AtenLowering:
 
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
-        self.lowering = Lowering(Source("0", called), Scope(values={}, ask=ask), EVALUATION)
+        self.lowering = Reader(Source("0", called), Scope(values={}, ask=ask))
 
     # -- operands
 
@@ -80,25 +79,25 @@ class AtenLowering:
             atom = self.row("arange", 0, len(array), 1)
         else:
             numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
-            atom = self.lowering.lines.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
+            atom = self.lowering.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
     def shape(self, atom: Atom) -> Shape:
         """Give the shape of a value."""
-        found = self.lowering.sizes.of(atom)
+        found = self.lowering.shape_of(atom)
         assert found is not None  # noqa: S101
         return found
 
     def is_condition(self, atom: Atom) -> bool:
         """Tell whether a value is true or false."""
-        return atom in self.lowering.lines.conditions
+        return atom in self.lowering.conditions
 
     # -- lines
 
     @property
     def written(self) -> list[Line]:
         """Give the lines so far."""
-        return self.lowering.lines.builder.lines
+        return self.lowering.builder.lines
 
     @property
     def variables(self) -> dict[str, Atom]:
@@ -131,7 +130,7 @@ class AtenLowering:
             asked = {one for line in others for one in line.call.operands if one.is_Symbol}
             if condition not in gone and asked <= kept | made:
                 kept.update(line.symbol for line in others)
-        self.lowering.lines.builder.retain([line for line in self.written if line.symbol in kept])
+        self.lowering.builder.retain([line for line in self.written if line.symbol in kept])
         for name in [name for name, symbol in self.variables.items() if symbol not in kept]:
             del self.variables[name]
         return kept
@@ -146,15 +145,15 @@ class AtenLowering:
 
     def emit(self, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()) -> Atom:
         """Append a line of a primitive."""
-        return self.lowering.lines.emit(name, [as_atom(one) for one in operands], self.span, statics)[0]
+        return self.lowering.emit(name, [as_atom(one) for one in operands], self.span, statics)[0]
 
     def number(self, atom: Atom) -> Atom:
         """Give a condition as 1 and 0, anything else as it is."""
-        return self.lowering.lines.as_number(atom, self.span)
+        return self.lowering.as_number(atom, self.span)
 
     def text(self, text: str, **operands: Atom) -> Atom:
         """Append the lines of a text of the language in operands of these names."""
-        return self.lowering.inlining.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
+        return self.lowering.inlined(text, {n: as_atom(a) for n, a in operands.items()}, self.span)
 
     def expanded(self, atom: Atom, size: Sequence[int]) -> Atom:
         """Append a value in a shape that it broadcasts to; -1 is a size of its own."""
@@ -198,7 +197,7 @@ class AtenLowering:
                 bound.operands[parameter] = exact_number(defaults[parameter]), self.span
         for parameter, default in row.statics.items():
             bound.statics[parameter] = _static(parameter, given.get(parameter, default))
-        return self.lowering.calls.made(row, bound.values, bound.constants, self.span)[0]
+        return self.lowering.made(row, bound.values, bound.constants, self.span)[0]
 
     def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
         """Append a call of ATen.

@@ -35,7 +35,7 @@ def test_a_name_that_is_given_may_end_in_a_method() -> None:
 
 
 REFUSED = [
-    ("x.sume + x", "'.sume' is not part of the language"),
+    ("x + x.sume", "'.sume' is not part of the language"),
     ("x = 2*w; x.a", "'.a' is not part of the language"),
     ("np.a", "'np.a' is not part of the language"),
     ("import thing\ny = thing.a*x\ny.backward()", "'.a' is not part of the language"),

@@ -31,11 +31,9 @@ MEANT = {
     "pir^2": "pi*r",
 }
 
-REMARKED = {"xx": "x*x", "ab": "a*b", "xyz": "x*y*z", "cost": "cos(t)", "logp": "log(p)", "detA": "det(A)", "Ex": "E*x"}
-
 NAMES = """alpha beta theta sigma mu nu logits max_value exponent cost expected pixel piece tank arcs loss input sinks
 pit pin costs signs rounded fixed section index value total weights x1 x_1 psi0 max1 norm2 logvar logstd trace1 target
-secret expense mean2 info nano signal steps E0 h2o lr dt x y""".split()
+secret expense mean2 info nano signal steps E0 h2o lr dt x y xx ab detA Ex""".split()
 """What people call variables."""
 
 
@@ -63,15 +61,6 @@ def test_a_value_by_that_name_makes_it_a_variable(gradcli: Command, text: str) -
 def test_names_of_variables_are_read_as_they_stand(gradcli: Command, name: str) -> None:
     """Though some of them look like a call."""
     assert gradcli("eval", f"2*{name}", "--at", "3", "--format", "plain").out == "6\n"
-
-
-@pytest.mark.parametrize(("name", "spelling"), REMARKED.items())
-def test_what_resembles_a_product_is_remarked_on(gradcli: Command, name: str, spelling: str) -> None:
-    """And only where the value does not name it."""
-    said = f"'{name}' is one variable; write {spelling} for"
-    assert said in gradcli("grad", name, "--at", "3").err
-    assert said in json.loads(gradcli("vjp", name, "--at", "3", "--json").out)["warnings"][0]
-    assert gradcli("grad", name, "--at", f"{name}=3").err == ""
 
 
 def test_a_known_name_beside_it_makes_it_meant() -> None:
@@ -127,11 +116,9 @@ def test_every_function_before_a_name_is_seen(before: str, function: str, after:
     """The spelling has all the letters, in their order."""
     name = f"{before}{function}{after}"
     found = apart(name)
-    assert found is not None or ops.find(name) is not None
-    if found is not None and name not in ("cost", "sect"):
-        assert found.is_meant
-        assert found.is_call
-        assert "".join(c for c in found.spelling if c.isalnum()) == name
+    assert found is not None or ops.find(name) is not None or name in ("cost", "sect")
+    if found is not None:
+        assert "".join(c for c in found if c.isalnum()) == name
 
 
 @settings(max_examples=examples(300), deadline=None)
@@ -140,4 +127,4 @@ def test_no_name_takes_long_or_is_spelled_with_other_letters(name: str) -> None:
     """Whatever it is."""
     found = apart(name, ["x", "rate"])
     if found is not None:
-        assert "".join(c for c in found.spelling if c.isalnum()) == name
+        assert "".join(c for c in found if c.isalnum()) == name

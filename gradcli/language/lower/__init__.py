@@ -1,7 +1,10 @@
 """A tree to a Program: what names and calls mean, constants and loops.
 
+The lowering is one class in layers, each of which extends those before it: `Lines`, `Sizes`, `Constants`, then
+`Binder`, `Indices`, `Inlining` and `Libraries`, then `Calls` and `Lowering`.  What reads statements extends it too.
+
 programs      one rule a node, and the statements of a text
-scope         what the rules share: what names stand for, the lines so far, and who listens
+scope         what the rules share: what names stand for, and the lines so far, the first layer
 calls         names with the modules before them, functions and methods
 libraries     whose they are: torch's, NumPy's, others'; variables with dots in their names
 arguments     arguments, bound to a signature, and calls that have no row in the op table

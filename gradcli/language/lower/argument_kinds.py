@@ -118,6 +118,6 @@ WITH_WORDS = frozenset("to type type_as astype".split())
 CONVERSIONS = (
     DETACHING
     | WITH_WORDS
-    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool".split())
+    | frozenset("clone copy contiguous float double cpu requires_grad_ int long short bool half bfloat16".split())
 )
 """Methods that give the same numbers, or the whole parts of them."""

@@ -20,7 +20,7 @@ from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import DETACHING, GATHERED, KEYWORDS, WIDER, WITH_WORDS
 from gradcli.language.lower.constants import Constants
 from gradcli.language.lower.libraries import ELSEWHERE
-from gradcli.language.lower.scope import Lines, Lower, Operand
+from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word
@@ -49,6 +49,8 @@ TENSORS = COPIES | frozenset(
 
 _WHOLE = frozenset("int long short int8 int16 int32 int64 uint8 IntTensor LongTensor".split())
 
+
+_OF_16_BITS = ("half", "float16", "bfloat16")
 
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
@@ -94,12 +96,8 @@ class Bound:
         return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
 
 
-class Binder:
+class Binder(Constants):
     """Reads what is between the parentheses of a call, and the calls that have no row."""
-
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
-        self.lines, self.lower, self.constants = lines, lower, constants
-        self.source, self.scope, self.hooks = lines.source, lines.scope, lines.hooks
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
         """Bind arguments to the op's signature, with the defaults of a library.
@@ -143,7 +141,7 @@ class Binder:
 
     def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
         """Whether all arguments behind one belong to the same parameter."""
-        is_whole = isinstance(argument.value, Items | Group | Word) or self.constants.is_known(argument.value)
+        is_whole = isinstance(argument.value, Items | Group | Word) or self.is_meaning_constant(argument.value)
         return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
     def _take(self, bound: Bound, parameter: str, arguments: list[Argument]) -> None:
@@ -160,7 +158,7 @@ class Binder:
         elif parameter in op.statics:
             waiting.remove(parameter)
             bound.typed.add(parameter)
-            bound.statics[parameter] = self.constants.static(op, parameter, arguments)
+            bound.statics[parameter] = self.static(op, parameter, arguments)
         elif parameter:
             waiting.remove(parameter)
             is_none = isinstance(argument.value, Word) and argument.value.token.text == "None"
@@ -181,7 +179,7 @@ class Binder:
             bound.extra.append((value, span))
             return
         bound.statics["dim"] = int(value)
-        self.constants.require_bounded(bound.op, "dim", int(value), span)
+        self.require_bounded(bound.op, "dim", int(value), span)
         if not bound.is_method:
             larger = "larger" if name == "max" else "smaller"
             self.scope.warnings.append(
@@ -201,8 +199,8 @@ class Binder:
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
         mask = bound.operands.get("attn_mask")
-        if mask is not None and mask[0] in self.lines.conditions:  # what is true takes part
-            chosen = self.lines.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
+        if mask is not None and mask[0] in self.conditions:  # what is true takes part
+            chosen = self.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
             bound.operands["attn_mask"] = chosen
         if isinstance(statics.get("normalized_shape"), int):
             statics["normalized_shape"] = (statics["normalized_shape"],)
@@ -223,8 +221,8 @@ class Binder:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
         node = argument.value
         if isinstance(node, Items | Group) and not op.has_equation:
-            return self.constants.items(node)
-        if not op.has_equation and (parts := self.constants.parts(node)) is not None:
+            return self.items(node)
+        if not op.has_equation and (parts := self.parts(node)) is not None:
             return parts
         if "operands" in op.operands:
             return [self.lower(node)]
@@ -249,13 +247,21 @@ class Binder:
         """Pass over `dtype=torch.float64` and the like."""
         if argument.name is None or argument.name.text not in IGNORED:
             return False
-        self._require_real(self.source.tokens[argument.start : argument.stop])
+        words = self.source.within(argument.value.span)
+        self._require_real(words)
+        self.note_types(words)
         return True
+
+    def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
+        """Listen to words that may name the type of a tensor."""
 
     def _require_real(self, words: Sequence[Token]) -> None:
         for word in words:
             if "complex" in word.text or word.text in ("cfloat", "cdouble"):
                 raise self.source.error("complex numbers are not read", word.span)
+            if word.text.lower().removesuffix("tensor") in _OF_16_BITS:
+                hint = "float32 and float64 are"
+                raise self.source.error(f"'{word.text}' has 16 bits, and is not read", word.span, hint=hint)
 
     # -- calls that have no row
 
@@ -275,13 +281,16 @@ class Binder:
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
-        held = [one for one in arguments.items if one.name is not None and self.ignored(one)]
+        held = [one for one in arguments.items if one.name is not None and one.name.text in IGNORED]
         kept = [one for one in arguments.items if one not in held]
         word = kept[0].value if len(kept) == 1 else None
         if isinstance(word, Word) and word.token.kind == "string":
             value = self._named_number(word.token)
         else:
-            value = self.lines.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+            value = self.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+        self.note_types([name])
+        for one in held:
+            self.ignored(one)
         span = span.to(arguments.span)
         kinds = [t.text for one in held if one.name.text == "dtype" for t in self.source.within(one.value.span)]  # type: ignore[union-attr]
         value = self._of_type(value, kinds or [name.text], span)
@@ -303,27 +312,28 @@ class Binder:
         if words and name.text not in WITH_WORDS and not is_flag and not is_keyword:
             raise self.source.error(f"too many arguments for .{name.text}()", inside[0].span)
         self._require_real([name, *inside])
+        self.note_types([name, *inside], is_cast=True)
         value, span = self._of_type(value, [name.text, *words], span.to(arguments.span)), span.to(arguments.span)
         return self.detached(value, span) if name.text in DETACHING else (value, span)
 
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
         """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""
         if not _WHOLE.isdisjoint(words):
-            return self.lines.emit("trunc", [value], span)[0]
+            return self.emit("trunc", [value], span)[0]
         if "bool" in words:
-            is_condition = value in self.lines.conditions
-            return value if is_condition else self.lines.emit("ne", [value, sympy.Integer(0)], span)[0]
+            is_condition = value in self.conditions
+            return value if is_condition else self.emit("ne", [value, sympy.Integer(0)], span)[0]
         return value
 
     def detached(self, value: Atom, span: Span) -> Operand:
         """A value that autograd takes for a constant; numbers are constants already."""
-        _, leaves = self.lines.builder.made_of(value)
+        _, leaves = self.builder.made_of(value)
         if leaves.isdisjoint(self.scope.variables.values()):
             return value, span
         self.scope.warnings.append(
             "a tensor is copied without its gradient, as in torch: float(), .item(), .data, torch.tensor()"
         )
-        return self.lines.emit("detach", [value], span)
+        return self.emit("detach", [value], span)
 
     # -- calls that make no tensor
 
@@ -333,13 +343,13 @@ class Binder:
             case "Piecewise":
                 value = self._piecewise(span, arguments)
             case "len":
-                value = self.lines.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
+                value = self.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
             case "Rational":
                 numbers = [a for a, _ in self.plain(arguments, "Rational", (1, 2))]
-                value = self.lines.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
+                value = self.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
                 order, x = self.plain(arguments, "besseli", (2,))
-                if (place := self.constants.whole(*order)) not in range(MAX_ORDER + 1):
+                if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
                     raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
                 value = self._besseli(place, x[0], span)
             case _:
@@ -348,11 +358,11 @@ class Binder:
 
     def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
         """By recurrence from those of orders 0 and 1."""
-        before, value = (self.lines.emit(name, [x], span)[0] for name in ("i0", "i1"))
+        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
         for n in range(1, order):
-            factor = self.lines.emit("div", [sympy.Integer(2 * n), x], span)[0]
-            product = self.lines.emit("mul", [factor, value], span)[0]
-            before, value = value, self.lines.emit("sub", [before, product], span)[0]
+            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
+            product = self.emit("mul", [factor, value], span)[0]
+            before, value = value, self.emit("sub", [before, product], span)[0]
         return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
@@ -368,7 +378,7 @@ class Binder:
             raise self.source.error("Piecewise needs a last pair with the condition True", span, hint=hint)
         result = found[-1][0]
         for value, condition in reversed(found[:-1]):
-            result = value if condition is None else self.lines.emit("where", [condition, value, result], span)[0]
+            result = value if condition is None else self.emit("where", [condition, value, result], span)[0]
         return result
 
 

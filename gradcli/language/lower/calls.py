@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
 
 import sympy
 
@@ -19,8 +19,8 @@ from gradcli.language.lower.argument_kinds import CONVERSIONS
 from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
-from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES
-from gradcli.language.lower.scope import Operand
+from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
+from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
@@ -63,39 +63,29 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
 
 
-class Calls:
-    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot.
+class Calls(Binder, Indices, Inlining, Libraries):
+    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot."""
 
-    Attributes:
-        is_pair: Whether the last call gives a pair in torch, values and positions.
-    """
+    def modules_in_full(self, words: Sequence[str]) -> Sequence[str]:
+        """The modules before a name, as an import has them."""
+        return words
 
-    def __init__(self, binder: Binder, indices: Indices, inlining: Inlining) -> None:
-        self.binder, self.indices, self.inlining = binder, indices, inlining
-        self.constants, self.sizes = binder.constants, inlining.sizes
-        self.lines, self.lower = binder.lines, binder.lower
-        self.source, self.scope, self.hooks = self.lines.source, self.lines.scope, self.lines.hooks
-        self.is_pair = False
-
-    @cached_property
-    def libraries(self) -> libraries.Libraries:
-        """Tells whose functions and methods are meant."""
-        return libraries.Libraries(self.lines)
+    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
+        """The name that an import gave another one."""
+        return name
 
     # -- names
 
     def named(self, node: Name, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """The value of a name with the modules before it, and how many of the trailers belong to it."""
-        if (found := self.hooks.named(node, trailers)) is not None:
-            return found
         follows = bool(trailers) and isinstance(trailers[0], Member)
         is_called = node.arguments is not None
-        token = self.hooks.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
+        token = self.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
         return self._named(token, node, trailers)
 
     def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
-        if trailers and (path := self.libraries.name_of(node, trailers)) is not None:
+        if trailers and (path := self.dotted_name(node, trailers)) is not None:
             used = path.text.count(".")
             if path.text.endswith(".py"):
                 hint = f"gradcli check {path.text}::NAME --at VALUE asks of a function in it"
@@ -118,7 +108,6 @@ class Calls:
             raise self.source.unexpected(arguments.position, is_inside=True)
         if value is not None:
             scope.unused.pop("" if used else name.text, None)
-            self.is_pair = not used and name.text in scope.pairs
             return (value, span), used
         if arguments is not None:
             message, hint = f"'{name.text}' is a variable, not a function", f"write {name.text}*(...) for a product"
@@ -131,9 +120,9 @@ class Calls:
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
         """A function of the table, or what is called like one."""
-        if len(words) == 1 and (found := self.indices.called(name, arguments)) is not None:
+        if len(words) == 1 and (found := self.called_in_formula(name, arguments)) is not None:
             return found
-        path = self.hooks.library(words)
+        path = self.modules_in_full(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
         library = libraries.library_of(path[:-1]) or "linalg" * (
@@ -142,10 +131,10 @@ class Calls:
         if (library, name.text) in _OTHERWISE:
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
-        is_own = len(path) == 1 and self.libraries.is_code
-        operand = self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
-        self.is_pair &= not library
-        return operand
+        if library == "numpy":
+            self.note_types([replace(name, text="numpy")])
+        is_own = len(path) == 1 and self.has_own_functions
+        return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
 
     def require_variable(self, name: Token, span: Span, *, is_behind_module: bool = False) -> None:
         """Refuse a name that cannot be a variable.
@@ -228,17 +217,18 @@ class Calls:
         place = member.dot.span.to(name.span)
         if (several := self.scope.several.get(operand[0])) is not None and name.text in several.names:
             return several.parts[several.names.index(name.text)][0], span
+        operand = self.one(*operand), operand[1]
         match name.text:
             case "T" | "H":  # of real numbers they are one
                 return self._transposed(operand[0], span)
             case "mT" | "mH":
-                return self.lines.emit("transpose", [operand[0]], span, (-2, -1))
+                return self.emit("transpose", [operand[0]], span, (-2, -1))
             case "values" | "real":
                 return operand[0], span
             case "size":  # of an array
-                return self.lines.emit("count", [operand[0]], span, (None,))
+                return self.emit("count", [operand[0]], span, (None,))
             case "data":
-                return self.binder.detached(operand[0], span)
+                return self.detached(operand[0], span)
             case "imag" | "conj":
                 raise self.source.error("complex numbers are not read", place)
             case "grad":
@@ -253,10 +243,10 @@ class Calls:
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
         """`x.T`, which of a vector is x."""
-        shape = self.sizes.needed(atom)
+        shape = self.needed_shape(atom)
         if shape is None or len(shape) != 1:
-            return self.lines.emit("transpose", [atom], span, (None, None))
-        if not (self.scope.needs_shapes or self.libraries.has_numpy):  # else sizes may be others yet
+            return self.emit("transpose", [atom], span, (None, None))
+        if not (self.scope.needs_shapes or self.has_numpy):  # else sizes may be others yet
             remark = f"{self.source.excerpt(span)} of a vector is the vector, as NumPy has it; torch will refuse it"
             self.scope.remark(remark)
         return atom, span
@@ -264,19 +254,17 @@ class Calls:
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
         """A method with its parentheses."""
         if name.text in CONVERSIONS:
-            return self.binder.converted(name, span, operand[0], arguments)
+            return self.converted(name, span, self.one(*operand), arguments)
         if name.text.endswith("_"):
             instead = f"write y = x.{name.text.rstrip('_')}(...)"
             raise self.source.code(f"'.{name.text}', which changes its tensor,", name.span, instead)
         if name.text in ("T", "mT"):
             message, hint = f"'.{name.text}' takes no parentheses", f"write .{name.text} alone"
             raise self.source.error(message, arguments.opening.span, hint=hint)
-        library = self.libraries.of_method(name)
+        library = self.library_of_method(name)
         if library and name.text in libraries.IN_PLACE:
             raise self.source.code(f"'.{name.text}', which changes its array,", name.span, f"write np.{name.text}(x)")
-        found = self.call(name, span, [operand], arguments, after_dot=True, library=library)
-        self.is_pair &= not library
-        return found
+        return self.call(name, span, [operand], arguments, after_dot=True, library=library)
 
     # -- functions
 
@@ -303,12 +291,12 @@ class Calls:
             is_own: Whether it is Python's own where that has one by its name.
         """
         if name.text in TENSORS and not given:
-            return self.binder.tensor(name, span, arguments)
+            return self.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.indices.guarded(lambda: self.binder.special(name, span, arguments))
+            return self.guarded(lambda: self.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
         if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
-            return self.lines.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
+            return self.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
@@ -324,21 +312,26 @@ class Calls:
             folded = self._folded(op, arguments, name, whole, is_own=is_own and is_python)
             if folded is not None:
                 return folded
-        bound = self.binder.bind(op, name, arguments, given, library)
+        bound = self.bind(op, name, arguments, given, library)
         if bound.op.name == "norm" and "p" in bound.typed:
             if self._is_of_matrix(bound, name, span):
-                bound = self.binder.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
+                bound = self.bind(ops.TABLE["matrix_norm"], name, arguments, given, library)
             elif bound.statics["p"] == "fro":
                 bound.statics["p"] = 2
         if after_dot:
             self._require_taken(bound, name, library)
         if bound.op.kind is Kind.INLINED:
-            return self.inlining.call(bound, whole)
+            return self.inlined_call(bound, whole)
         meaning = libraries.ELSEWHERE.get(library, {}).get(bound.op.name)
         if isinstance(meaning, str) and bound.constants == tuple(bound.op.statics.values()):
-            program = self.inlining.meaning(meaning, bound.op.operands, {})
-            return self.lines.builder.inline(program, [a for a, _ in bound.values], whole), whole
-        return self.made(bound.op, bound.values, bound.constants, whole)
+            program = self.meaning(meaning, bound.op.operands, {})
+            return self.builder.inline(program, [a for a, _ in bound.values], whole), whole
+        found = self.made(bound.op, bound.values, bound.constants, whole)
+        is_along = bound.op.name in EXTREMES and not bound.extra and bound.statics["dim"] is not None
+        if library or self.is_meaning or not (is_along or (bound.op.kind is Kind.SCAN and bound.op.is_extreme)):
+            return found
+        parts = found, (self.positions(), whole)
+        return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
     def _require_taken(self, bound: Bound, name: Token, library: str) -> None:
         """Refuse the base of a logarithm, and a third tensor, which torch has not and NumPy writes its result to."""
@@ -357,10 +350,10 @@ class Calls:
         Raises:
             LanguageError: Python's own function is another one than torch's: it is of rows, or of one number each.
         """
-        items, constants = arguments.items, self.constants
+        items = arguments.items
         node = items[0].value if items and items[0].name is None else None
         if isinstance(node, Loop):
-            terms = constants.terms(node)
+            terms = self.terms(node)
             if op.name in ("stack", "cat"):
                 return self.made(op, terms, (0,), span)
             if op.name not in _FOLDS:
@@ -371,29 +364,29 @@ class Calls:
         elif len(items) > 1 + (op.name == "sum"):
             terms = []
         elif isinstance(node, Items) and not isinstance(node.items[0] if node.items else node, Items):
-            terms = constants.items(node)
+            terms = self.items(node)
         else:
-            terms = constants.parts(node) or []
+            terms = self.parts(node) or []
         if is_own and not terms:
             given = [self.lower(one.value) for one in items]
             terms = given if op.name in EXTREMES and len(items) > 1 else []
-            shapes = [self.sizes.needed(self.lines.one(*operand)) for operand in given]
+            shapes = [self.needed_shape(self.one(*operand)) for operand in given]
             if (len(items) > 1 and not terms) or any(len(s) > (len(items) == 1) for s in shapes if s is not None):
                 raise self.source.code(f"Python's own '{name.text}' of a tensor", name.span, f"write x.{name.text}()")
         elif op.name == "sum":
             terms = terms and [self.lower(one.value) for one in items[1:]] + terms
         if not terms:
             return None
-        first, *others = [self.lines.as_number(a, s) if op.name == "sum" else a for a, s in terms]
+        first, *others = [self.as_number(a, s) if op.name == "sum" else a for a, s in terms]
         for term in others:
-            first = self.lines.emit(_FOLDS[op.name], [first, term], span)[0]
+            first = self.emit(_FOLDS[op.name], [first, term], span)[0]
         return first, span
 
     def _is_of_matrix(self, bound: Bound, name: Token, span: Span) -> bool:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
             return True
-        shape = self.sizes.of(bound.values[0][0])
+        shape = self.shape_of(bound.values[0][0])
         if shape is not None and len(shape) < 2:
             return False
         dim = bound.statics["dim"]
@@ -404,38 +397,36 @@ class Calls:
         """The line of a call whose arguments are bound."""
         atoms = [a for a, _ in operands]
         if op.name == "log" and len(atoms) == 2:
-            parts = [self.lines.emit("log", [a], span)[0] for a in atoms]
-            return self.lines.emit("div", parts, span)
+            parts = [self.emit("log", [a], span)[0] for a in atoms]
+            return self.emit("div", parts, span)
         if (op.variadic and op.kind is Kind.ELEMENTWISE) or (op.name in EXTREMES and len(atoms) > 1):
             name, result = EXTREMES.get(op.name, op.name), atoms[0]
             for atom in atoms[1:]:
-                result = self.lines.emit(name, [result, atom], span)[0]
+                result = self.emit(name, [result, atom], span)[0]
             return result, span
-        is_scan = op.kind is Kind.SCAN and op.is_extreme
-        self.is_pair = is_scan or (op.name in EXTREMES and statics[0] is not None)
         if op.has_equation and "..." in str(statics[0]):
             shapes_of = self._shapes(atoms)
             statics = statics if shapes_of is None else (spelled_out(str(statics[0]), [len(s) for s in shapes_of]),)
         if op.of_shapes:
-            atoms = [self.lines.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
-            shapes = None if self.lines.is_meaning else self._shapes(atoms)
+            atoms = [self.one(a, span) for a in atoms]  # a list of Python's has a shape as a tensor
+            shapes = None if self.is_meaning else self._shapes(atoms)
             given = statics[: len(op.statics) - 1]
             statics = (
                 *given,
-                self.lines.placed(span, lambda: self.scope.shapes_or_meaning(op, atoms, (*given, None), shapes)),
+                self.placed(span, lambda: self.scope.shapes_or_meaning(op, atoms, (*given, None), shapes)),
             )
-        return self.lines.emit(op.name, atoms, span, statics)
+        return self.emit(op.name, atoms, span, statics)
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
         """The shapes of operands; the text is to be read again where they are not known yet."""
-        found = [self.sizes.needed(atom) for atom in atoms]
+        found = [self.needed_shape(atom) for atom in atoms]
         return None if None in found else tuple(shape for shape in found if shape is not None)
 
     # -- what is unknown
 
     def _unknown(self, name: Token) -> GradcliError:
         """The error for a name that is not in the table."""
-        is_pythons = hasattr(builtins, name.text) or (self.hooks.is_code and hasattr(list, name.text))
+        is_pythons = hasattr(builtins, name.text) or (self.is_code and hasattr(list, name.text))
         if is_pythons or name.text in CODE_FUNCTIONS:
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}

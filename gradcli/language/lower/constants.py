@@ -18,7 +18,7 @@ import sympy
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Lower, Operand
+from gradcli.language.lower.scope import Array, Evaluation, Lines, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, number
@@ -47,28 +47,23 @@ UNKNOWN_SIZE = 4
 """What stands for a size until the shapes of the variables are known."""
 
 
-class Sizes:
+class Sizes(Lines):
     """Infers the shape of each line once."""
 
-    def __init__(self, lines: Lines, evaluation: Evaluation | None) -> None:
-        self.lines, self.scope, self._evaluation = lines, lines.scope, evaluation
-        self._known: dict[Atom, Shape | None] = {}  # of each line that was read
-        self._read = 0
+    _read = 0
 
     @property
     def evaluation(self) -> Evaluation:
-        """What evaluates lines."""
-        if self._evaluation is None:
-            raise LanguageError("a constant argument is not of the kind that is read here")
-        return self._evaluation
+        """What evaluates lines; a meaning of the table has nothing that does."""
+        raise LanguageError("a constant argument is not of the kind that is read here")
 
-    def of(self, atom: Atom) -> Shape | None:
+    def shape_of(self, atom: Atom) -> Shape | None:
         """The shape of a value; None while that of a variable is not known.
 
         Raises:
             GradcliError: Shapes do not fit.
         """
-        lines = self.lines.builder.lines
+        lines = self.builder.lines
         self._read = min(self._read, len(lines))
         while self._read and lines[self._read - 1].symbol not in self._known:  # others were forgotten for it
             self._read -= 1
@@ -79,31 +74,28 @@ class Sizes:
             try:
                 self._known[line.symbol] = self.evaluation.shape_of(line.call, known) if is_known else None
             except GradcliError as error:
-                error.place = Place(self.lines.source.text, line.span, self.lines.source.name)
+                error.place = Place(self.source.text, line.span, self.source.name)
                 raise
         self._read = len(lines)
         return self._found(atom)
 
-    def needed(self, atom: Atom) -> Shape | None:
+    def needed_shape(self, atom: Atom) -> Shape | None:
         """The same, for which the text is read again where it is not known."""
-        shape = self.of(atom)
+        shape = self.shape_of(atom)
         self.scope.needs_shapes |= shape is None
         return shape
 
     def _found(self, atom: Atom) -> Shape | None:
-        if not isinstance(atom, sympy.Symbol):
+        if not isinstance(atom := self.scope.first(atom), sympy.Symbol):
             return ()
         is_variable = self.scope.variables.get(atom.name) == atom
         return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
 
 
-class Constants:
+class Constants(Sizes):
     """Reads what must be constant in the text itself, and what is between the brackets of a list."""
 
-    def __init__(self, lines: Lines, lower: Lower, sizes: Sizes) -> None:
-        self.lines, self.lower, self.sizes = lines, lower, sizes
-        self.source, self.scope = lines.source, lines.scope
-        self.unrolled = self.repeated = 0
+    unrolled = repeated = 0
 
     # -- arguments
 
@@ -141,13 +133,13 @@ class Constants:
         if op.kind is not Kind.SOURCE and (hint := excess(op.name, parameter, value)):
             raise self.source.error(f"this {parameter} is too large", span, hint=hint, kind=TooLargeError)
 
-    def is_known(self, node: nodes.Node) -> bool:
+    def is_meaning_constant(self, node: nodes.Node) -> bool:
         """Whether it is the name of a constant of a meaning."""
         return isinstance(node, nodes.Name) and node.arguments is None and node.token.text in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
         node, token = arguments[0].value, self.source.tokens[arguments[0].start]
-        if self.is_known(node):
+        if self.is_meaning_constant(node):
             return self.scope.constants[token.text]
         if isinstance(node, nodes.Word) and token.kind == "keyword":
             return _PLAIN[token.text]
@@ -171,11 +163,11 @@ class Constants:
             return self._joined(node.items)
         if isinstance(node, nodes.Word) and node.token.text == "None":
             return (None,)  # type: ignore[return-value]  # a size that stays
-        mark = len(self.lines.builder.lines)
+        mark = len(self.builder.lines)
         is_call = isinstance(node, nodes.Name | nodes.Postfix)
         parts = self.scope.parts_of(self.lower(node)[0]) if is_call else None
         found = None if parts is None else tuple(self.whole(*one) for one in parts)
-        self.lines.builder.forget(mark)
+        self.builder.forget(mark)
         return self.integer(node) if found is None else found
 
     def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
@@ -245,10 +237,10 @@ class Constants:
         """
         if isinstance(node, nodes.Number) and node.text.isdecimal():
             return int(node.text), node.span
-        mark = len(self.lines.builder.lines)
+        mark = len(self.builder.lines)
         atom, span = self.lower(node)
         value = self.value_of(atom, node.span.to(span), message)
-        self.lines.builder.forget(mark)
+        self.builder.forget(mark)
         return value, span
 
     def value_of(self, atom: Atom, span: Span, message: str) -> int | float:
@@ -257,21 +249,21 @@ class Constants:
         Raises:
             LanguageError: With this message, it is none, or depends on the values of variables.
         """
-        atom = self.lines.one(atom, span)
+        atom = self.one(atom, span)
         if isinstance(atom, sympy.Integer):
             return int(atom)
         if atom in (sympy.oo, -sympy.oo):
             return number(atom)
-        lines, leaves = self.lines.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT)
+        lines, leaves = self.builder.made_of(atom, stop=lambda call: call.op.kind is Kind.COUNT)
         if not leaves.isdisjoint(self.scope.variables.values()):
             hint = "the values of variables are not known here; write a number, or x.shape[0] for a size"
-            hint = "where(x > 0, x, 0) chooses by a condition" if atom in self.lines.conditions else hint
+            hint = "where(x > 0, x, 0) chooses by a condition" if atom in self.conditions else hint
             raise self.source.error(message, span, hint=hint)
         if any(isinstance(leaf, sympy.Symbol) for leaf in leaves):  # a tuple, or another value that is no tensor
             raise self.source.error(message, span)
-        evaluation, counts = self.sizes.evaluation, dict[Atom, Array]()
+        evaluation, counts = self.evaluation, dict[Atom, Array]()
         for line in (line for line in lines if line.call.op.kind is Kind.COUNT):
-            if (shape := self.sizes.of(line.call.operands[0])) is None:
+            if (shape := self.shape_of(line.call.operands[0])) is None:
                 self.scope.needs_shapes = True
                 return UNKNOWN_SIZE
             counts[line.symbol] = np.asarray(float(evaluation.count_of(shape, line.call.statics[0])))

@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
-from gradcli.language.lower.scope import Index, Lines, Lower, Operand
+from gradcli.language.lower.scope import Index, Operand
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript, Trailer
@@ -42,14 +42,11 @@ DELTAS = ("δ", "KroneckerDelta")
 """What is 1 where two indices are equal, and 0 elsewhere."""
 
 
-class Indices:
+class Indices(Constants):
     """Reads what depends on indices."""
 
-    def __init__(self, lines: Lines, lower: Lower, constants: Constants) -> None:
-        self.lines, self.lower, self.constants, self.sizes = lines, lower, constants, constants.sizes
-        self.source, self.scope = lines.source, lines.scope
-        self._depth = 0  # dimensions that are taken
-        self._is_guarded = False  # whether cases may leave out what is outside of a tensor
+    _depth = 0  # dimensions that are taken
+    _is_guarded = False  # whether cases may leave out what is outside of a tensor
 
     def declare(self, names: Sequence[str], shape: Shape) -> None:
         """Take names for the indices of a tensor of this shape, which is asked for as a whole."""
@@ -66,16 +63,16 @@ class Indices:
 
     # -- values
 
-    def value(self, name: Token) -> Operand:
+    def index_number(self, name: Token) -> Operand:
         """An index as a number."""
         index = self.scope.indices[name.text]
-        numbers = self.lines.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
+        numbers = self.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
         return self._placed(numbers, [index.place], name.span), name.span
 
     def element(self, operand: Operand, subscript: Subscript) -> Operand:
         """`x[i,k]` of a tensor."""
         atom, span = operand[0], operand[1].to(subscript.span)
-        shape = self.sizes.needed(atom)
+        shape = self.needed_shape(atom)
         is_known = shape is not None
         shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
         if len(shape) != len(subscript.items):
@@ -87,7 +84,7 @@ class Indices:
         for bound, size in zip(subscript.items, shape, strict=True):
             node = bound.parts[0] if len(bound.parts) == 1 else None
             if node is None or not self.mentions(bound.span):
-                if not isinstance(item := self.constants.item(bound), int):
+                if not isinstance(item := self.item(bound), int):
                     raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
                 key.append(item)
                 continue
@@ -102,7 +99,7 @@ class Indices:
                 key.append(_ALL)
                 places.append(place)
         if any(part != _ALL for part in key):
-            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
+            atom = self.emit("index", [atom], span, (tuple(key),))[0]
         atom = self._placed(atom, places, span)
         for place, size, at in picked:
             atom = self._picked(atom, at, place, size, span)
@@ -132,19 +129,19 @@ class Indices:
 
     def _picked(self, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
         """The elements at positions, along a dimension that is then of size 1."""
-        numbers = self.lines.emit("arange", [], span, (0, size, 1))[0]
-        is_it = self.lines.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
-        kept = self.lines.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
-        return self.lines.emit("sum", [kept], span, (-1 - place, True))[0]
+        numbers = self.emit("arange", [], span, (0, size, 1))[0]
+        is_it = self.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
+        kept = self.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
+        return self.emit("sum", [kept], span, (-1 - place, True))[0]
 
     def _placed(self, atom: Atom, places: Sequence[int], span: Span) -> Atom:
         """A tensor with each dimension in the place of its index, the others of size 1."""
         order = sorted(range(len(places)), key=lambda n: -places[n])
         if order != list(range(len(places))):
-            atom = self.lines.emit("permute", [atom], span, (tuple(order),))[0]
+            atom = self.emit("permute", [atom], span, (tuple(order),))[0]
         if len(places) <= max(places, default=-1):
             key: list[Any] = [_ALL if place in places else NEW for place in range(max(places), -1, -1)]
-            atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
+            atom = self.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
     def _numbers(self, atom: Atom, span: Span) -> Any:
@@ -153,11 +150,11 @@ class Indices:
         Raises:
             LanguageError: It depends on variables.
         """
-        lines, leaves = self.lines.builder.made_of(atom)
+        lines, leaves = self.builder.made_of(atom)
         if not leaves.isdisjoint(self.scope.variables.values()):
             raise self.source.error("an index may depend on other indices only", span)
         program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        return np.asarray(self.sizes.evaluation.run(program, {}))
+        return np.asarray(self.evaluation.run(program, {}))
 
     # -- over indices
 
@@ -181,16 +178,16 @@ class Indices:
         self.scope.indices, self.scope.is_formula = dict(outer), True
         found, masks = self._entered(ranges)
         is_empty = any(index.size < 1 for index in found)
-        atom = identity if is_empty else self.lines.as_number(*self.lower(body))
+        atom = identity if is_empty else self.as_number(*self.lower(body))
         if not is_empty:
             masks += [self.lower(condition)[0] for condition in conditions]
             for mask in masks:
-                atom = self.lines.emit("where", [mask, atom, identity], span)[0]
+                atom = self.emit("where", [mask, atom, identity], span)[0]
             for index in found:
                 atom = self._filled(atom, index, span)
                 is_last = depth == 0 and index is found[-1]
                 statics = (None, False) if is_last else (-1 - index.place, True)
-                atom = self.lines.emit(op, [atom], span, statics)[0]
+                atom = self.emit(op, [atom], span, statics)[0]
         self.scope.indices, self._depth, self.scope.is_formula = outer, depth, is_formula
         return atom, span
 
@@ -209,9 +206,9 @@ class Indices:
             found.append(index)
             masks += inside
             if inside and index.size > 0:
-                number, span = self.value(one.name)
+                number, span = self.index_number(one.name)
                 ends = zip(("le", "ge"), inside, strict=True)
-                masks[-2:] = [self.lines.emit(op, [end, number], span)[0] for op, end in ends]
+                masks[-2:] = [self.emit(op, [end, number], span)[0] for op, end in ends]
         return found, masks
 
     def _names(self, one: Range, names: set[str]) -> bool:
@@ -221,7 +218,7 @@ class Indices:
     def _range(self, one: Range) -> tuple[Index, list[Atom]]:
         """An index, and its ends where they depend on others."""
         if not self.mentions(one.first.span.to(one.last.span)):
-            ends = self.constants.integer(one.first), self.constants.integer(one.last)
+            ends = self.integer(one.first), self.integer(one.last)
             return Index(self._depth, *ends), []
         (first, span), (last, until) = self.lower(one.first), self.lower(one.last)
         low, high = self._numbers(first, span), self._numbers(last, until)
@@ -229,15 +226,15 @@ class Indices:
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
         """A value that has all of an index's dimension, also where it does not depend on it."""
-        shape = self.sizes.needed(atom)
+        shape = self.needed_shape(atom)
         if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
             return atom
-        zeros = self.lines.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
-        return self.lines.emit("add", [atom, zeros], span)[0]
+        zeros = self.emit("zeros", [], span, ((index.size, *(1,) * index.place),))[0]
+        return self.emit("add", [atom, zeros], span)[0]
 
     # -- calls and brackets
 
-    def called(self, name: Token, arguments: Arguments) -> Operand | None:
+    def called_in_formula(self, name: Token, arguments: Arguments) -> Operand | None:
         """A call that only formulas have; None for others."""
         span = name.span.to(arguments.span)
         values = [one.value for one in arguments.items]
@@ -271,9 +268,9 @@ class Indices:
         outer, depth = self.scope.indices, self._depth
         self.scope.indices = dict(outer)
         (rows, columns), _ = self._entered(ranges)
-        atom = self.lines.as_number(*self.lower(body))
+        atom = self.as_number(*self.lower(body))
         atom = self._filled(self._filled(atom, rows, span), columns, span)
-        shape = self.sizes.of(atom)
+        shape = self.shape_of(atom)
         if shape is not None and any(
             size > 1 for size in shape[: len(shape) - depth - 2] + shape[len(shape) - depth :]
         ):
@@ -281,11 +278,11 @@ class Indices:
         rank = depth + 2 if shape is None else len(shape)
         key: list[Any] = [0] * rank
         key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
-        atom = self.lines.emit("index", [atom], span, (tuple(key),))[0]
+        atom = self.emit("index", [atom], span, (tuple(key),))[0]
         if rows.place < columns.place:
-            atom = self.lines.emit("transpose", [atom], span, (-2, -1))[0]
+            atom = self.emit("transpose", [atom], span, (-2, -1))[0]
         self.scope.indices, self._depth = outer, depth
-        return self.lines.emit(op, [atom], span)
+        return self.emit(op, [atom], span)
 
     def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
@@ -310,12 +307,12 @@ class Indices:
         ):
             above, below = (first, second) if first.place > second.place else (second, first)
             statics = above.size, None if above.size == below.size else below.size
-            unit = self.lines.emit("eye", [], span, statics)[0]
+            unit = self.emit("eye", [], span, statics)[0]
             return self._placed(unit, [above.place, below.place], span), span
         values = [self.lower(node)[0] for node in nodes]
         if all(isinstance(value, sympy.Integer) for value in values):
             return sympy.Integer(int(values[0] == values[1])), span
-        return self.lines.as_number(self.lines.emit("eq", values, span)[0], span), span
+        return self.as_number(self.emit("eq", values, span)[0], span), span
 
     def guarded(self, read: Callable[[], Result]) -> Result:
         """What is read of cases, which may leave out what is outside of a tensor."""
@@ -326,22 +323,22 @@ class Indices:
 
     # -- the whole
 
-    def whole(self, atom: Atom, shape: Shape, span: Span) -> Atom:
+    def whole_tensor(self, atom: Atom, shape: Shape, span: Span) -> Atom:
         """A value that depends on the declared indices as the tensor of all its elements."""
-        atom = self.lines.as_number(atom, span)
-        own = self.sizes.needed(atom)
+        atom = self.as_number(atom, span)
+        own = self.needed_shape(atom)
         own = shape if own is None else own
         if len(own) > len(shape):
             key: list[Any] = [0] * (len(own) - len(shape)) + [_ALL] * len(shape)
-            atom, own = self.lines.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
-        return atom if own == shape else self.lines.emit("expand", [atom], span, (shape,))[0]
+            atom, own = self.emit("index", [atom], span, (tuple(key),))[0], own[len(own) - len(shape) :]
+        return atom if own == shape else self.emit("expand", [atom], span, (shape,))[0]
 
     def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
         """The first of two tensors at these positions, and the other elsewhere."""
         for n, at in enumerate(fixed):
             if at is not None:
-                numbers = self.lines.emit("arange", [], span, (0, shape[n], 1))[0]
+                numbers = self.emit("arange", [], span, (0, shape[n], 1))[0]
                 placed = self._placed(numbers, [len(shape) - 1 - n], span)
-                is_it = self.lines.emit("eq", [placed, sympy.Integer(at)], span)[0]
-                atom = self.lines.emit("where", [is_it, atom, other], span)[0]
+                is_it = self.emit("eq", [placed, sympy.Integer(at)], span)[0]
+                atom = self.emit("where", [is_it, atom, other], span)[0]
         return atom

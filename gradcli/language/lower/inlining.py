@@ -5,17 +5,17 @@ While a shape is not known the first operand stands for the result, and the text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import sympy
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower import at_positions
 from gradcli.language.lower.arguments import Bound
-from gradcli.language.lower.constants import UNKNOWN_SIZE, Sizes
-from gradcli.language.lower.scope import Array, Lines, Operand, Several
+from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
+from gradcli.language.lower.scope import Array, Operand, Several
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
 
 MOST_KEPT = 2**24
@@ -28,46 +28,44 @@ MOST_DECIDED = 1_000
 """Conditions of a text that values decide."""
 
 
-class Decisions:
-    """Evaluates at the point what decides, each line once, and keeps it as a guard.
+class Decisions(Constants):
+    """Evaluates at the point what decides, each line once, and keeps it as a guard."""
 
-    Attributes:
-        known: What was evaluated.
-    """
+    _kept = _work = 0
 
-    def __init__(self, lines: Lines, sizes: Sizes) -> None:
-        self.sizes, self.source, self.scope, self.builder = sizes, lines.source, lines.scope, lines.builder
-        self.known: dict[Atom, Any] = {}
-        self._kept = self._work = 0
+    @cached_property
+    def known_values(self) -> dict[Atom, Any]:
+        """The values that were evaluated."""
+        return {}
 
     @property
     def are_made(self) -> bool:
         """Whether values may decide: else the text is refused."""
         return self.scope.values is not None
 
-    def value(self, atom: Atom) -> Array | None:
+    def value_at_point(self, atom: Atom) -> Array | None:
         """The numbers of a value at the point; None where there is no point, which the text then asks for."""
         for name, value in (self.scope.values or {}).items():
             if name in self.scope.variables:
-                self.known.setdefault(self.scope.variables[name], np.asarray(value))
-        lines, leaves = self.builder.made_of(atom, known=self.known)
-        if not leaves.isdisjoint({*self.scope.variables.values()} - {*self.known}):
+                self.known_values.setdefault(self.scope.variables[name], np.asarray(value))
+        lines, leaves = self.builder.made_of(atom, known=self.known_values)
+        if not leaves.isdisjoint({*self.scope.variables.values()} - {*self.known_values}):
             self.scope.needs_values = True
             return None
         for line in lines:
-            held = {one: self.known[one] for one in line.call.operands if one in self.known}
+            held = {one: self.known_values[one] for one in line.call.operands if one in self.known_values}
             alone = Program(self.source.text, (), (line,), line.symbol, self.source.name)
-            self.known[line.symbol] = found = self.sizes.evaluation.run(alone, held)
+            self.known_values[line.symbol] = found = self.evaluation.run(alone, held)
             self._kept += found.size
             self._work += found.size
         if self._kept > MOST_KEPT:
             named = {*self.scope.names.values(), *self.scope.variables.values(), atom}
-            self.known, self._kept = {one: value for one, value in self.known.items() if one in named}, 0
-        return np.asarray(self.known[atom] if atom in self.known else number(atom), dtype=np.float64)
+            self.known_values, self._kept = {one: value for one, value in self.known_values.items() if one in named}, 0
+        return np.asarray(self.known_values[atom] if atom in self.known_values else number(atom), dtype=np.float64)
 
     def decided(self, condition: Atom, span: Span, changes: str) -> Array | None:
         """The numbers of a condition, as `value`, where what they change at the point is to be known."""
-        found = self.value(condition)
+        found = self.value_at_point(condition)
         if found is not None:
             self.scope.needs_values = True
             self.scope.guards.append(Guard(condition, self.source.shown(span), changes))
@@ -84,27 +82,18 @@ class Decisions:
         return Guards(self.builder.program(first, self.scope.variables.values(), *others), tuple(self.scope.guards))
 
 
-Meaning = Callable[[str, Sequence[str], Mapping[str, Any]], Program]
-"""A text of the language as a Program in operands of these names, with constants by name."""
-
-
 class UnknownShapeError(Exception):
     """The shape of an operand, or what values decide, is not known yet."""
 
 
-class Inlining:
-    """Writes such calls.
+class Inlining(Decisions):
+    """Writes such calls."""
 
-    Attributes:
-        copies: Values that share no memory with what they are made of, though they have its elements.
-    """
+    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
+        """A text of the language as a Program in operands of these names, with constants by name."""
+        raise NotImplementedError
 
-    def __init__(self, lines: Lines, decisions: Decisions, meaning: Meaning) -> None:
-        self.lines, self.decisions, self.sizes, self.meaning = lines, decisions, decisions.sizes, meaning
-        self.scope, self.source = lines.scope, lines.source
-        self.copies: set[Atom] = set()
-
-    def call(self, bound: Bound, span: Span) -> Operand:
+    def inlined_call(self, bound: Bound, span: Span) -> Operand:
         """The value of a call that torch is asked for; what stands for several, where it gives several.
 
         Args:
@@ -117,43 +106,42 @@ class Inlining:
         op, scope = bound.op, self.scope
         given = [(name, *bound.operands[name]) for name in op.operands if name in bound.operands]
         given += [("", *one) for one in bound.extra]
-        atoms = [self.lines.one(atom, span) for _, atom, _ in given]
-        mark = len(self.lines.builder.lines)
+        atoms = [self.one(atom, span) for _, atom, _ in given]
+        mark = len(self.builder.lines)
         try:
             fixed = tuple(
                 self._fixed(bound, name, atom, where) for (name, _, where), atom in zip(given, atoms, strict=True)
             )
-            shapes = tuple(map(self.sizes.of, atoms))
+            shapes = tuple(map(self.shape_of, atoms))
             if None in shapes:
                 raise UnknownShapeError
         except UnknownShapeError:
             return self._provisional(bound, atoms[0], span), span
         if scope.ask is None:
             raise self.source.error(f"what {op.name} computes is asked of torch, which is not done here", span)
-        atoms = [self.lines.as_number(atom, span) for atom in atoms]
+        atoms = [self.as_number(atom, span) for atom in atoms]
         asked = Call(op.name, tuple(atoms), bound.constants)
-        parts = self.lines.placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
-        found = tuple((self._part(one, atoms, span), span) for one in parts)
+        parts = self.placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
+        found = tuple((self._result(one, atoms, span), span) for one in parts)
         names = () if op.parts == ("...",) else op.parts
         if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements is
             return found[0]
         if bound.library and sum(one is not None for one in parts) == 1:  # as np.sort gives
             return found[0]
-        scope.spent.update(line.symbol for line in self.lines.builder.lines[mark:])
+        scope.spent.update(line.symbol for line in self.builder.lines[mark:])
         return scope.together(Several(op.name, found, names)), span
 
-    def _part(self, part: AskedMeaning | None, atoms: Sequence[Atom], span: Span) -> Atom:
+    def _result(self, part: AskedMeaning | None, atoms: Sequence[Atom], span: Span) -> Atom:
         """One of the tensors that a call gives; of whole numbers, what no operation takes."""
         if part is not None:
             return self._inlined(part.record(), atoms, span)
-        self.scope.positions.add(position := sympy.Dummy("positions", real=True))
-        return position
+        return self.positions()
 
     def _fixed(self, bound: Bound, name: str, atom: Atom, where: Span) -> Array | None:
         """The numbers of an operand that a call is another one with: positions, a mask, a share."""
         op = bound.op
         if name in op.conditions:
-            mask = self.lines.as_number(atom, where)
+            mask = self.as_number(atom, where)
             found = self._decided(mask, where, "x", self.source.shown(where))
             if found is None:
                 raise UnknownShapeError
@@ -166,34 +154,33 @@ class Inlining:
             raise self.source.error(message, where, hint="write them as numbers")
         return found
 
-    def index(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
+    def index_with_tensors(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
         """`x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
         tensors = [item for item in items if isinstance(item, tuple)]
         read: list[Any] = []
         try:
             for item in items:
-                read += self._positions(item, operand, tensors) if isinstance(item, tuple) else [item]
-            shape = self.sizes.of(operand[0])
-            if shape is None or None in (self.sizes.of(atom) for atom, _ in tensors):
+                read += self._places_in(item, operand, tensors) if isinstance(item, tuple) else [item]
+            shape = self.shape_of(operand[0])
+            if shape is None or None in (self.shape_of(atom) for atom, _ in tensors):
                 raise UnknownShapeError
         except UnknownShapeError:
             self.scope.needs_shapes = True
             return operand[0], span
         known_shape = shape
-        text = self.lines.placed(span, lambda: at_positions.indexed("x", known_shape, read))
+        text = self.placed(span, lambda: at_positions.indexed("x", known_shape, read))
         names = ["x", *(f"i{n}" for n in range(len(tensors)))]
         program = self.meaning(text, names, {})
-        atoms = [self.lines.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
+        atoms = [self.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
         found = self._inlined(program, atoms, span)
-        self.copies.add(found)
         return found, span
 
-    def _positions(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
+    def _places_in(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
         """A tensor in an index; a mask as one tensor for each of its dimensions."""
         atom, where = item
-        shape = self.sizes.of(atom)
-        number = self.lines.as_number(atom, where)
-        if atom not in self.lines.conditions:
+        shape = self.shape_of(atom)
+        number = self.as_number(atom, where)
+        if atom not in self.conditions:
             return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), self.numbers(number))]
         found = self._decided(number, where, self.source.excerpt(operand[1]), self.source.excerpt(where))
         if found is None:
@@ -209,10 +196,10 @@ class Inlining:
             LanguageError: Values decide, and are not known here.
         """
         found = self.numbers(mask)
-        if found is not None or self.decisions.are_made:
+        if found is not None or self.are_made:
             if found is None:
                 self.scope.remark(f"values decided which elements {shown} takes: the answer is of those")
-                found = self.decisions.decided(mask, where, "other elements are taken")
+                found = self.decided(mask, where, "other elements are taken")
             return found
         message = "the values of variables decide how many elements this mask takes"
         hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
@@ -220,12 +207,12 @@ class Inlining:
 
     def numbers(self, atom: Atom) -> Array | None:
         """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""
-        lines, _ = self.lines.builder.made_of(atom)
-        program = self.lines.builder.program(atom, self.scope.variables.values())
+        lines, _ = self.builder.made_of(atom)
+        program = self.builder.program(atom, self.scope.variables.values())
         if program.variables:
             return None
         self.scope.spent.update(line.symbol for line in lines)
-        return np.asarray(self.sizes.evaluation.run(program, {}))
+        return np.asarray(self.evaluation.run(program, {}))
 
     def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
         """The value of a text of the language in operands of these names, and constants of others."""
@@ -238,11 +225,11 @@ class Inlining:
             parts = tuple(inside.get(a, a) for a in line.call.operands)
             statics = line.call.statics
             if line.call.op.of_shapes:
-                shapes = tuple(self.sizes.of(a) for a in parts)
+                shapes = tuple(self.shape_of(a) for a in parts)
                 self.scope.needs_shapes |= None in shapes
                 known = None if None in shapes else cast("tuple[Shape, ...]", shapes)
                 statics = (*statics[:-1], self.scope.shapes_or_meaning(line.call.op, parts, statics, known))
-            inside[line.symbol] = self.lines.builder.emit(line.call.op.name, parts, span, statics)
+            inside[line.symbol] = self.builder.emit(line.call.op.name, parts, span, statics)
         return inside.get(program.output, program.output)
 
     def _provisional(self, bound: Bound, atom: Atom, span: Span) -> Atom:

@@ -1,17 +1,16 @@
 """Names that are several words written together: `sinx` is sin(x) on paper, and one name to a program.
 
 A name is taken apart into functions of one number with what they are of, constants, numbers and names.  It is *meant*
-as these parts, and refused where no value is given by that name, if each part is known: a name that is used beside it,
-x, y, z or t, a Greek letter by its name, or behind an elementary function or pi any single letter, unless the whole is
-a word that people call variables by (`cost`, `tank`).  What only *resembles* a product or a call (`ab`, `cost`) is a
-name like any other, and said in a remark.  Several unknown letters are no parts, nor is the s of a plural, so that
-`logits`, `expected`, `arcs` and `pixel` are names.
+as these parts, and refused where no value is given by that name, if each part is known: a name that is used next to it,
+x, y, z or t, a Greek letter by its name, or after an elementary function or pi any single letter, unless the whole is
+a word that people call variables by (`cost`, `tank`).  What only resembles a product or a call (`ab`, `cost`) is a name
+like any other.  Several unknown letters are no parts, nor is the s of a plural, so that `logits`, `expected`, `arcs`
+and `pixel` are names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from gradcli.errors import LanguageError, Place, Span
 from gradcli.language import ops
@@ -24,6 +23,9 @@ LONGEST = 16
 
 MOST_PARTS = 5
 """Parts that are looked for in one name."""
+
+NOT_EULER = "e is a variable here; Euler's number is E"
+"""What to say where a value that names no variable, or none, is for e."""
 
 _GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi rho sigma tau upsilon phi chi psi omega".split()
@@ -56,48 +58,24 @@ _NO_FUNCTIONS = (Kind.SOURCE, Kind.LIST, Kind.COUNT)
 _FUNCTIONS = {name: op for name in ops.names() if (op := ops.find(name)) and _is_of_one(name, op)}
 
 
-@dataclass(frozen=True)
-class Joined:
-    """What a name may be meant for.
-
-    Attributes:
-        spelling: The parts with the signs between them, `sin(x)`.
-        is_meant: Whether each of them is known, so that it is no name.
-        is_call: Whether a function is among them.
-    """
-
-    spelling: str
-    is_meant: bool
-    is_call: bool
-
-
-def apart(name: str, known: Collection[str] = ()) -> Joined | None:
-    """What a name is taken apart into, the likeliest way; None if it is a name and nothing else.
+def apart(name: str, known: Collection[str] = ()) -> str | None:
+    """The parts that a name is meant as, with the signs between them, the likeliest way; None if it is a name.
 
     Args:
         name: Of a variable.
         known: Other names of the same text, and names that are given values.
 
-    >>> [apart(name).spelling for name in ("sinx", "pix", "xlnx", "exp2x", "sintheta", "xx", "cost")]
-    ['sin(x)', 'pi*x', 'x*ln(x)', 'exp(2*x)', 'sin(theta)', 'x*x', 'cos(t)']
-    >>> [apart(name).is_meant for name in ("sinx", "pix", "pi2", "sint", "xx", "cost", "logp")]
-    [True, True, True, True, False, False, False]
-    >>> [name for name in ("alpha", "logits", "expected", "pixel", "arcs", "input", "x_1", "x1", "mu") if apart(name)]
+    >>> [apart(name) for name in ("sinx", "pix", "xlnx", "exp2x", "sintheta", "sint")]
+    ['sin(x)', 'pi*x', 'x*ln(x)', 'exp(2*x)', 'sin(theta)', 'sin(t)']
+    >>> [name for name in ("alpha", "logits", "expected", "pixel", "arcs", "x_1", "cost", "logp", "xx") if apart(name)]
     []
-    >>> apart("cost", ["t"]).is_meant, apart("logp", ["p"]).is_meant
-    (True, True)
+    >>> apart("cost", ["t"]), apart("logp", ["p"])
+    ('cos(t)', 'log(p)')
     """
     if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) is not None:
         return None
-    found = min(
-        _ways(name, known, MOST_PARTS), key=lambda parts: (not _is_meant(parts, known, name), len(parts)), default=()
-    )
-    if not found:
-        return None
-    is_meant = _is_meant(found, known, name)
-    if not is_meant and not _resembles(found, known):
-        return None
-    return Joined(_spelled(found), is_meant, any(part in _FUNCTIONS for part in found))
+    ways = (parts for parts in _ways(name, known, MOST_PARTS) if _is_meant(parts, known, name))
+    return _spelled(min(ways, key=len, default=())) or None
 
 
 def require_named(program: Program, names: Collection[str], given: Collection[str]) -> None:
@@ -118,19 +96,10 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
             message = f"'{name}' is a variable only where a value or a shape is given by that name"
             raise LanguageError(message, place=_place(program, name), hint=hint)
         found = apart(name, known)
-        if found is not None and found.is_meant:
-            hint = f"write {found.spelling}; or --at {name}=VALUE for a variable of that name"
+        if found is not None:
+            hint = f"write {found}; or --at {name}=VALUE for a variable of that name"
             message = f"'{name}' is one name to a program, and no value is given by it"
             raise LanguageError(message, place=_place(program, name), hint=hint)
-
-
-def remarks(name: str) -> tuple[str, ...]:
-    """What to say of a name that takes a value which names no variable."""
-    if name == "e":
-        return ("e is a variable here; Euler's number is E",)
-    found = apart(name)
-    what = "the function" if found and found.is_call else "a product"
-    return (f"'{name}' is one variable; write {found.spelling} for {what}",) if found else ()
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:
@@ -140,7 +109,7 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
     ('write cos(x)', None)
     """
     found = apart(name, known)
-    return f"write {found.spelling}" if found else None
+    return f"write {found}" if found else None
 
 
 def of_call(name: str) -> str | None:
@@ -217,18 +186,6 @@ def _is_meant(parts: Parts, known: Collection[str], name: str) -> bool:
     before = parts[unsure[0] - 1] if unsure[0] else ""
     is_plural = parts[-1] == "s" and unsure[-1] == len(parts) - 1
     return len(unsure) == 1 and (before in _ELEMENTARY or before == "pi") and not is_plural
-
-
-def _resembles(parts: Parts, known: Collection[str]) -> bool:
-    """Whether one may take it for a call or a product: a letter or two behind a function, or letters alone."""
-    unsure = [part for part in parts if not _is_sure(part, known)]
-    if "pi" in parts or any(part in _FUNCTIONS for part in parts):
-        is_plural = parts[-1] in unsure and parts[-1] == "s"
-        return len(parts) <= 3 and not is_plural and len(unsure) <= 1 + (parts[0] in _ELEMENTARY)
-    letters = "".join(parts)
-    if len(letters) > len(parts):
-        return False
-    return len(parts) == 2 or not unsure or len(set(parts)) == 1 or letters in "abcdefghijklmnopqrstuvwxyz"
 
 
 def _spelled(parts: Parts) -> str:

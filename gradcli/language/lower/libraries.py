@@ -16,7 +16,7 @@ from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text.nodes import Member, Name, Trailer
-from gradcli.language.text.tokens import Token, is_position
+from gradcli.language.text.tokens import Token
 
 _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("np", "numpy"), "numpy"),
@@ -83,11 +83,12 @@ def library_of(modules: Sequence[str]) -> str:
     return _LIBRARIES.get(modules[0], "") if modules else ""
 
 
-class Libraries:
+class Libraries(Lines):
     """Tells whose methods and functions without a module a text has."""
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines, self.source, self.scope, self.hooks = lines, lines.source, lines.scope, lines.hooks
+    def is_imported(self, name: str) -> bool:
+        """Whether an import gave a name to something."""
+        return False
 
     @cached_property
     def has_numpy(self) -> bool:
@@ -112,12 +113,12 @@ class Libraries:
         )
 
     @cached_property
-    def is_code(self) -> bool:
+    def has_own_functions(self) -> bool:
         """Whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
-        return self.hooks.is_code or (is_long and (self.has_numpy or self.has_torch))
+        return self.is_code or (is_long and (self.has_numpy or self.has_torch))
 
-    def of_method(self, name: Token) -> str:
+    def library_of_method(self, name: Token) -> str:
         """Whose methods values have; empty for torch's.
 
         Raises:
@@ -132,7 +133,7 @@ class Libraries:
 
     # -- variables with dots in their names, `fc1.weight`
 
-    def name_of(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
+    def dotted_name(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
         """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
         first = node.token
         if node.arguments is not None or not isinstance(trailers[0], Member):
@@ -151,22 +152,9 @@ class Libraries:
         return found
 
     def _is_own(self, name: Token) -> bool:
-        """Whether a name stands for something without what is behind its dot, here or later in the text."""
-        scope = self.scope
-        if name.text in (*PREFIXES, *FOREIGN, *CONSTANTS) or self.hooks.is_known(name.text):
-            return True
-        return any(name.text in known for known in (scope.names, scope.variables, scope.given, self._alone))
-
-    @cached_property
-    def _alone(self) -> frozenset[str]:
-        """The names that stand in the text without a dot, or before one with what each tensor has."""
-        found, tokens = set[str](), self.source.tokens
-        for before, token, dot, member in zip([tokens[-1], *tokens], tokens, tokens[1:], tokens[2:], strict=False):
-            is_name = token.kind == "name" and before.text != "." and dot.text not in ("(", "=")
-            is_dotted = dot.text == "." and member.kind == "name" and not is_attribute(member.text)
-            if is_name and not is_dotted and not is_position(token, dot):
-                found.add(token.text)
-        return frozenset(found)
+        """Whether a name stands for something without what is after its dot, so far in the text."""
+        own = (*PREFIXES, *FOREIGN, *CONSTANTS), self.scope.names, self.scope.variables, self.scope.given
+        return self.is_imported(name.text) or any(name.text in known for known in own)
 
 
 def is_attribute(name: str) -> bool:

@@ -14,12 +14,9 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.lower.arguments import Binder
 from gradcli.language.lower.calls import Calls
-from gradcli.language.lower.constants import NEW_AXES, Constants, Sizes
-from gradcli.language.lower.indices import Indices
-from gradcli.language.lower.inlining import Decisions, Inlining
-from gradcli.language.lower.scope import Evaluation, Hooks, Lines, Operand, Scope, Several
+from gradcli.language.lower.constants import NEW_AXES
+from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
@@ -48,7 +45,7 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
     for name, value in constants.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             scope.names[name] = sympy.Integer(value) if isinstance(value, int) else sympy.Float(value, precision=53)
-    lowering = Lowering(source, scope, None, is_meaning=True)
+    lowering = Lowering(source, scope, is_meaning=True)
     return lowering.program(parse(source))
 
 
@@ -67,33 +64,18 @@ class Entries:
     value: nodes.Node
 
 
-class Lowering:
+Rules = Mapping[type, Callable[..., Operand]]
+"""How each node is lowered."""
+
+
+class Lowering(Calls):
     """A text on its way to a Program.
 
     Attributes:
         unused_value: That of the last statement, if it was an expression without a name.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        scope: Scope,
-        evaluation: Evaluation | None,
-        hooks: Hooks | None = None,
-        *,
-        is_meaning: bool = False,
-        shares: bool = True,
-    ) -> None:
-        self.source, self.scope, self.hooks = source, scope, hooks or Hooks()
-        self.lines = Lines(source, scope, self.hooks, is_meaning=is_meaning, shares=shares)
-        self.sizes = Sizes(self.lines, evaluation)
-        self.constants = Constants(self.lines, self.lower, self.sizes)
-        self.indices = Indices(self.lines, self.lower, self.constants)
-        self.decisions = Decisions(self.lines, self.sizes)
-        self.inlining = Inlining(self.lines, self.decisions, parse_meaning)
-        self.binder = Binder(self.lines, self.lower, self.constants)
-        self.calls = Calls(self.binder, self.indices, self.inlining)
-        self.unused_value: Operand | None = None
+    unused_value: Operand | None = None
 
     # -- statements
 
@@ -117,7 +99,6 @@ class Lowering:
             self.scope.last_name = shown if is_name else ""
             return self.lower(node)
         (name,) = statement.targets
-        self.calls.is_pair = False
         value, span = self.lower(statement.value)
         self.assign(name.text, value, statement.value)
         return value, name.span.to(span)
@@ -128,16 +109,13 @@ class Lowering:
         scope.names[name] = value
         scope.unused[name] = None
         scope.last_name = name
-        found, line = scope.parts_of(value) or scope.list_of(node), self.lines.builder.line_of(value)
+        found, line = scope.parts_of(value) or scope.list_of(node), self.builder.line_of(value)
         is_list = isinstance(node, nodes.Items) and not any(isinstance(one, nodes.Items) for one in node.items[:1])
         if is_list and line is not None and line.call.op.name == "stack":
             found = [(atom, line.span) for atom in line.call.operands]
         scope.lists.pop(name, None)
         if found is not None:
             scope.lists[name] = found
-        scope.pairs.discard(name)
-        if self.calls.is_pair:
-            scope.pairs.add(name)
 
     def require_used(self) -> None:
         """Refuse an expression behind which other statements follow.
@@ -149,6 +127,10 @@ class Lowering:
             hint = "the last statement is the output; write NAME = ... to use a value there, or [a, b] for both"
             raise self.source.error("this expression is computed and thrown away", self.unused_value[1], hint=hint)
 
+    def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
+        """A text of the language, as a meaning of the table."""
+        return parse_meaning(text, operands, constants)
+
     # -- results
 
     def value(self, value: nodes.Value) -> Program:
@@ -157,30 +139,32 @@ class Lowering:
         if not value.is_vector:
             return self.finish(operands[0])
         span = operands[0][1].to(operands[-1][1])
-        return self.finish(self.lines.emit("stack", [a for a, _ in operands], span, (0,)))
+        return self.finish(self.emit("stack", [a for a, _ in operands], span, (0,)))
 
     def entries(self, cases: Sequence[Entries], shape: Shape) -> Program:
         """The Program of the tensor of this shape whose entries the cases give; of several, the first that fits."""
         result: Atom | None = None
         for case in reversed(cases):
-            self.indices.declare(case.letters, shape)
+            self.declare(case.letters, shape)
             value, span = self.lower(case.value)
-            atom = self.indices.whole(value, shape, span)
-            result = atom if result is None else self.indices.chosen(case.fixed, atom, result, shape, span)
+            atom = self.whole_tensor(value, shape, span)
+            result = atom if result is None else self.chosen(case.fixed, atom, result, shape, span)
         span = Span(0, len(self.source.text))
         return self.finish((sympy.Integer(0) if result is None else result, span))
 
     def finish(self, output: Operand) -> Program:
         """The Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
-        atom, span = self._whole(output)
+        atom, span = self._one_output(output)
         name, value = scope.last_name, self.source.shown(span).partition("=")[2].strip()
-        if name in scope.variables and self.lines.builder.made_of(atom)[1].isdisjoint(scope.variables.values()):
+        if name in scope.variables and self.builder.made_of(atom)[1].isdisjoint(scope.variables.values()):
             hint = f"give the value by --at {name}={value}, or in a statement before"
             raise self.source.error(f"'{name}' is given a value after it is used", span, hint=hint)
-        atom = self.lines.as_number(atom, span)
+        atom = self.as_number(atom, span)
         values = {
-            n: value for n, value in scope.names.items() if n not in scope.variables and value not in scope.objects
+            n: scope.first(value)
+            for n, value in scope.names.items()
+            if n not in scope.variables and value not in scope.objects
         }
         names = {value: name for name, value in values.items()}
         written = self._lines(atom)
@@ -192,21 +176,21 @@ class Lowering:
         variables = tuple(scope.variables.values())
         named = {name: values[name] for name in assigned if name in values}
         demands: dict[str, Any] = {"needs_shapes": scope.needs_shapes, "needs_values": scope.needs_values}
-        guards = self.decisions.guards() if scope.guards else None
+        guards = self.guards() if scope.guards else None
         origin = self.source.text, variables, lines, atom, self.source.name
         return Program(*origin, assigned, named, warnings, guards=guards, **demands)
 
-    def _whole(self, output: Operand) -> Operand:
+    def _one_output(self, output: Operand) -> Operand:
         """The output as one tensor: several of one shape are put in a list."""
         atom, span = output
         parts = self.scope.parts_of(atom)
-        if parts is None or self.scope.several[atom].names or len({self.sizes.of(a) for a, _ in parts}) != 1:
-            return self.lines.one(atom, span), span
-        return self.lines.emit("stack", [a for a, _ in parts], span, (0,))
+        if parts is None or self.scope.several[atom].names or len({self.shape_of(a) for a, _ in parts}) != 1:
+            return self.one(atom, span), span
+        return self.emit("stack", [a for a, _ in parts], span, (0,))
 
     def _lines(self, output: Atom) -> list[Line]:
         """The lines so far, less those that served a constant or a part that nobody took."""
-        written, spent = self.lines.builder.lines, self.scope.spent
+        written, spent = self.builder.lines, self.scope.spent
         if not spent:
             return written
         wanted, kept = {output, *self.scope.names.values()}, list[Line]()
@@ -219,11 +203,7 @@ class Lowering:
     # -- expressions
 
     def lower(self, node: nodes.Node) -> Operand:
-        """The value of an expression.
-
-        Raises:
-            GradcliError: It, or a part of it, is not in the language.
-        """
+        """By the rule of its node."""
         return self._RULES[type(node)](self, node)
 
     # -- operators
@@ -239,16 +219,16 @@ class Lowering:
             right = self._RULES[type(step.operand)](self, step.operand)
             op = "mul" if step.is_implicit else _FUNCTIONS[step.sign.text]
             if step.level == COMPARISON and compared is not None:
-                left = self.lines.joined("logical_and", left, self.lines.joined(op, compared, right))
+                left = self.joined("logical_and", left, self.joined(op, compared, right))
             else:
-                left = self.lines.joined(op, left, right)
+                left = self.joined(op, left, right)
             compared = right if step.level == COMPARISON else None
         return left
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        parts = self.indices.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
-        return self.lines.emit("where", [parts[1], parts[0], parts[2]], node.span)
+        parts = self.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
+        return self.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
     def _unary(self, node: nodes.Unary) -> Operand:
         operand, span = self.lower(node.operand)
@@ -257,41 +237,34 @@ class Lowering:
             case "+":
                 return operand, span
             case "~" | "not":
-                return self.lines.emit("logical_not", [operand], span)
+                return self.emit("logical_not", [operand], span)
         if (isinstance(operand, sympy.Float) and not operand.is_zero) or operand == sympy.oo:
             return -operand, span  # SymPy's 0.0 has no sign
-        return self.lines.emit("neg", [operand], span)
+        return self.emit("neg", [operand], span)
 
     def _power(self, node: nodes.Power) -> Operand:
         base = self.lower(node.base)
-        operand = self.lines.joined("pow", base, self.lower(node.exponent))
-        self.hooks.raised(node.sign)
-        return operand
+        return self.joined("pow", base, self.lower(node.exponent))
 
     # -- operands
 
     def _number(self, node: nodes.Number) -> Operand:
-        self.calls.is_pair = False
         return exact(node.text), node.span
 
     def _name(self, node: nodes.Name) -> Operand:
-        self.calls.is_pair = False
         if node.arguments is None and node.token.text in self.scope.indices:
-            return self.indices.value(node.token)
-        return self.calls.named(node)[0]
+            return self.index_number(node.token)
+        return self.named(node)[0]
 
     def _word(self, node: nodes.Word) -> Operand:
         """`True` and `False`; no other word is an operand."""
         if not node.is_operand:
             unexpected = self.source.unexpected(node.position)
-            raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.hooks.is_code else unexpected
-        self.calls.is_pair = False
+            raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.is_code else unexpected
         one = sympy.Integer(1)
-        return self.lines.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
+        return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
 
     def _function(self, node: nodes.Function) -> Operand:
-        if (found := self.hooks.function(node)) is not None:
-            return found
         raise self.source.unexpected(node.position)
 
     def _broken(self, node: nodes.Broken) -> Operand:
@@ -299,7 +272,7 @@ class Lowering:
         position = self.source.position(node.error.place.span.start) if node.error.place is not None else 0
         before, token = self.source.tokens[max(position - 1, 0)], self.source.tokens[position]
         if before.kind == "name" and token.text != "(" and before.text not in self.scope.names:
-            self.calls.require_variable(before, before.span)
+            self.require_variable(before, before.span)
         raise node.error
 
     def _loop(self, node: nodes.Loop) -> Operand:
@@ -315,17 +288,16 @@ class Lowering:
         if not node.items and node.opening.text == "(":
             raise self.source.unexpected(self.source.position(node.opening.span.stop), is_inside=True)
         if not node.items:
-            return self.lines.emit("zeros", [], node.span, ((0,),))
-        return self.lines.emit("stack", [a for a, _ in self.constants.items(node)], node.span, (0,))
+            return self.emit("zeros", [], node.span, ((0,),))
+        return self.emit("stack", [a for a, _ in self.items(node)], node.span, (0,))
 
     def _postfix(self, node: nodes.Postfix) -> Operand:
         """An operand with its indices and members."""
         trailers, used = node.trailers, 0
-        self.calls.is_pair = False
-        if (delta := self.indices.delta(node.operand, trailers[0])) is not None:
+        if (delta := self.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
         elif isinstance(node.operand, nodes.Name):
-            operand, used = self.calls.named(node.operand, trailers)
+            operand, used = self.named(node.operand, trailers)
         else:
             operand = self.lower(node.operand)
         while used < len(trailers):
@@ -339,22 +311,20 @@ class Lowering:
             case nodes.Subscript():
                 return self._indexed(operand, trailer), n + 1
             case nodes.Member():
-                if (found := self.hooks.member(operand, trailer)) is not None:
-                    return found, n + 1
                 if _is_shape(trailer):
                     size = trailers[n + 1] if n + 1 < len(trailers) else None
                     if isinstance(size, nodes.Subscript) and trailer.arguments is None:
-                        axis = self.constants.place(size)
-                        return self.lines.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
+                        axis = self.place(size)
+                        return self.emit("count", [operand[0]], operand[1].to(size.span), (axis,)), n + 2
                     return self._shape(operand, trailer), n + 1
-                return self.calls.member(operand, trailer), n + 1
+                return self.member(operand, trailer), n + 1
 
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
         """All sizes of a tensor: `x.shape`."""
         span = operand[1].to(member.span)
-        shape = self.sizes.needed(self.lines.one(*operand))
+        shape = self.needed_shape(self.one(*operand))
         axes = range(1 if shape is None else len(shape))
-        counts = tuple(self.lines.emit("count", [operand[0]], span, (axis,)) for axis in axes)
+        counts = tuple(self.emit("count", [operand[0]], span, (axis,)) for axis in axes)
         shown = self.source.shown(span)
         return self.scope.together(Several(shown, counts, is_provisional=shape is None)), span
 
@@ -362,23 +332,16 @@ class Lowering:
 
     def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
         """`x[key]`; `[0]` takes the values of torch's pair of values and positions."""
-        if (found := self.hooks.indexed(operand, subscript)) is not None:
-            return found
         if (several := self.scope.several.get(operand[0])) is not None:
             return self._part(several, operand[1].to(subscript.span), subscript)
-        if self.indices.mentions(subscript.span):
-            return self.indices.element(operand, subscript)
-        is_pair, self.calls.is_pair = self.calls.is_pair, False
-        items = [self._positions(bound) or self.constants.item(bound) for bound in subscript.items]
+        if self.mentions(subscript.span):
+            return self.element(operand, subscript)
+        items = [self._positions(bound) or self.item(bound) for bound in subscript.items]
         span = operand[1].to(subscript.span)
         if any(isinstance(item, tuple) and isinstance(item[0], sympy.Expr) for item in items):
-            return self.inlining.index(operand, items, span)
-        if is_pair and items == [0]:
-            return operand[0], span
-        if is_pair and items == [1]:
-            raise self.source.error("the positions of a maximum have no derivative and are not read", span)
+            return self.index_with_tensors(operand, items, span)
         key: Any = tuple(items)
-        return self.lines.emit("index", [operand[0]], span, (key,))
+        return self.emit("index", [operand[0]], span, (key,))
 
     def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
@@ -389,25 +352,25 @@ class Lowering:
         is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
         if node is None or is_plain:
             return None
-        if self.lines.is_meaning:
+        if self.is_meaning:
             if isinstance(node, nodes.Items):
-                return self.constants.several(node)  # type: ignore[return-value]
-            is_known = isinstance(node, nodes.Name) and self.constants.is_known(node)
+                return self.several(node)  # type: ignore[return-value]
+            is_known = isinstance(node, nodes.Name) and self.is_meaning_constant(node)
             return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
-        mark = len(self.lines.builder.lines)
+        mark = len(self.builder.lines)
         atom, span = self.lower(node)
-        operand = self.lines.one(atom, span), span
-        shape = self.sizes.of(operand[0])
-        _, leaves = self.lines.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
+        operand = self.one(atom, span), span
+        shape = self.shape_of(operand[0])
+        _, leaves = self.builder.made_of(operand[0], stop=lambda call: call.op.kind is Kind.COUNT)
         is_unknown = shape is None and not leaves.isdisjoint(self.scope.variables.values())
-        if shape or is_unknown or operand[0] in self.lines.conditions:
+        if shape or is_unknown or operand[0] in self.conditions:
             return operand
-        self.lines.builder.forget(mark)  # one number, which is read again as a constant
+        self.builder.forget(mark)  # one number, which is read again as a constant
         return None
 
     def _part(self, several: Several, span: Span, subscript: nodes.Subscript) -> Operand:
         """`x.chunk(3)[1]`."""
-        place, count = self.constants.place(subscript), len(several.parts)
+        place, count = self.place(subscript), len(several.parts)
         if several.is_provisional:
             return several.parts[0][0], span
         if not -count <= place < count:
@@ -415,7 +378,7 @@ class Lowering:
             raise self.source.error(message, subscript.span)
         return several.parts[place][0], span
 
-    _RULES: ClassVar[Mapping[type, Callable[[Lowering, Any], Operand]]] = {
+    _RULES: ClassVar[Rules] = {
         nodes.Chain: _chain,
         nodes.Unary: _unary,
         nodes.Power: _power,
@@ -429,7 +392,7 @@ class Lowering:
         nodes.Function: _function,
         nodes.Broken: _broken,
         nodes.Loop: _loop,
-        nodes.Ranged: lambda self, node: self.indices.ranged(node),
+        nodes.Ranged: lambda self, node: self.ranged(node),
     }
     """The rule of each node."""
 

@@ -1,8 +1,7 @@
-"""What the rules of lowering share: what names stand for, the lines so far, what evaluates them, and who listens.
+"""What the rules of lowering share: what names stand for, the lines so far, and what evaluates them.
 
-A hook that gives None leaves what it is asked for to the language, which is whole without it.  Of lines, conditions
-stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its own, so that no
-reading meets a boolean among numbers.
+Of lines, conditions stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its
+own, so that no reading meets a boolean among numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +20,9 @@ from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
-from gradcli.language.text.tokens import Token
 
 Operand = tuple[Atom, Span]
 """What an expression is: its value in the Program, and its range of the text."""
-
-Lower = Callable[[nodes.Node], Operand]
-"""Gives the value of an expression."""
 
 Array = npt.NDArray[np.float64]
 
@@ -40,51 +35,6 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
 """How the functions of conditions are written: the sign, and the word."""
 
 
-class Hooks:
-    """Listens to nothing.
-
-    Attributes:
-        is_code: Whether the text is Python's, whose own functions have no module.
-    """
-
-    is_code = False
-
-    def tensor(self, atom: Atom, span: Span) -> Atom:
-        """What a value that is no tensor is where one is wanted."""
-        return atom
-
-    def function(self, node: nodes.Function) -> Operand | None:
-        """A lambda as a value."""
-        return None
-
-    def raised(self, sign: Token) -> None:
-        """A power was written."""
-
-    def library(self, words: Sequence[str]) -> Sequence[str]:
-        """The modules before a name, as an import has them."""
-        return words
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """The name that an import gave another one."""
-        return name
-
-    def is_known(self, name: str) -> bool:
-        """Whether a name stands for something that is no value."""
-        return False
-
-    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
-        """A name with some of what stands behind it, and how much of that."""
-        return None
-
-    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
-        """A member that only statements of PyTorch have."""
-        return None
-
-    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
-        """An index of what is no tensor."""
-        return None
-
-
 @dataclass(frozen=True)
 class Several:
     """What a function gives that gives several tensors, as `x.chunk(3)` and `torch.sort(x)` do.
@@ -94,12 +44,14 @@ class Several:
         parts: The tensors; what they are is not known yet where `is_provisional`.
         names: What torch calls them, `values` and `indices`; empty for a list.
         is_provisional: Whether the text is to be read again with shapes, which may give another number of parts.
+        is_pair: Whether it is torch's pair of values and positions, which stands for the values in arithmetic.
     """
 
     call: str
     parts: tuple[Operand, ...]
     names: tuple[str, ...] = ()
     is_provisional: bool = False
+    is_pair: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,11 +110,9 @@ class Scope:
         values: Of variables, where the text is read at a point; None where it cannot be.
         variables: The free names in order of appearance.
         names: What was assigned.
-        objects: What stands for something that is no tensor: functions, and what nothing is computed from.
+        objects: What stands for something that is no tensor: functions, positions, what nothing is computed from.
         lists: The elements of the names that stand for a list.
-        pairs: The names that stand for torch's pair of values and positions.
         several: What stands for the several tensors that a function gives: no operation takes it as an operand.
-        positions: Stand-ins for the whole numbers that a function gives; no operation takes them as operands.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -184,9 +134,7 @@ class Scope:
     names: MutableMapping[str, Atom] = field(default_factory=dict)
     objects: dict[Atom, Any] = field(default_factory=dict)
     lists: dict[str, list[Operand]] = field(default_factory=dict)
-    pairs: set[str] = field(default_factory=set)
     several: dict[Atom, Several] = field(default_factory=dict)
-    positions: set[Atom] = field(default_factory=set)
     spent: set[Atom] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     last_name: str = ""
@@ -217,8 +165,13 @@ class Scope:
         return self.lists[node.token.text]
 
     def parts_of(self, atom: Atom) -> list[Operand] | None:
-        """The tensors that a value stands for, if it is several."""
-        return list(self.several[atom].parts) if atom in self.several else None
+        """The tensors that a value stands for, if it is several and no pair."""
+        return list(self.several[atom].parts) if self.first(atom) in self.several else None
+
+    def first(self, atom: Atom) -> Atom:
+        """A value, or the values of a pair."""
+        several = self.several.get(atom)
+        return several.parts[0][0] if several is not None and several.is_pair else atom
 
     def together(self, several: Several) -> Atom:
         """What stands for several tensors."""
@@ -236,20 +189,32 @@ class Scope:
 
 
 class Lines:
-    """The lines so far.
+    """The lines so far: the first layer of a lowering, which the others extend.
 
     Attributes:
         source: The text.
         scope: Its names.
-        hooks: What else listens.
+        is_meaning: Whether it is a meaning of the op table.
         builder: Appends the lines.
         conditions: The values that are true or false.
+        is_code: Whether the text is Python's, whose own functions have no module.
     """
 
-    def __init__(self, source: Source, scope: Scope, hooks: Hooks, *, is_meaning: bool, shares: bool) -> None:
-        self.source, self.scope, self.hooks, self.is_meaning = source, scope, hooks, is_meaning
+    is_code = False
+
+    def __init__(self, source: Source, scope: Scope, *, is_meaning: bool = False, shares: bool = True) -> None:
+        self.source, self.scope, self.is_meaning = source, scope, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()
+        self._known: dict[Atom, Shape | None] = {}
+
+    def lower(self, node: nodes.Node) -> Operand:
+        """The value of an expression.
+
+        Raises:
+            GradcliError: It, or a part of it, is not in the language.
+        """
+        raise NotImplementedError
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
         """A line of two operands."""
@@ -291,9 +256,7 @@ class Lines:
         Raises:
             LanguageError: It is several.
         """
-        if atom in self.scope.objects:
-            return self.hooks.tensor(atom, span)
-        if atom in self.scope.positions:
+        if (atom := self.scope.first(atom)) in self.scope.objects:
             raise self.source.code("a computation with positions", span)
         several = self.scope.several.get(atom)
         if several is None:
@@ -303,6 +266,11 @@ class Lines:
         names = f" ({', '.join(several.names)})" if several.names else ""
         hint = f"take one of them, {several.call}(...)[0]" + ("" if names else ", or torch.stack all of them")
         raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
+
+    def positions(self) -> Atom:
+        """What stands for whole numbers that a function gives."""
+        self.scope.objects[found := sympy.Dummy("positions", real=True)] = None
+        return found
 
     def _written(
         self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool

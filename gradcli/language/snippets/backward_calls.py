@@ -13,8 +13,8 @@ from typing import Any
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
+from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.function_calls import by_name
 from gradcli.language.snippets.snippet_result import ADD_UP, Pass
@@ -25,7 +25,7 @@ _UNUSED = "One of the differentiated Tensors appears to not have been used in th
 _GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused".split()
 
 
-class Passes:
+class Passes(Reader):
     """Notes backward passes, and says which of them are asked for.
 
     Attributes:
@@ -36,14 +36,11 @@ class Passes:
         frees_graph: Whether one is followed by another and is not asked to keep its graph.
     """
 
-    def __init__(self, lowering: Lowering, values: dict[str, Array]) -> None:
-        self.source, self.scope, self.lines = lowering.source, lowering.scope, lowering.lines
-        self.emit, self.builder = lowering.lines.emit, lowering.lines.builder
-        self.constants, self.lower, self.values = lowering.constants, lowering.lower, values
-        self.requires: dict[str, None] = {}
-        self.passes: list[Pass] = []
-        self.zeroed: dict[str, None] = {}
-        self.frees_graph = False
+    values: dict[str, Array]
+    requires: dict[str, None]
+    passes: list[Pass]
+    zeroed: dict[str, None]
+    frees_graph = False
 
     def zero(self, name: str) -> None:
         """Forget the passes so far once another follows, for the gradient of one variable."""
@@ -53,9 +50,9 @@ class Passes:
 
     def backward(self, output: Operand, arguments: Arguments) -> Operand:
         """`y.backward(v)`."""
-        found = self._read(arguments, _BACKWARD, "backward")
+        found = self._named_arguments(arguments, _BACKWARD, "backward")
         span = output[1].to(arguments.span)
-        y = self.lines.as_number(*output)
+        y = self.as_number(*output)
         inputs = tuple(str(atom) for atom, _ in found.get("inputs", ()))
         self._add(Pass(y, self._vector(found, "gradient"), span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,)))
         self.zeroed.clear()
@@ -67,12 +64,12 @@ class Passes:
         Raises:
             LanguageError: It takes several outputs, or an input that y is not made of.
         """
-        found, span = self._read(arguments, _GRAD, "grad"), start.to(arguments.span)
+        found, span = self._named_arguments(arguments, _GRAD, "grad"), start.to(arguments.span)
         if "outputs" not in found or "inputs" not in found:
             raise self.source.error("grad takes outputs and inputs: grad(y, x)", span)
         if len(found["outputs"]) != 1:
             raise self.source.error("several outputs are not read", span, hint="differentiate their sum")
-        y = self.lines.as_number(*found["outputs"][0])
+        y = self.as_number(*found["outputs"][0])
         self._require_computed(y, span)
         _, leaves = self.builder.made_of(y, stop=lambda call: call.op.name == "detach")
         for x, where in found["inputs"]:
@@ -88,7 +85,7 @@ class Passes:
         self._add(Pass(y, v, span, inputs, _keeps_graph(found), accumulates=False))
         return span, len(inputs)
 
-    def _read(self, arguments: Arguments, names: Sequence[str], called: str) -> dict[str, Any]:
+    def _named_arguments(self, arguments: Arguments, names: Sequence[str], called: str) -> dict[str, Any]:
         """What is between parentheses by name: tensors as lists of operands, flags as True or False."""
 
         def read(name: str, argument: Argument) -> Any:
@@ -117,7 +114,7 @@ class Passes:
         operands = found.get(name) or []
         if len(operands) > 1:
             raise self.source.error("several gradient vectors are not read", operands[0][1])
-        return self.lines.as_number(*operands[0]) if operands else None
+        return self.as_number(*operands[0]) if operands else None
 
     def _require_computed(self, y: Atom, span: Span) -> None:
         """Refuse an output that nothing computes: to give it a value would answer the identity."""

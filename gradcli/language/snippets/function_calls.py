@@ -16,8 +16,8 @@ from typing import Any
 import sympy
 
 from gradcli.errors import Span
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Operand
+from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Function
 from gradcli.language.text.source import Source
@@ -66,7 +66,7 @@ class Callee:
         return tuple(one.name for one in self.node.parameters)
 
 
-class Functions:
+class Functions(Reader):
     """Defines functions, and calls them.
 
     Attributes:
@@ -74,32 +74,33 @@ class Functions:
         statements: The ranges of the statements of the text that have a value, with their values.
     """
 
-    def __init__(self, lowering: Lowering, body: Callable[[Function], Operand | None]) -> None:
-        self.lowering, self._body = lowering, body
-        self.source, self.scope, self.lower = lowering.source, lowering.scope, lowering.lower
-        self.running: list[int] = []
-        self.statements: list[tuple[Span, Atom]] = []
+    running: list[int]
+    statements: list[tuple[Span, Atom]]
+
+    def _body(self, node: Function) -> Operand | None:
+        """What the body of a function returns."""
+        raise NotImplementedError
 
     def callee(self, node: Function) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
         return Callee(node, node.name or f"({self.source.excerpt(node.span)})", self.scope.names, defaults)
 
-    def called(self, callee: Callee, arguments: Arguments) -> Operand | None:
+    def call_function(self, callee: Callee, arguments: Arguments) -> Operand | None:
         """The value of a function with its arguments; None of one that returns nothing."""
         span, names = arguments.span, callee.parameters
         given = by_name(self.source, arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
         held = {name: (default, span) for name, default in callee.defaults.items()} | given
         if {*names} - {*held}:
             raise self.source.error(f"{callee.shown} takes {', '.join(names)}", span)
-        return self.value(callee, [held[name] for name in names], span)
+        return self.function_value(callee, [held[name] for name in names], span)
 
-    def value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
+    def function_value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
         """The body with its parameters standing for these operands, among the names where it is defined."""
         scope, node = self.scope, callee.node
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
-        self.lowering.constants.require_few(node.width, self.source.tokens[node.position])
+        self.require_few(node.width, self.source.tokens[node.position])
         held, lists, last_name = scope.names, dict(scope.lists), scope.last_name
         own = dict(zip(callee.parameters, (atom for atom, _ in given), strict=True))
         scope.names = ChainMap(own, *(callee.names.maps if isinstance(callee.names, ChainMap) else [callee.names]))
@@ -108,21 +109,21 @@ class Functions:
         self.running.pop()
         scope.names, scope.lists, scope.last_name = held, lists, last_name
         if result is not None and node.name:
-            self.statements.append((node.span, result[0]))
+            self.statements.append((node.span, self.scope.first(result[0])))
         return result
 
     def of_parameters(self, callee: Callee) -> Operand | None:
         """The value of a function at its parameters, which are variables unless they have a default."""
         node, scope = callee.node, self.scope
         atoms = (callee.defaults[n] if n in callee.defaults else scope.variable(n) for n in callee.parameters)
-        result = self.value(callee, [(atom, node.span) for atom in atoms], node.span)
+        result = self.function_value(callee, [(atom, node.span) for atom in atoms], node.span)
         if node.name and result is not None:
             scope.names.pop(node.name, None)
             scope.last_name = node.name
             scope.names[node.name] = result[0]
         return result
 
-    def bind(self, name: str, callee: Callee) -> None:
+    def bind_function(self, name: str, callee: Callee) -> None:
         """Give a function a name."""
         self.scope.names[name] = atom = sympy.Dummy(name, real=True)
         self.scope.objects[atom] = callee

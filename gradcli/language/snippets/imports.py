@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from gradcli.language import ops
 from gradcli.language.lower.libraries import PREFIXES
-from gradcli.language.lower.scope import Scope
+from gradcli.language.parsing import Reader
 from gradcli.language.text.nodes import Import
-from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
 
-_KNOWN = {
+KNOWN = {
     "torch": "torch",
     "autograd": "torch.autograd",
     "grad": "torch.autograd.grad",
@@ -41,47 +40,36 @@ _ACTS = frozenset(f"torch.{name}" for name in ("autograd.grad", "rand", "randn",
 """Functions that note a question, or move on in the random numbers."""
 
 
-class Imports:
+class Imports(Reader):
     """The names that a text gives to modules and functions.
 
     Attributes:
-        whole: The whole name of each.
+        imported: The whole name of each.
+        foreign: The libraries that are not read.
     """
 
-    def __init__(self, source: Source, scope: Scope) -> None:
-        self.source, self.scope = source, scope
-        self.whole: dict[str, str] = dict(_KNOWN)
-        self._foreign: set[str] = set()
+    imported: dict[str, str]
+    foreign: set[str]
 
-    def add(self, line: Import) -> None:
+    def add_import(self, line: Import) -> None:
         """Remember the names of an import."""
-        self.whole |= line.names
-        self._foreign |= {path.partition(".")[0] for _, path in line.names} - _READ
+        self.imported |= line.names
+        self.foreign |= {path.partition(".")[0] for _, path in line.names} - _READ
         for name, _ in line.names:
             self.scope.names.pop(name, None)
 
     def path_at(self, position: int) -> tuple[str, int]:
         """The whole name of what stands at a position, as `torch.autograd.grad`, and the position after it."""
-        tokens, scope = self.source.tokens, self.scope
-        first = tokens[position]
+        first, scope = self.source.tokens[position], self.scope
         is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
-        if first.kind != "name" or is_own or first.text not in self.whole:
+        if first.kind != "name" or is_own or first.text not in self.imported:
             return "", position
-        path = self.whole[first.text]
-        position += 1
-        while tokens[position].text == "." and tokens[position + 1].kind == "name":
-            path += f".{tokens[position + 1].text}"
-            position += 2
-        return path, position
+        _, *members = self.source.dotted(position)
+        return ".".join([self.imported[first.text], *members]), position + 1 + 2 * len(members)
 
-    def is_code(self, path: str) -> bool:
-        """Whether a call by a whole name is code.
-
-        >>> imports = Imports(Source("x", "EXPR"), Scope())
-        >>> [imports.is_code(path) for path in ("torch.nn.Linear", "torch.nn.functional.relu", "numpy.random.rand")]
-        [True, False, True]
-        """
-        return path.partition(".")[0] in self._foreign or _CODE.match(path) is not None
+    def is_code_path(self, path: str) -> bool:
+        """Whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
+        return path.partition(".")[0] in self.foreign or _CODE.match(path) is not None
 
     def acts(self, positions: range) -> bool:
         """Whether something is called there that later lines may depend on: a derivative, a draw, a change in place."""
@@ -93,17 +81,21 @@ class Imports:
                 return True
         return False
 
-    def library(self, words: Sequence[str]) -> list[str]:
+    def modules_in_full(self, words: Sequence[str]) -> list[str]:
         """The modules before a name in full: `from numpy import var`."""
-        every = self.whole.get("*", "")
-        if len(words) == 1 and words[0] not in self.whole and every.rpartition(".")[2] in ("numpy", "torch"):
+        every = self.imported.get("*", "")
+        if len(words) == 1 and words[0] not in self.imported and every.rpartition(".")[2] in ("numpy", "torch"):
             return [*every.split("."), *words]
-        return [*self.whole.get(words[0], words[0]).split("."), *words[1:]]
+        return [*self.imported.get(words[0], words[0]).split("."), *words[1:]]
+
+    def is_imported(self, name: str) -> bool:
+        """Whether an import gave a name to something, or PyTorch's users do."""
+        return name in self.imported
 
     def renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
         """A name that an import gave to a function or a module under the name that is known."""
-        last = self.whole.get(token.text, token.text).rpartition(".")[2]
+        last = self.imported.get(token.text, token.text).rpartition(".")[2]
         is_own = token.text in self.scope.names or token.text in self.scope.variables
         is_known = is_called and ops.find(last) is not None
-        is_known = last in PREFIXES or self.whole.get(token.text) == "scipy.stats.norm" if is_module else is_known
+        is_known = last in PREFIXES or self.imported.get(token.text) == "scipy.stats.norm" if is_module else is_known
         return replace(token, text=last) if is_known and not is_own else token

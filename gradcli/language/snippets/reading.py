@@ -60,11 +60,7 @@ def read_statements(
             lines = parse_python(source)
             first = reader(shares=shares)
             snippet = first.snippet(lines)
-            return (
-                replace(snippet, frees_graph=reader(shares=False).replay(lines))
-                if first.passes.frees_graph
-                else snippet
-            )
+            return replace(snippet, frees_graph=reader(shares=False).replay(lines)) if first.frees_graph else snippet
         except RecursionError:
             message, hint = "functions call one another too deep", "name parts of it: y = ...; z = f(y)"
             raise source.error(message, Span(0, len(text)), hint=hint, kind=TooLargeError) from None
@@ -79,9 +75,9 @@ class _Reader(Statements):
         words = {self.source.tokens[line.position].text for line in definitions}
         self.is_code |= (len(lines) > 1 or bool(definitions)) and words <= {"def", "lambda"}
         output = self.last_value(lines)
-        asked = self.passes.asked()
+        asked = self.asked()
         if asked:
-            self.lowering.require_used()
+            self.require_used()
             output = asked[-1].output, asked[-1].span
         if output is None:
             for value in (getattr(line, "value", None) for line in lines):
@@ -96,45 +92,45 @@ class _Reader(Statements):
         function = nodes.definition_of(lines[0]) if len(lines) == 1 else None
         only = function.body[0] if function is not None and len(function.body) == 1 else None
         shown = self.source.excerpt(only.value.span) if isinstance(only, nodes.Return) else ""
-        return Snippet(replace(self.lowering.finish(output), shown=shown))
+        return Snippet(replace(self.finish(output), shown=shown))
 
     def replay(self, lines: Sequence[nodes.Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
         self.last_value(lines)
-        passes, last = self.passes.passes, self.passes.passes[-1]
-        whole = self.lowering.finish((last.output, last.span))
+        passes, last = self.passes, self.passes[-1]
+        whole = self.finish((last.output, last.span))
         made, leaves = self.builder.made_of(*(one.output for one in passes))
-        variables = self.passes.variables_of(leaves)
+        variables = self.variables_of(leaves)
         program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
-        return Replay(program, tuple(passes), tuple(self.passes.requires or self.values))
+        return Replay(program, tuple(passes), tuple(self.requires or self.values))
 
     def _of_torch(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
-        v = self.passes.accumulated(self.passes.in_grad(asked))
-        dtype = self.dtypes.type_of(tuple(self.values))
+        v = self.accumulated(self.in_grad(asked))
+        dtype = self.type_of(tuple(self.values))
         self.scope.unused.clear()  # a snippet may compute more than the function
         self.scope.last_name = next((n for n, atom in self.scope.names.items() if atom == output[0]), "")
-        whole = self.lowering.finish(output)
+        whole = self.finish(output)
         wanted, leaves = self.builder.made_of(whole.output)
         symbols = {line.symbol for line in wanted} | leaves | {whole.output}
         leaves |= {*self.scope.variables.values()} if whole.needs_shapes else set()  # others may be in it then
-        spans = dict.fromkeys(span for span, atom in self.functions.statements if atom in symbols)
+        spans = dict.fromkeys(span for span, atom in self.statements if atom in symbols)
         program = replace(
             whole,
-            variables=self.passes.variables_of(leaves),
+            variables=self.variables_of(leaves),
             lines=tuple(line for line in whole.lines if line.symbol in symbols),
             named={name: atom for name, atom in whole.named.items() if atom in symbols or atom.is_number},
             shown="; ".join(self.source.excerpt(span) for span in spans),
         )
         inputs = tuple(name for name in (asked[-1].inputs if asked else ()) if name in program.names)
-        wrt = inputs or tuple(name for name in program.names if name in self.passes.requires) or None
+        wrt = inputs or tuple(name for name in program.names if name in self.requires) or None
         if asked and wrt is None and self.values:
             warning = "no tensor has requires_grad=True, where torch would refuse; all are differentiated by"
             program = replace(program, warnings=(*program.warnings, warning))
-        vector = None if v is None else self.passes.function_of(v)
+        vector = None if v is None else self.function_of(v)
         passes = tuple(self._backward(one) for one in asked) if len(asked) > 1 else ()
         return Snippet(program, self.values, wrt, vector, passes, dtype)
 
     def _backward(self, one: Pass) -> Backward:
         """A pass with its v as a function of the variables."""
-        return Backward(self.passes.function_of(self.passes.vector_of(one)), one.zeroed, one.accumulates)
+        return Backward(self.function_of(self.vector_of(one)), one.zeroed, one.accumulates)

@@ -9,21 +9,20 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy
 
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.lower.programs import Lowering
-from gradcli.language.lower.scope import Array, Hooks, Operand, Scope, Several
+from gradcli.language.lower.programs import Lowering, Rules
+from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
-from gradcli.language.parsing import EVALUATION
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.backward_calls import Passes
 from gradcli.language.snippets.function_calls import Callee, Functions
-from gradcli.language.snippets.imports import Imports
-from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Dtypes, Generator
+from gradcli.language.snippets.imports import KNOWN
+from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.source import Source
 from gradcli.language.text.tokens import Token
@@ -58,14 +57,12 @@ class Unread:
     hint: str = ""
 
 
-class Statements(Hooks):
+class Statements(Functions, Drawing):
     """Lowers the statements of a text.
 
     Attributes:
         is_torch: Whether tensors of numbers are variables, and passes are read.
         is_session: Whether the text was typed at a prompt.
-        is_code: Whether functions without a module are Python's.
-        values: The numbers of the variables that the text defines.
         output: The value of the last statement that has one.
         defined: The function that was defined last.
         changed: The names that are assigned more than once, which stand for no variable.
@@ -81,31 +78,28 @@ class Statements(Hooks):
         is_torch: bool,
         is_session: bool,
     ) -> None:
-        self.source, self.scope, self.is_torch, self.is_session = source, scope, is_torch, is_session
+        super().__init__(source, scope, shares=shares)
         scope.names = ChainMap(scope.names)
-        self.lowering = Lowering(source, scope, EVALUATION, self, shares=shares)
-        self.builder, self.lower = self.lowering.lines.builder, self.lowering.lower
-        self.values: dict[str, Array] = {}
-        self.imports = Imports(source, scope)
-        self.functions = Functions(self.lowering, self._body)
-        self.passes = Passes(self.lowering, self.values)
-        self.dtypes = Dtypes(self.lowering, self.imports, self.values)
-        self.is_code = is_torch
+        self.is_torch = self.is_code = is_torch
+        self.is_session, self.make_generator = is_session, generator
+        self.imported, self.foreign = dict(KNOWN), set()
+        self.values, self.types, self.requires, self.zeroed = {}, {}, {}, {}
+        self.passes, self.running, self.statements = [], [], []
+        self.casts, self.changed, self.said = set[str](), set[str](), []
         self.output: Operand | None = None
         self.defined: Callee | None = None
-        self.changed: set[str] = set()
-        self.drawing = Drawing(self.lowering, self.dtypes, generator)
 
     def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
         """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
         for line in lines:
+            self.said.clear()
             self._line(line)
         is_last = bool(lines) and nodes.definition_of(lines[-1]) is not None
-        if self.defined is not None and not self.passes.passes and (is_last or self.output is None):
-            self.lowering.require_used()
-            self.output = self.functions.of_parameters(self.defined)
+        if self.defined is not None and not self.passes and (is_last or self.output is None):
+            self.require_used()
+            self.output = self.of_parameters(self.defined)
             if self.output is None:
                 span, hint = self.defined.node.span, "end it with return ..."
                 raise self.source.error("this function returns nothing", span, hint=hint)
@@ -115,17 +109,17 @@ class Statements(Hooks):
 
     def define(self, node: nodes.Function) -> None:
         """Give a function its name, if it has one."""
-        self.lowering.require_used()
-        first, is_outside = self.source.tokens[node.position], not self.functions.running
+        self.require_used()
+        first, is_outside = self.source.tokens[node.position], not self.running
         if first.text not in ("def", "lambda") and ops.find(node.name) is not None:
             message = f"'{node.name}' is a function and cannot be defined"
             raise self.source.error(message, first.span, hint="choose another name")
         if first.text != "lambda" and node.name in self.scope.variables and is_outside:
             message = f"'{node.name}' is used as a variable before it is defined"
             raise self.source.error(message, first.span, hint="define it first, or choose another name")
-        callee = self.functions.callee(node)
+        callee = self.callee(node)
         if node.name:
-            self.functions.bind(node.name, callee)
+            self.bind_function(node.name, callee)
         self.defined = callee if is_outside else self.defined
 
     def _body(self, node: nodes.Function) -> Operand | None:
@@ -151,20 +145,20 @@ class Statements(Hooks):
             case nodes.Function():
                 self.define(line)
             case nodes.Import():
-                self.imports.add(line)
+                self.add_import(line)
             case nodes.Assignment():
                 self._member_is(line)
             case nodes.Statement() if isinstance(line.value, nodes.Function) and not line.is_tuple:
                 self.define(line.value)
             case nodes.Statement() if not line.targets:
-                self._alone(line)
+                self._value_alone(line)
             case nodes.Statement():
-                self.lowering.require_used()
+                self.require_used()
                 operand = self._bind(line)
                 if operand is not None:
-                    self.output, self.lowering.unused_value = operand, None
+                    self.output, self.unused_value = operand, None
 
-    def _alone(self, line: nodes.Statement) -> None:
+    def _value_alone(self, line: nodes.Statement) -> None:
         """A value without a name: a pass, a display, or the output where it is the last."""
         names = self.source.dotted(line.value_at)
         arguments = nodes.call_arguments(line.value)
@@ -174,21 +168,21 @@ class Statements(Hooks):
             self._print(line, arguments)
             return
         if self.is_torch and names[-1] in ("set_default_dtype", "set_default_tensor_type"):
-            self.dtypes.set_default(line.value.span)
+            self.set_default(line.value.span)
             return
-        is_display = self.passes.passes and _GRADIENT.search(self.source.excerpt(line.span)) is not None
-        if is_display and not self.imports.acts(range(line.start, line.stop)):  # as x.grad == 2*x
+        is_display = self.passes and _GRADIENT.search(self.source.excerpt(line.span)) is not None
+        if is_display and not self.acts(range(line.start, line.stop)):  # as x.grad == 2*x
             return
-        self.lowering.require_used()
-        mark, count = len(self.builder.lines), len(self.passes.passes)
-        self.dtypes.note(line.value.span)
-        operand = self.lower(line.value) if self.functions.running else self.lowering.statement(line)
-        if operand[0] in self.scope.objects or len(self.passes.passes) > count or self.functions.running:
+        self.require_used()
+        mark, count = len(self.builder.lines), len(self.passes)
+        operand = self.lower(line.value) if self.running else self.statement(line)
+        self.note_casts(line.value.span)
+        if operand[0] in self.scope.objects or len(self.passes) > count or self.running:
             return
         is_computed = not self.is_torch or any(one.call.op.name != "detach" for one in self.builder.lines[mark:])
-        self.functions.statements.append((line.span, operand[0]))
+        self.statements.append((line.span, self.scope.first(operand[0])))
         self.output = operand
-        self.lowering.unused_value = operand if is_computed and not self.is_session else None
+        self.unused_value = operand if is_computed and not self.is_session else None
 
     def _print(self, line: nodes.Statement, arguments: nodes.Arguments | None) -> None:
         """What is printed is passed over, but for what later lines may depend on."""
@@ -196,9 +190,9 @@ class Statements(Hooks):
         if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
             raise self.source.code("a derivative, a draw or a change inside a text", span)
         for argument in arguments.items if arguments is not None else ():
-            if self.imports.acts(range(argument.start, argument.stop)):
+            if self.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        if isinstance(line.value, nodes.Broken) and self.imports.acts(range(line.start, line.stop)):
+        if isinstance(line.value, nodes.Broken) and self.acts(range(line.start, line.stop)):
             self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
@@ -210,7 +204,7 @@ class Statements(Hooks):
             raise self.source.code(f"'.{member.name.text}' that is assigned", member.span)
         name = str(self.lower(line.owner)[0])
         if member.name.text == "grad":
-            self.passes.zero(name)
+            self.zero(name)
         else:
             self._require(name, line.span, is_required=word == "True")
 
@@ -219,10 +213,7 @@ class Statements(Hooks):
     def _bind(self, line: nodes.Statement) -> Operand | None:
         """Names take a value; what is given back is the output where it is the last."""
         mark = len(self.builder.lines)
-        self.lowering.calls.is_pair = False
-        if self.is_torch:
-            self.dtypes.written(line.value.span)  # of 16 bits none is read
-        values = self._values(line)
+        values = self._taken(line)
         found: Operand | None = None
         for token, (node, operand) in zip(line.targets, values, strict=True):
             first = line.targets[0].text
@@ -232,7 +223,7 @@ class Statements(Hooks):
             found = self._name_is(token, operand, node, line, mark) or found
         return found
 
-    def _values(self, line: nodes.Statement) -> list[tuple[nodes.Node, Operand]]:
+    def _taken(self, line: nodes.Statement) -> list[tuple[nodes.Node, Operand]]:
         """What each of the names on the left takes."""
         value, count = line.value, len(line.targets)
         if line.is_tuple and isinstance(value, nodes.Items) and not any(isinstance(i, nodes.Loop) for i in value.items):
@@ -255,27 +246,24 @@ class Statements(Hooks):
             return [self._unread(Unread(held.shown), span) for _ in range(held.count)]
         if (several := self.scope.several.get(atom)) is not None:
             return [several.parts[0]] * count if several.is_provisional else list(several.parts)
-        if self.lowering.calls.is_pair and count == 2:
-            hint = "positions have no derivative"
-            return [operand, self._unread(Unread("the positions of an extreme", hint=hint), span)]
         line = self.builder.line_of(atom)
         if line is not None and (line.call.op.name, line.call.statics) == ("stack", (0,)):
             return [(part, span) for part in line.call.operands]
-        shape = self.lowering.indices.sizes.of(self.lowering.lines.one(atom, span))
+        shape = self.shape_of(self.one(atom, span))
         self.scope.needs_shapes |= shape is None
         if shape == ():
             raise self.source.error("a number has no parts", span)
         length = count if shape is None else shape[0]
         if length > MAX_PARTS:
             raise self.source.error(f"{count} names for {length} values", span)
-        return [self.lowering.lines.emit("index", [atom], span, ((n,),)) for n in range(length)]
+        return [self.emit("index", [atom], span, ((n,),)) for n in range(length)]
 
     def _name_is(
         self, name: Token, operand: Operand, node: nodes.Node, line: nodes.Statement, mark: int
     ) -> Operand | None:
         """A name takes a value: numbers that are a tensor are a variable, outside of functions."""
         value, span = operand
-        is_required, is_inside = self._is_required(node), bool(self.functions.running)
+        is_required, is_inside = self._is_required(node), bool(self.running)
         if value in self.scope.objects:
             self.scope.names[name.text] = value
             return None
@@ -284,14 +272,15 @@ class Statements(Hooks):
             hint = "write requires_grad_() at the end of the line"
             raise self.source.error(f"'{name.text}' is no leaf: torch leaves its .grad empty", node.span, hint=hint)
         if not is_tensor or (name.text in self.changed and not is_required):
-            self.lowering.assign(name.text, value, node)
+            self.assign(name.text, value, node)
             if is_inside:
                 self.scope.unused.pop(name.text, None)
                 return None
             if self.is_torch:
-                self.dtypes.note(line.span)
-            self.functions.statements.append((line.span, value))
-            is_constant = self.is_torch and name.text in self.changed and not self.passes.function_of(value).variables
+                self.note_casts(line.span)
+            value = self.scope.first(value)
+            self.statements.append((line.span, value))
+            is_constant = self.is_torch and name.text in self.changed and not self.function_of(value).variables
             return None if is_constant else (value, name.span.to(span))
         self._define(name, value, line, mark, is_required=is_required)
         return None
@@ -303,10 +292,10 @@ class Statements(Hooks):
         if before is not None and before in used | {*self.scope.names.values()}:
             message = f"'{name.text}' is given another tensor behind lines that use the first"
             raise self.source.error(message, name.span, hint="give the second another name")
-        program = self.passes.function_of(value)
+        program = self.function_of(value)
         self.values[name.text] = run(program, {symbol: self.values[symbol.name] for symbol in program.variables})
         self.scope.shapes.setdefault(name.text, self.values[name.text].shape)
-        self.dtypes.define(name.text, value, line.value.span)
+        self.define_type(name.text, value)
         if not line.is_tuple:  # else other names stand for lines that were written since
             self.builder.forget(mark)
         self.scope.names.pop(name.text, None)
@@ -316,7 +305,7 @@ class Statements(Hooks):
 
     def _is_tensor(self, value: Atom, node: nodes.Node, mark: int) -> bool:
         """Whether a value is a tensor that is made of numbers alone, in this statement."""
-        if value in self.scope.several or value in self.lowering.lines.conditions:
+        if value in self.scope.several or value in self.conditions:
             return False
         words = {token.text for token in self.source.within(node.span)}
         new = {line.symbol for line in self.builder.lines[mark:] if line.call.op.kind is Kind.SOURCE}
@@ -324,9 +313,9 @@ class Statements(Hooks):
         if not (is_made or new or self._is_required(node)):  # most lines, of which nothing is followed back
             return False
         is_made |= any(line.symbol in new for line in self.builder.made_of(value)[0])
-        names = self.passes.function_of(value).names
+        names = self.function_of(value).names
         _, followed = self.builder.made_of(value, stop=lambda call: call.op.is_detached)
-        is_leaf = not any(str(leaf) in self.passes.requires for leaf in followed)
+        is_leaf = not any(str(leaf) in self.requires for leaf in followed)
         is_copy = is_leaf and self._is_required(node) and all(name in self.values for name in names)
         return is_copy or (is_made and not names)
 
@@ -352,10 +341,10 @@ class Statements(Hooks):
 
     def _require(self, name: str, span: Span, *, is_required: bool) -> None:
         """Note whether a variable requires a gradient."""
-        self.passes.requires.pop(name, None)
+        self.requires.pop(name, None)
         if is_required:
-            self.dtypes.require_floating(name, span)
-            self.passes.requires[name] = None
+            self.require_floating(name, span)
+            self.requires[name] = None
 
     # -- what is listened for
 
@@ -364,13 +353,11 @@ class Statements(Hooks):
         self.scope.objects[atom] = value
         return atom, span
 
-    def tensor(self, atom: Atom, span: Span) -> Atom:
-        """A function, or what nothing is computed from, where a tensor is wanted.
-
-        Raises:
-            LanguageError: Always.
-        """
-        value = self.scope.objects[atom]
+    def one(self, atom: Atom, span: Span) -> Atom:
+        """A value that is one tensor, and no function, nor what nothing is computed from."""
+        value = self.scope.objects.get(atom)
+        if value is None:
+            return super().one(atom, span)
         if isinstance(value, Callee):
             message = f"the function {value.shown} stands where a number or a tensor must"
             raise self.source.error(message, span, hint=f"write {value.shown}(...)")
@@ -378,79 +365,68 @@ class Statements(Hooks):
             raise self.source.code(f"what is computed from {value.shown}", span)
         raise self.source.error(f"{value.shown} stands where a number or a tensor must", span, hint=value.hint)
 
-    def function(self, node: nodes.Function) -> Operand:
+    def _function(self, node: nodes.Function) -> Operand:
         """A lambda among arguments."""
         atom = sympy.Dummy("function", real=True)
-        self.scope.objects[atom] = self.functions.callee(node)
+        self.scope.objects[atom] = self.callee(node)
         return atom, node.span
 
-    def library(self, words: Sequence[str]) -> Sequence[str]:
-        """As the imports say."""
-        return self.imports.library(words)
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """As the imports say."""
-        return self.imports.renamed(name, is_module=is_module, is_called=is_called)
-
-    def is_known(self, name: str) -> bool:
-        """Whether a name is imported, or assigned."""
-        return name in self.imports.whole or name in self.scope.names
-
-    def named(self, name: nodes.Name, trailers: Sequence[nodes.Trailer]) -> tuple[Operand, int] | None:
+    def named(self, node: nodes.Name, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
         """A function of the text, a derivative, a draw; a call that is code is refused."""
-        known = self.scope.objects.get(self.scope.names.get(name.token.text, sympy.S.Zero))
+        known = self.scope.objects.get(self.scope.names.get(node.token.text, sympy.S.Zero))
         if known is not None:
-            self.scope.unused.pop(name.token.text, None)
-            if name.arguments is None or not isinstance(known, Callee):
-                return (self.scope.names[name.token.text], name.span), 0
-            result = self.functions.called(known, name.arguments)
+            self.scope.unused.pop(node.token.text, None)
+            if node.arguments is None or not isinstance(known, Callee):
+                return (self.scope.names[node.token.text], node.span), 0
+            result = self.call_function(known, node.arguments)
             nothing = Unread("this function", hint="it returns nothing: end it with return ...")
-            return (self._unread(nothing, name.span) if result is None else (result[0], name.span)), 0
-        path, end = self.imports.path_at(self.source.position(name.span.start))
-        used = max(0, end - self.source.position(name.span.start) - 1) // 2
+            return (self._unread(nothing, node.span) if result is None else (result[0], node.span)), 0
+        path, end = self.path_at(self.source.position(node.span.start))
+        used = max(0, end - self.source.position(node.span.start) - 1) // 2
         if not path or used > len(trailers):
-            return None
-        last = trailers[used - 1] if used else name
+            return super().named(node, trailers)
+        last = trailers[used - 1] if used else node
         arguments = last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
-        span = name.token.span.to(last.span)
-        if self.imports.is_code(path) and arguments is not None:
-            raise self.source.code(f"'{self.source.shown(name.token.span.to(arguments.opening.span))}...)'", span)
+        span = node.token.span.to(last.span)
+        if self.is_code_path(path) and arguments is not None:
+            raise self.source.code(f"'{self.source.shown(node.token.span.to(arguments.opening.span))}...)'", span)
         if arguments is None or not self.is_torch:
-            return None
+            return super().named(node, trailers)
         match path:
             case "torch.autograd.grad":
-                span, count = self.passes.grad(name.token.span, arguments)
+                span, count = self.grad(node.token.span, arguments)
                 return self._unread(Unread("a derivative", count), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
-                (seed,) = self.lowering.binder.plain(arguments, "manual_seed")
-                self.drawing.seed = self.lowering.constants.whole(*seed)
+                (seed,) = self.plain(arguments, "manual_seed")
+                self.seed = self.whole(*seed)
                 return self._unread(Unread("a generator"), span), used
             case "torch.rand" | "torch.randn" if not any(
                 one.name and one.name.text == "seed" for one in arguments.items
             ):
-                return self.drawing.draw(path, arguments, span), used
-        return None
+                return self.draw(path, arguments, span), used
+        return super().named(node, trailers)
 
-    def raised(self, sign: Token) -> None:
-        """As in Python, where `^` is no power."""
-        if sign.text == "^" and self.is_torch:
+    def _power(self, node: nodes.Power) -> Operand:
+        """A power; as in Python, `^` is none."""
+        if node.sign.text == "^" and self.is_torch:
             message = "'^' is exclusive or in Python, which torch has not of such numbers"
-            raise self.source.error(message, sign.span, hint="write ** for a power")
+            raise self.source.error(message, node.sign.span, hint="write ** for a power")
+        return super()._power(node)
 
-    def member(self, operand: Operand, member: nodes.Member) -> Operand | None:
+    def member(self, operand: Operand, member: nodes.Member) -> Operand:
         """`.backward(v)`, `.requires_grad_()`, `.grad`, and what else says nothing about the function."""
         name, arguments, span = member.name.text, member.arguments, operand[1].to(member.span)
         held = self.scope.objects.get(operand[0])
         if isinstance(held, Unread):
             if name == "zero_" and held.variable:
-                self.passes.zero(held.variable)
+                self.zero(held.variable)
             elif name.endswith("_") and name != "detach_":
                 raise self.source.code(f"'.{name}', which changes {held.shown},", member.span)
             return operand
         if not self.is_torch:
-            return None
+            return super().member(operand, member)
         if name == "backward" and arguments is not None:
-            return self.passes.backward(operand, arguments)
+            return self.backward(operand, arguments)
         if name == "requires_grad_" and str(operand[0]) in self.values:
             is_required = not any(token.text == "False" for token in self.source.within(member.span))
             self._require(str(operand[0]), span, is_required=is_required)
@@ -459,18 +435,20 @@ class Statements(Hooks):
             return self._unread(Unread("'.grad'", variable=str(operand[0])), span)
         if arguments is None and name in _SHOWN:
             return self._unread(Unread(f"'.{name}'"), span)
-        return operand if name in _QUIET else None
+        return operand if name in _QUIET else super().member(operand, member)
 
-    def indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand | None:
+    def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
         """A part of a tuple of gradients."""
         held = self.scope.objects.get(operand[0])
         if not isinstance(held, Unread):
-            return None
+            return super()._indexed(operand, subscript)
         span = operand[1].to(subscript.span)
-        if held.count and not -held.count <= self.lowering.constants.place(subscript) < held.count:
+        if held.count and not -held.count <= self.place(subscript) < held.count:
             parts = f"{held.count} part{'s' * (held.count > 1)}"
             raise self.source.error(f"this tuple has {parts}, counted from 0", span)
         return self._unread(Unread(held.shown), span)
+
+    _RULES: ClassVar[Rules] = {**Lowering._RULES, nodes.Function: _function, nodes.Power: _power}
 
 
 MAX_PARTS = 10_000

@@ -11,21 +11,21 @@ tensor; a name for it makes a variable, as for other tensors of numbers.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 import numpy as np
 import sympy
 
 from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower.programs import Lowering
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import Numbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
+from gradcli.language.snippets.backward_calls import Passes
 from gradcli.language.snippets.imports import Imports
 from gradcli.language.text import nodes
+from gradcli.language.text.tokens import Token
 
 MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
@@ -35,8 +35,7 @@ MIXED = (
 
 _TYPES = {
     **dict.fromkeys(("float32", "float", "FloatTensor", "Tensor"), "float32"),
-    **dict.fromkeys(("float64", "double", "DoubleTensor"), "float64"),
-    **dict.fromkeys(("half", "float16", "bfloat16", "HalfTensor", "BFloat16Tensor"), "float16"),
+    **dict.fromkeys(("float64", "double", "DoubleTensor", "numpy"), "float64"),
     **dict.fromkeys(("int", "long", "short", "int8", "int16", "int32", "int64", "uint8"), "int"),
     **dict.fromkeys(("IntTensor", "LongTensor", "bool", "BoolTensor"), "int"),
 }
@@ -45,91 +44,55 @@ _TYPES = {
 CONSTRUCTORS = frozenset("tensor as_tensor from_numpy array asarray Variable Parameter".split())
 """Functions that make a tensor of numbers, of the type of these unless a keyword says another."""
 
-_WRITTEN = re.compile(
-    r"""dtype\s*=\s*(?:\w+\s*\.\s*)*(?P<keyword>\w+)
-      | \.\s*astype\s*\(\s*(?P<python>float)\b
-      | \.\s*(?:to|type|astype)\s*\([^()]{0,200}?\b(?P<to>(?:b?float|int)\d*|double|half|long|\w+Tensor)\b
-      | \.\s*(?P<method>double|float|half|bfloat16|int|long)\s*\(
-      | \b(?P<made>\w*Tensor)\s*\(""",
-    re.VERBOSE,
-)
-"""Where a type is written: a keyword, a method that casts, a constructor."""
-
 _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack cat".split())
 """Operations that give whole numbers of whole numbers."""
 
 
-class Dtypes:
+class Dtypes(Imports, Passes):
     """Notes the types that are written.
 
     Attributes:
-        values: The numbers of the variables.
         types: Their types; empty for that which torch takes where nothing is written.
         default: The type that `set_default_dtype` names.
         casts: The types that the function names.
+        said: The types that the statement names, in order, each with what names it.
     """
 
-    def __init__(self, lowering: Lowering, imports: Imports, values: dict[str, Array]) -> None:
-        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
-        self.imports, self.values = imports, values
-        self.types: dict[str, str] = {}
-        self.default = ""
-        self.casts: set[str] = set()
+    types: dict[str, str]
+    default = ""
+    casts: set[str]
+    said: list[tuple[str, str]]
 
-    def written(self, span: Span) -> list[tuple[str, str]]:
-        """The types that a statement names, in order, each with what names it.
-
-        Raises:
-            LanguageError: One has 16 bits.
-        """
-        found = [(start, "float64", "numpy") for start in self._calls_of_numpy(span)]
-        for match in _WRITTEN.finditer(self.source.text, span.start, span.stop):
-            how = str(match.lastgroup)
-            word, where = match[how], Span(*match.span(how))
-            kind = _TYPES.get(word, "")
-            kind = "float64" if how == "python" else self.default or kind if word == "Tensor" else kind
-            if kind == "float16":
-                hint = "float32 and float64 are"
-                raise self.source.error(f"'{word}' has 16 bits, and is not read", where, hint=hint)
-            found += [(match.start(), kind, how)] * bool(kind)
-        return [(kind, how) for _, kind, how in sorted(found)]
-
-    def _calls_of_numpy(self, span: Span) -> Iterator[int]:
-        """Where functions of NumPy's are called; `np.pi` is a number of Python's."""
-        for position in range(self.source.position(span.start), self.source.position(span.stop)):
-            path, end = self.imports.path_at(position)
-            is_first = self.source.tokens[position - 1].text != "." or position == 0
-            if path.startswith("numpy.") and is_first and self.source.tokens[end].text == "(":
-                yield self.source.tokens[position].span.start
+    def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
+        """Note the types that some words name; a call of NumPy's is one."""
+        for word in words:
+            kind = _TYPES.get(word.text, "")
+            kind = self.default or kind if word.text == "Tensor" else kind
+            self.said += [(kind, "cast" * is_cast or word.text)] * bool(kind)
 
     def set_default(self, span: Span) -> None:
         """Note the type of `torch.set_default_dtype(torch.float64)`."""
         words = (_TYPES.get(token.text) for token in self.source.within(span))
         self.default = next(filter(None, words), self.default)
 
-    def is_double(self, span: Span) -> bool:
-        """Whether a tensor that is drawn at a range has float64."""
-        kinds = [kind for kind, _ in self.written(span)] or [self.default]
-        return kinds[-1] == "float64"
-
-    def note(self, span: Span) -> None:
-        """Note the types of a statement of the function."""
+    def note_casts(self, span: Span) -> None:
+        """Note the types of a statement of the function, which was lowered."""
         tokens = self.source.within(span)
-        said = {kind for kind, _ in self.written(span)} - {"int"}
+        said = {kind for kind, _ in self.said} - {"int"}
         is_made = any(token.text in CONSTRUCTORS for token in tokens)
         has_fraction = any(token.kind == "number" and not token.text.isdecimal() for token in tokens)
         self.casts |= said or ({self.default} if is_made and has_fraction else set())
 
-    def define(self, name: str, value: Atom, span: Span) -> None:
+    def define_type(self, name: str, value: Atom) -> None:
         """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""
-        said = self.written(span)
+        said = self.said
         is_int = self.is_whole(value, is_typed=any(kind == "int" for kind, _ in said))
         _, leaves = self.builder.made_of(value)
         known = {self.types[str(leaf)] for leaf in leaves if str(leaf) in self.types}
         kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "numpy")]
         inherited = next((kind for kind in ("float64", "float32") if kind in known), self.default)
         self.types[name] = kinds[-1] if kinds else "int" if is_int else inherited
-        is_cast = bool(said) and said[-1][0] == "float64" and said[-1][1] in ("to", "method")
+        is_cast = bool(said) and said[-1] == ("float64", "cast")
         if is_cast and "float64" not in {*known, self.default, *(kind for kind, _ in said[:-1])}:
             self.values[name] = _rounded(self.values[name])
 
@@ -192,42 +155,40 @@ class Generator(Protocol):
         """Numbers of `torch.rand` or `torch.randn`."""
 
 
-class Drawing:
+class Drawing(Dtypes):
     """Draws the numbers of a text, in the order of its statements.
 
     Attributes:
+        make_generator: Makes a generator; None refuses draws.
         seed: Of the numbers that are drawn next; None where they follow those before.
     """
 
-    def __init__(self, lowering: Lowering, dtypes: Dtypes, generator: Callable[[], Generator] | None) -> None:
-        self.source, self.scope, self.builder = lowering.source, lowering.scope, lowering.lines.builder
-        self.constants, self.binder, self.dtypes = lowering.constants, lowering.binder, dtypes
-        self.seed: int | None = None
-        self._make_generator = generator
-        self._generator: Generator | None = None
-        self._count = 0
+    make_generator: Callable[[], Generator] | None
+    seed: int | None = None
+    _generator: Generator | None = None
+    _count = 0
 
     def draw(self, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
         """Numbers that torch draws."""
-        if self._make_generator is None:
+        if self.make_generator is None:
             raise self.source.code(f"'{path}'", span)
-        sizes: list[int] = []
+        sizes, mark = list[int](), len(self.said)
         for argument in arguments.items:
             if argument.name is None or argument.name.text == "size":
-                found = self.constants.several(argument.value)
+                found = self.several(argument.value)
                 sizes += found if isinstance(found, tuple) else [found]
-            elif not self.binder.ignored(argument):
+            elif not self.ignored(argument):
                 raise self.source.error(f"{path} has no argument '{argument.name.text}'", argument.name.span)
         if any(size < 0 for size in sizes) or sympy.prod(sizes) > MAX_ELEMENTS:
             message = f"sizes are whole numbers from 0 on, of at most {MAX_ELEMENTS:,} elements in all"
             raise self.source.error(message, span, kind=TooLargeError)
-        self._generator = self._generator or self._make_generator()
+        self._generator = self._generator or self.make_generator()
         if self.seed is not None:
             self._generator.seed(self.seed)
         elif not self._count:
             self.scope.remark(UNSEEDED)
         self.seed, self._count = None, self._count + 1
-        shape = tuple(sizes)
-        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=self.dtypes.is_double(span))
+        shape, is_double = tuple(sizes), "float64" in (self.said[mark:] or [(self.default, "")])[-1]
+        numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=is_double)
         held = Numbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
         return self.builder.emit("drawn", (), span, (shape, held)), span
