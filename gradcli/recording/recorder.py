@@ -84,7 +84,7 @@ class Recorder(DispatchMode):
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
-        self._unread, self._lifted = set[int](), set[int]()  # memories of results that no line gives, and of numbers
+        self._lifted = set[int]()  # memories of numbers that Python has
         self._called, self._count = set[Atom](), 0
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._detached: dict[Atom, Atom] = {}
@@ -102,8 +102,7 @@ class Recorder(DispatchMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
-        self._require_read(tensor, Place())
-        return self.operand(tensor, Place()) if tensor in self._values else None
+        return self.operand(tensor, Place()) if self.knows(tensor) else None
 
     def knows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from what the function was given or found."""
@@ -288,9 +287,9 @@ class Recorder(DispatchMode):
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: Place, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if result is None or not is_followed(output):
+        if (is_written and result is None) or not is_followed(output):
             self._constant(output, [output] * is_written)
-            self._unread.update([memory(output)] * is_followed(output))
+        if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
             return
         self.decisions.note_dtype(output, place)
         output = as_real(output)
@@ -311,7 +310,7 @@ class Recorder(DispatchMode):
     def _is_given(self, given: Mapping[str, Any]) -> bool:
         """Tell whether an argument of a call follows from those of the function, but for conditions."""
         known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
-        return any(one is not None and one.atom in self.of_arguments for one in known)
+        return not self.of_arguments.isdisjoint(known)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -332,8 +331,7 @@ class Recorder(DispatchMode):
 
     def is_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is an argument of the function, or a view of all its elements."""
-        known = self._values.find(tensor)
-        leaf = None if known is None else self.leaves.get(str(known.atom))
+        leaf = self.leaves.get(str(self._values.find(tensor)))
         return leaf is not None and leaf.is_argument
 
     def _is_untracked(self, place: Place) -> bool:
@@ -426,21 +424,16 @@ class Recorder(DispatchMode):
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
     def _require_seen(self, tensor: Tensor, place: Place) -> None:
-        """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
+        """Refuse a tensor that autograd follows and that was made meanwhile by what no line gives."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
             raise InputError(
-                f"a tensor is used{place} that was made by code which cannot be seen",
+                f"a tensor is used{place} that was made by code which cannot be seen, "
+                "or is a part of what a call gives that is not recorded",
                 hint="compute it by functions of torch",
             )
 
-    def _require_read(self, tensor: Tensor, place: Place) -> None:
-        """Refuse a result of a call that autograd follows, and that no line gives."""
-        if tensor.requires_grad and memory(tensor) in self._unread:
-            raise InputError(f"{self.called} uses what a call of torch gives{place}, of which another part is recorded")
-
     def _made_value(self, tensor: Tensor, place: Place) -> Atom:
         """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
-        self._require_read(tensor, place)
         if tensor.requires_grad:
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
         with self.paused():
@@ -476,7 +469,7 @@ class Recorder(DispatchMode):
         for name, value in () if frame is None else frame.f_locals.items():
             if not (name.isidentifier() and is_plain(value)):
                 continue
-            known = self._values.find(value)
-            if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
-                self._called.add(known.atom)
-                self.named[self.names.free(name)] = known.atom, value
+            atom = self._values.find(value)
+            if isinstance(atom, sympy.Dummy) and atom not in self._called:
+                self._called.add(atom)
+                self.named[self.names.free(name)] = atom, value
