@@ -359,7 +359,7 @@ class Recorder(DispatchMode):
             return function(*args, **kwargs)
         place = self.places.find()
         if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
-            self.decisions.left(path.removeprefix("torch."), tensors_in(args[:1] or kwargs), place)
+            self.decisions.left(path, tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
         return self._constant(found, ())

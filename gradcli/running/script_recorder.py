@@ -21,7 +21,7 @@ from gradcli.language.program.wengert import Atom, Line
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.decisions import Decisions
-from gradcli.recording.places import Place, Places, is_in_custom
+from gradcli.recording.places import Place, Places
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
@@ -136,8 +136,8 @@ class ScriptRecorder(Recorder):
 
     def begin(self) -> None:
         """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
-        is_due = self._is_changed or self.is_over
-        if is_due and not (self._inside or self._pauses) and (torch.is_grad_enabled() or is_in_custom()):
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
+        if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
             self._collect()
 
     def _collect(self) -> None:
