@@ -219,13 +219,11 @@ class Recorder(DispatchMode):
             args: What it is given.
             arguments: Of the row.
         """
-        tensors = tensors_in(args)
-        if self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)):
+        tensors, place = tensors_in(args), self.places.find()
+        is_seen = not (self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)))
+        if not is_seen or self._is_untracked(place):
             return function(*args)
-        place = self.places.find()
         self._learn_names(place.frame)
-        if self._is_untracked(place):
-            return function(*args)
         with self.paused():
             found = self.run(function, args, {})
         atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
@@ -388,7 +386,7 @@ class Recorder(DispatchMode):
             if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
                 return atom
             if atom not in self._detached:
-                held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
+                held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
                 self._detached[atom], self.held[held] = held, place.where
             return self._detached[atom]
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
@@ -453,15 +451,11 @@ class Recorder(DispatchMode):
         found = self.lines.merged(atom, before, places.reshape(-1).tolist(), tuple(places.shape))
         return self._derived(found, atom, before)
 
-    def _derived(self, found: Atom, *atoms: Atom) -> Atom:
-        """Note that a value follows from others."""
-        if not self._followed.isdisjoint(atoms):
-            self._followed.add(found)
-        return self._derived_but_held(found, *atoms)
-
-    def _derived_but_held(self, found: Atom, *atoms: Atom) -> Atom:
-        if not self.of_arguments.isdisjoint(atoms):
-            self.of_arguments.add(found)
+    def _derived(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom:
+        """Note that a value follows from others, and whether autograd follows it from them."""
+        for kind in (self.of_arguments, self._followed)[: 1 if is_held else 2]:
+            if not kind.isdisjoint(atoms):
+                kind.add(found)
         return found
 
     def _learn_names(self, frame: FrameType | None) -> None:
