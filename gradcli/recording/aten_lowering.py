@@ -104,31 +104,27 @@ class AtenLowering:
         """Give the variables by name."""
         return self.lowering.scope.variables
 
-    def retain(
-        self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str], freed: Set[Atom]
-    ) -> set[Atom]:
+    def retain(self, values: Set[Atom], conditions: Sequence[Atom], changed: Sequence[str]) -> set[Atom]:
         """Drop all lines but those that some values are made of.
 
         Args:
-            values: That are kept, but for those that follow from what was changed or freed.
+            values: That are kept, but for those that follow from what was changed.
             conditions: That are kept where all their variables are.
             changed: Names of variables.
-            freed: Values.
 
         Returns:
             What is left, variables too.
         """
-        gone = {*freed, *map(self.variables.__getitem__, changed)}
+        gone = {self.variables[name] for name in changed}
         for line in self.written:
             if not gone.isdisjoint(line.call.operands):
                 gone.add(line.symbol)
-        made = {line.symbol for line in self.written}
         lines = needed(self.written, *(values - gone))
         kept = {one for line in lines for one in (line.symbol, *line.call.operands) if one.is_Symbol}
         for condition in conditions:
             others = needed(self.written, condition)
-            asked = {one for line in others for one in line.call.operands if one.is_Symbol}
-            if condition not in gone and asked <= kept | made:
+            asked = {one for line in others for one in line.call.operands}.intersection(self.variables.values())
+            if condition not in gone and asked <= kept:
                 kept.update(line.symbol for line in others)
         self.lowering.builder.retain([line for line in self.written if line.symbol in kept])
         for name in [name for name, symbol in self.variables.items() if symbol not in kept]:

@@ -22,16 +22,19 @@ _REDUCTIONS = ("none", "mean", "sum")
 """Of a loss, by torch's number."""
 
 
-def _is(row: str, parameters: str, *, parts: int = 1) -> Rule:
+def _is(row: str, parameters: str, *, parts: int = 1, most: int | None = None) -> Rule:
     """Read an operation as a row.
 
     Args:
         row: Its name.
         parameters: The arguments of the operation in the order of the row's.
         parts: How many tensors it gives, of which the row is the first.
+        most: Dimensions of the first argument up to which it is the row.
     """
 
     def rule(a: AtenLowering, **given: Value) -> Any:
+        if most is not None and len(a.shape(given[parameters.split(maxsplit=1)[0]])) > most:
+            return NotImplemented
         found = a.row(row, *(given[one] for one in parameters.split()))
         return found if parts == 1 else [found, *[None] * (parts - 1)]
 
@@ -184,8 +187,12 @@ def _convolution(
     return a.row(f"conv_transpose{kind}", *operands, stride, padding, given["output_padding"], groups, dilation)
 
 
-def _solve(a: AtenLowering, *, left: bool = True, **given: Value) -> Any:
-    return [a.row("solve", given["A"], given["B"]), None, None, None] if left else NotImplemented
+def _solve(a: AtenLowering, *, A: Value, B: Value, left: bool = True, **_: Value) -> Any:
+    return [a.row("solve", A, B), None, None, None] if left and len(a.shape(A)) == 2 else NotImplemented
+
+
+def _unfold(a: AtenLowering, self: Value, **how: int) -> Any:
+    return a.row("windows", self if a.shape(self) else a.row("reshape", self, (1,)), *how.values())
 
 
 def _eigh(a: AtenLowering, *, A: Value, compute_v: bool = True, **_: Value) -> Any:
@@ -227,7 +234,7 @@ RULES: Mapping[str, Rule] = {
     "sort": _is("sorted", "self dim descending", parts=2),
     "linalg_inv_ex": _is("inv", "A", parts=2),
     "_linalg_det": _is("det", "A", parts=3),
-    "linalg_cholesky_ex": _is("cholesky", "self upper", parts=2),
+    "linalg_cholesky_ex": _is("cholesky", "self upper", parts=2, most=2),
     "linalg_pinv": _is("pinv", "self"),
     "embedding": _is("embedding", "indices weight"),
     "native_layer_norm": _is("layer_norm", "input normalized_shape weight bias eps", parts=3),
@@ -269,7 +276,9 @@ RULES: Mapping[str, Rule] = {
     **_each(_NORMS, _batch_norm),
     "_batch_norm_with_update": functools.partial(_batch_norm, training=True),
     **_each("convolution _convolution mkldnn_convolution", _convolution),
-    **_each("_linalg_solve_ex linalg_solve_ex", _solve),
+    "_linalg_solve_ex": _solve,
+    **_each("linalg_solve linalg_solve_ex triangular_solve", lambda *_, **__: NotImplemented),  # of others
+    "unfold": _unfold,
     "_linalg_eigh": _eigh,
     "_linalg_slogdet": _slogdet,
     "_linalg_svd": _svd,

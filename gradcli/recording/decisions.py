@@ -29,15 +29,13 @@ BRANCH = "another branch is taken"
 ELEMENTS = "other elements are taken"
 """What is otherwise where a condition is decided otherwise."""
 
-_LARGEST = frozenset(["argmax", "max"])
-
 _SMALLEST = frozenset(["argmin", "min"])
 
 _ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
 """What all values decide."""
 
 
-ORDERED = _LARGEST | _SMALLEST | _ORDER | {"topk"}
+ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
 """Operations that give positions which the order of values decides."""
 
 
@@ -203,17 +201,13 @@ def distinct(name: str, given: Mapping[str, Any]) -> Tensor | None:
     x = given["self"]
     if name not in ORDERED or not x.is_floating_point():
         return None
-    count = 1 + given.get("k", 1)
     dim = given.get("dim")
     if dim is None and name in ("argmax", "argmin"):
         x = x.flatten()
     dim = -1 if dim is None else dim
     if not x.ndim or x.shape[dim] < 2:
         return None
-    if name in _ORDER:
-        values = x.sort(dim=dim).values
-    else:
-        is_largest = name in _LARGEST or (name == "topk" and given.get("largest", True))
-        values = x.topk(min(count, x.shape[dim]), dim=dim, largest=is_largest).values
-    most = values.shape[dim] - 1
-    return torch.ne(values.narrow(dim, 0, most), values.narrow(dim, 1, most))
+    count = x.shape[dim] if name in _ORDER else min(1 + given.get("k", 1), x.shape[dim])
+    is_largest = name not in _SMALLEST and given.get("largest", True)
+    values = x.topk(count, dim=dim, largest=is_largest).values
+    return torch.ne(values.narrow(dim, 0, count - 1), values.narrow(dim, 1, count - 1))

@@ -14,8 +14,6 @@ from gradcli.autodiff.run import Tensor
 from gradcli.recording.schemas import Overload, name_of, unbound
 from gradcli.recording.window_decompositions import WINDOWED
 
-_solve = torch.linalg.solve_triangular
-
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Broadcast each alone, as a mask that is known then follows from no argument."""
@@ -44,7 +42,8 @@ def _trilinear(i1: Tensor, i2: Tensor, i3: Tensor, *dims: Sequence[int]) -> Tens
 
 
 def _triangular_solve(self: Tensor, A: Tensor, upper: bool, transpose: bool, unitriangular: bool) -> Any:
-    return _solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular), A
+    solve = torch.linalg.solve_triangular
+    return solve(A.mT if transpose else A, self, upper=upper != transpose, unitriangular=unitriangular), A
 
 
 def _least_squares(self: Tensor, b: Tensor, *_: Any, **__: Any) -> Any:
@@ -75,15 +74,12 @@ def _cholesky(A: Tensor, **how: Any) -> tuple[Any, ...]:
 
 
 def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, ...]:
+    """Solve for the matrices of a batch, or where the unknown stands before its matrix."""
     if B.shape == A.shape[:-1]:  # a vector for each matrix
         return _solved(A, B.unsqueeze(-1))[0].squeeze(-1), None, None, None
     if not left:
         return _solved(A.mT, B.mT)[0].mT, None, None, None
     return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0], None, None, None
-
-
-def _is_wide_solve(A: Tensor, *, left: bool = True, **_: Any) -> bool:
-    return A.ndim > 2 or not left
 
 
 @_of_each
@@ -265,16 +261,15 @@ def _of_numbers_too(decompose: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
-DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
-    **dict.fromkeys("take multi_margin_loss".split()),
+_VIEWS = "slice select diagonal as_strided".split()
+
+DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
+    **WINDOWED,
     "gather": _gather,
     "scatter": _of_numbers_too(_scatter),
     "scatter_add": _of_numbers_too(lambda self, dim, index, src: _scatter(self, dim, index, src, "add")),
     "scatter_reduce": _of_numbers_too(_scatter_reduce),
-    "slice_scatter": _in_view(torch.ops.aten.slice),
-    "select_scatter": _in_view(torch.ops.aten.select),
-    "diagonal_scatter": _in_view(torch.ops.aten.diagonal),
-    "as_strided_scatter": _in_view(torch.ops.aten.as_strided),
+    **{f"{one}_scatter": _in_view(getattr(torch.ops.aten, one)) for one in _VIEWS},
     "topk": _of_numbers_too(_topk),
     "kthvalue": _of_numbers_too(_kth),
     "median": _of_numbers_too(_median),
@@ -286,6 +281,8 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     "put": _put,
     "broadcast_in_dim": _broadcast_in_dim,
     "_trilinear": _trilinear,
+    "linalg_cholesky_ex": _cholesky,
+    "_linalg_solve_ex": _solved,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
     "linalg_lu_factor_ex": _lu_factor,
@@ -295,16 +292,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
     **{name: _linear(name) for name in _LINEAR},
 }
-"""By the name of an operation; None where torch decomposes more than the row takes."""
-
-WIDER: Mapping[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
-    "linalg_pinv": (lambda self, **_: (torch.linalg.matrix_rank(self) < min(self.shape[-2:])).any(), None),
-    "linalg_cholesky_ex": (lambda self, **_: self.ndim > 2, _cholesky),
-    "unfold": (lambda self, **_: not self.ndim, lambda self, *how: self.reshape(1).unfold(*how)),
-    "linalg_solve": (_is_wide_solve, lambda *given, **how: _solved(*given, **how)[0]),
-    **dict.fromkeys(("_linalg_solve_ex", "linalg_solve_ex"), (_is_wide_solve, _solved)),
-}
-"""Where a call is wider than its row, as a batch, or a rank that moves with its matrix; and what makes it up then."""
+"""By the name of an operation."""
 
 
 def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
@@ -314,9 +302,7 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
         What the call gives; `NotImplemented` of what is made up of no others.
     """
     state, (args, kwargs) = torch.get_rng_state(), unbound(function, given)
-    name = name_of(function)
-    made_of = DECOMPOSITIONS.get(name) or WINDOWED.get(name) or WIDER.get(name, (None, None))[1]
-    made_of = made_of or torch._decomp.decomposition_table.get(function)
+    made_of = DECOMPOSITIONS.get(name_of(function)) or torch._decomp.decomposition_table.get(function)
     with torch.no_grad():
         found = (made_of or function.decompose)(*args, **kwargs)
     torch.set_rng_state(state)
@@ -324,6 +310,7 @@ def decomposed(function: Overload, given: Mapping[str, Any]) -> Any:
 
 
 def is_unread(function: Overload, given: Mapping[str, Any]) -> bool:
-    """Tell whether a call is no call of its row."""
-    name = name_of(function)
-    return name in DECOMPOSITIONS or (name in WIDER and bool(WIDER[name][0](**given)))
+    """Tell whether a call is no call of its row: a pseudoinverse whose rank moves with the matrix."""
+    if name_of(function) != "linalg_pinv":
+        return False
+    return bool((torch.linalg.matrix_rank(given["self"]) < min(given["self"].shape[-2:])).any())

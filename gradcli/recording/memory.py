@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli.autodiff._torch import torch
@@ -24,29 +23,8 @@ Geometry = tuple[int, tuple[int, ...], tuple[int, ...], Any]
 """Which elements of a memory a tensor holds."""
 
 
-@dataclass
-class Known:
-    """A value in memory.
-
-    Attributes:
-        atom: The value.
-        is_base: Whether other values of the memory are parts of it.
-    """
-
-    atom: Atom
-    is_base: bool
-
-
-@dataclass
-class _Storage:
-    """The values in one memory, which lives as long as somebody else holds it."""
-
-    alive: Any  # a weak reference: while it is held, no other memory has its identity
-    values: dict[Geometry, Known] = field(default_factory=dict)
-
-
 class Memory:
-    """The values of a recording, which holds none of their memory.
+    """The values of a recording, which holds none of their memory: the first one there has the others as parts.
 
     Args:
         picked: Makes the value of the elements of another one at flat places.
@@ -55,78 +33,68 @@ class Memory:
 
     def __init__(self, picked: Callable[[Atom, Tensor], Atom], merged: Callable[[Atom, Atom, Tensor], Atom]) -> None:
         self._picked, self._merged = picked, merged
-        self._known: dict[int, _Storage] = {}
+        # with a weak reference: while that is held, no other memory has its identity
+        self._known: dict[int, tuple[Any, dict[Geometry, Atom]]] = {}
 
     def __contains__(self, tensor: Tensor) -> bool:
         """Tell whether some value is known of the memory of a tensor."""
         return memory(tensor) in self._known
 
-    def _values(self, tensor: Tensor) -> dict[Geometry, Known]:
-        known = self._known.get(memory(tensor))
-        return {} if known is None else known.values
+    def _values(self, tensor: Tensor) -> dict[Geometry, Atom]:
+        return self._known[memory(tensor)][1] if tensor in self else {}
 
-    def find(self, tensor: Tensor) -> Known | None:
+    def find(self, tensor: Tensor) -> Atom | None:
         """Find the value of just the elements of a tensor, if it is known."""
         return self._values(tensor).get(geometry(tensor))
 
     def part(self, tensor: Tensor) -> Atom | None:
-        """Find the value of a tensor, or make it of one that its elements are a part of."""
-        known = self.find(tensor)
-        if known is not None:
-            return known.atom
-        for key, one in self._values(tensor).items():
-            if one.is_base:
-                places = places_in(key, geometry(tensor), _count(tensor))
-                if places is not None and bool((places >= 0).all()):
-                    atom = self._picked(one.atom, places)
-                    self.put(tensor, atom)
-                    return atom
-        return None
+        """Find the value of a tensor, or make it of the one that its elements are a part of."""
+        found = self.find(tensor)
+        for key, whole in [*self._values(tensor).items()][: found is None]:
+            places = places_in(key, geometry(tensor), _count(tensor))
+            if places is not None and bool((places >= 0).all()):
+                found = self._picked(whole, places)
+                self.put(tensor, found)
+        return found
 
     def put(self, tensor: Tensor, atom: Atom) -> None:
         """Note the value that a tensor holds, if there is none: a view of all elements is what it is a view of."""
-        if memory(tensor) not in self._known:
-            self._known[memory(tensor)] = _Storage(
-                torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
-            )
-        values, key = self._values(tensor), geometry(tensor)
-        if key not in values:
-            values[key] = Known(atom, not values)
+        if tensor not in self:
+            alive = torch.multiprocessing.reductions.StorageWeakRef(tensor.untyped_storage())
+            self._known[memory(tensor)] = alive, {}
+        self._values(tensor).setdefault(geometry(tensor), atom)
 
     def write(self, tensor: Tensor, atom: Atom) -> None:
         """Note a value that was written to a tensor, and so to all that shares its memory."""
         values, own = self._values(tensor), geometry(tensor)
-        for key, one in list(values.items()):
+        for n, (key, before) in enumerate([*values.items()]):
             places = None if key == own else places_in(own, key, _count(tensor))
-            if key == own:
-                one.atom = atom
-            elif places is not None and one.is_base:
-                one.atom = self._merged(atom, one.atom, places)
+            if places is not None and n == 0:
+                values[key] = self._merged(atom, before, places)
             elif places is not None:
                 del values[key]
         self.put(tensor, atom)
+        self._values(tensor)[own] = atom
 
     def forget(self, tensor: Tensor) -> None:
         """Drop the values of what a tensor shares its memory with."""
-        known, own = self._known.get(memory(tensor)), geometry(tensor)
-        if known is not None:
-            count = _count(tensor)
-            kept = {key: one for key, one in known.values.items() if places_in(own, key, count) is None}
-            if kept:
-                known.values = kept
-            else:
-                del self._known[memory(tensor)]
+        values, own, count = self._values(tensor), geometry(tensor), _count(tensor)
+        for key in [key for key in values if places_in(own, key, count) is not None]:
+            del values[key]
+        if not values:
+            self._known.pop(memory(tensor), None)
 
     def held(self) -> set[Atom]:
         """List the values of the memory that somebody holds, and drop the others."""
-        self._known = {key: one for key, one in self._known.items() if not one.alive.expired()}
-        return {one.atom for storage in self._known.values() for one in storage.values.values()}
+        self._known = {key: (alive, values) for key, (alive, values) in self._known.items() if not alive.expired()}
+        return {atom for _, values in self._known.values() for atom in values.values()}
 
     def keep(self, atoms: Container[Atom]) -> None:
         """Drop all other values, and those in the memory of a larger one that is dropped."""
-        for key, storage in list(self._known.items()):
-            storage.values = {at: one for at, one in storage.values.items() if one.atom in atoms}
-            if not any(one.is_base for one in storage.values.values()):
+        for key, (alive, values) in [*self._known.items()]:
+            if next(iter(values.values())) in atoms:
+                self._known[key] = alive, {place: atom for place, atom in values.items() if atom in atoms}
+            else:
                 del self._known[key]
 
 

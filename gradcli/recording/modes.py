@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -12,10 +11,14 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
 from gradcli.recording.values import tensors_in
 
-PASSES = frozenset(["torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"])
-"""What goes back through the graph."""
+PASSES: Mapping[Callable[..., Any], str] = {
+    torch.Tensor.backward: "Tensor.backward",
+    torch.autograd.grad: "autograd.grad",
+    torch.autograd.backward: "autograd.backward",
+}
+"""What goes back through the graph, and how it is written."""
 
-_READS = frozenset(f"torch.Tensor.{name}" for name in "tolist numpy __array__".split())
+_READS = {getattr(torch.Tensor, name): name for name in "tolist numpy __array__".split()}
 """What gives numbers that no call shows."""
 
 
@@ -40,28 +43,19 @@ class Surface(torch.overrides.TorchFunctionMode):
     ) -> Any:
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
-        path = path_of(function)
-        if path in PASSES:
-            return self.recorder.passed(path, function, args, kwargs)
-        if path == "torch.nn.functional.linear" and not kwargs:
+        if function in PASSES:
+            return self.recorder.passed(PASSES[function], function, args, kwargs)
+        if function is torch.nn.functional.linear and not kwargs:
             return self.recorder.composite("linear", function, args, *args)
-        if path == "torch.functional.einsum" and not kwargs and isinstance(args[0], str):
+        if function is torch.einsum and not kwargs and isinstance(args[0], str):
             operands = args[1] if isinstance(args[1], list | tuple) else args[1:]
             return self.recorder.composite("einsum", function, args, args[0], [*operands])
-        if path in _READS:
+        if function in _READS:
             try:
-                self.recorder.decisions.left(path.rpartition(".")[2], tensors_in(args), self.recorder.places.find())
+                self.recorder.decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
             except GradcliError as error:
                 self.recorder.lose(error)
         return function(*args, **kwargs)
-
-
-@functools.lru_cache(maxsize=4096)
-def path_of(function: Callable[..., Any]) -> str:
-    """Name a function of torch as it is typed: `torch.Tensor.sum`; empty if it has no name."""
-    if getattr(function, "__module__", "") == "torch.autograd":
-        return f"torch.autograd.{function.__name__}"
-    return str(torch.overrides.resolve_name(function) or getattr(function, "__name__", ""))
 
 
 class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):

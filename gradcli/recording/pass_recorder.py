@@ -215,7 +215,7 @@ def _recorded(
         warnings.simplefilter("ignore")
         by = recorder.by({line.call: line.span for line in ran.lines})
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
-        found = dict(zip(wrt, _PASSES[way](y, [leaves[name] for name in wrt], wrt, seed), strict=True))
+        found = dict(zip(wrt, _passes(way, y, [leaves[name] for name in wrt], wrt, seed), strict=True))
     atoms = {name: None if tensor is None else _atom(recorder, tensor) for name, tensor in found.items()}
     atoms[OF_Y] = _atom(recorder, y)
     whole = expansion(
@@ -254,35 +254,33 @@ def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[
 
 # -- ways back
 
-Seed = Callable[[str, Tensor], Tensor]
-"""Gives what a pass begins with, of the shape of a tensor and by the name of that."""
+
+def _passes(
+    way: Way, y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Callable[[str, Tensor], Tensor]
+) -> list[Tensor | None]:
+    """Go back from y, and once more: to the leaves, or through that pass, which is linear in its seed, to that seed.
+
+    Args:
+        way: How.
+        y: The output.
+        leaves: The variables.
+        wrt: Their names.
+        seed: Gives what a pass begins with, of the shape of a tensor and by the name of that.
+    """
+    if way == "back":
+        return _grad([y], leaves, [seed(OF_Y, y)])
+    weights = torch.ones_like(y, requires_grad=way == "columns")
+    firsts = _grad([y], leaves, [weights], create_graph=True)
+    seeds = [None if one is None else seed(name, one) for name, one in zip(wrt, firsts, strict=True)]
+    if way == "twice":
+        return _grad(firsts, leaves, seeds)
+    return [_grad([one], [weights], [u], retain_graph=True)[0] for one, u in zip(firsts, seeds, strict=True)]
 
 
-def _back(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
-    return _grad([y], leaves, [seed(OF_Y, y)])
-
-
-def _columns(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
-    """Go back through the backward pass, which is linear in its seed, to that seed."""
-    weights = torch.ones_like(y, requires_grad=True)
-    found: list[Tensor | None] = []
-    for name, leaf in zip(wrt, leaves, strict=True):
-        (first,) = _grad([y], [leaf], [weights], create_graph=True)
-        found += [None] if first is None else _grad([first], [weights], [seed(name, first)])
-    return found
-
-
-def _twice(y: Tensor, leaves: Sequence[Tensor], wrt: Sequence[str], seed: Seed) -> list[Tensor | None]:
-    firsts = _grad([y], leaves, [torch.ones_like(y)], create_graph=True)
-    pairs = [(one, seed(name, one)) for name, one in zip(wrt, firsts, strict=True) if one is not None]
-    return _grad([one for one, _ in pairs], leaves, [u for _, u in pairs])
-
-
-def _grad(ys: Sequence[Tensor], leaves: Sequence[Tensor], vs: Sequence[Tensor], **how: bool) -> list[Tensor | None]:
-    moving = [(y, v) for y, v in zip(ys, vs, strict=True) if y.requires_grad]
+def _grad(
+    ys: Sequence[Tensor | None], leaves: Sequence[Tensor], vs: Sequence[Tensor | None], **how: bool
+) -> list[Tensor | None]:
+    moving = [(y, v) for y, v in zip(ys, vs, strict=True) if y is not None and y.requires_grad]
     if not moving:
         return [None] * len(leaves)
     return list(torch.autograd.grad([y for y, _ in moving], leaves, [v for _, v in moving], allow_unused=True, **how))
-
-
-_PASSES: Mapping[Way, Callable[..., list[Tensor | None]]] = {"back": _back, "columns": _columns, "twice": _twice}

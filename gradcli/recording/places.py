@@ -76,11 +76,6 @@ class Places:
         return self._frames[id(frame)][1]
 
 
-def is_in_custom() -> bool:
-    """Tell whether a call comes from a forward of an `autograd.Function`."""
-    return any(frame.f_code is _APPLY for frame, _ in traceback.walk_stack(sys._getframe(1)))
-
-
 def next_node() -> int:
     """Give the number of a node that autograd makes now; what is made later has larger ones."""
     with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():

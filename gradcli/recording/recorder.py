@@ -84,7 +84,7 @@ class Recorder(DispatchMode):
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
-        self._unread, self._lifted = set[int](), set[int]()  # memories of results that no line gives, and of numbers
+        self._lifted = set[int]()  # memories of numbers that Python has
         self._called, self._count = set[Atom](), 0
         self._followed, self.of_arguments = set[Atom](), set[Atom]()
         self._detached: dict[Atom, Atom] = {}
@@ -102,8 +102,7 @@ class Recorder(DispatchMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
-        self._require_read(tensor, Place())
-        return self.operand(tensor, Place()) if tensor in self._values else None
+        return self.operand(tensor, Place()) if self.knows(tensor) else None
 
     def knows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from what the function was given or found."""
@@ -220,13 +219,11 @@ class Recorder(DispatchMode):
             args: What it is given.
             arguments: Of the row.
         """
-        tensors = tensors_in(args)
-        if self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)):
+        tensors, place = tensors_in(args), self.places.find()
+        is_seen = not (self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)))
+        if not is_seen or self._is_untracked(place):
             return function(*args)
-        place = self.places.find()
         self._learn_names(place.frame)
-        if self._is_untracked(place):
-            return function(*args)
         with self.paused():
             found = self.run(function, args, {})
         atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
@@ -288,9 +285,9 @@ class Recorder(DispatchMode):
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: Place, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
-        if result is None or not is_followed(output):
+        if (is_written and result is None) or not is_followed(output):
             self._constant(output, [output] * is_written)
-            self._unread.update([memory(output)] * is_followed(output))
+        if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
             return
         self.decisions.note_dtype(output, place)
         output = as_real(output)
@@ -311,7 +308,7 @@ class Recorder(DispatchMode):
     def _is_given(self, given: Mapping[str, Any]) -> bool:
         """Tell whether an argument of a call follows from those of the function, but for conditions."""
         known = [self._values.find(one) for one in tensors_in(given) if one.is_floating_point()]
-        return any(one is not None and one.atom in self.of_arguments for one in known)
+        return not self.of_arguments.isdisjoint(known)
 
     def is_of_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a view of an argument of the function."""
@@ -332,8 +329,7 @@ class Recorder(DispatchMode):
 
     def is_argument(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is an argument of the function, or a view of all its elements."""
-        known = self._values.find(tensor)
-        leaf = None if known is None else self.leaves.get(str(known.atom))
+        leaf = self.leaves.get(str(self._values.find(tensor)))
         return leaf is not None and leaf.is_argument
 
     def _is_untracked(self, place: Place) -> bool:
@@ -361,7 +357,7 @@ class Recorder(DispatchMode):
             return function(*args, **kwargs)
         place = self.places.find()
         if self.dtype is not None and place.custom is None:  # of a script each pass is an answer
-            self.decisions.left(path.removeprefix("torch."), tensors_in(args[:1] or kwargs), place)
+            self.decisions.left(path, tensors_in(args[:1] or kwargs), place)
         with self.paused():
             found = function(*args, **kwargs)
         return self._constant(found, ())
@@ -390,7 +386,7 @@ class Recorder(DispatchMode):
             if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
                 return atom
             if atom not in self._detached:
-                held = self._derived_but_held(self.lines.emit("detach", [atom]), atom)
+                held = self._derived(self.lines.emit("detach", [atom]), atom, is_held=True)
                 self._detached[atom], self.held[held] = held, place.where
             return self._detached[atom]
         if tensor.requires_grad and tensor.is_leaf and atom not in self._followed:
@@ -426,21 +422,16 @@ class Recorder(DispatchMode):
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
     def _require_seen(self, tensor: Tensor, place: Place) -> None:
-        """Refuse a tensor that autograd follows and that was made meanwhile by no recorded call."""
+        """Refuse a tensor that autograd follows and that was made meanwhile by what no line gives."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
             raise InputError(
-                f"a tensor is used{place} that was made by code which cannot be seen",
+                f"a tensor is used{place} that was made by code which cannot be seen, "
+                "or is a part of what a call gives that is not recorded",
                 hint="compute it by functions of torch",
             )
 
-    def _require_read(self, tensor: Tensor, place: Place) -> None:
-        """Refuse a result of a call that autograd follows, and that no line gives."""
-        if tensor.requires_grad and memory(tensor) in self._unread:
-            raise InputError(f"{self.called} uses what a call of torch gives{place}, of which another part is recorded")
-
     def _made_value(self, tensor: Tensor, place: Place) -> Atom:
         """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
-        self._require_read(tensor, place)
         if tensor.requires_grad:
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
         with self.paused():
@@ -460,15 +451,11 @@ class Recorder(DispatchMode):
         found = self.lines.merged(atom, before, places.reshape(-1).tolist(), tuple(places.shape))
         return self._derived(found, atom, before)
 
-    def _derived(self, found: Atom, *atoms: Atom) -> Atom:
-        """Note that a value follows from others."""
-        if not self._followed.isdisjoint(atoms):
-            self._followed.add(found)
-        return self._derived_but_held(found, *atoms)
-
-    def _derived_but_held(self, found: Atom, *atoms: Atom) -> Atom:
-        if not self.of_arguments.isdisjoint(atoms):
-            self.of_arguments.add(found)
+    def _derived(self, found: Atom, *atoms: Atom, is_held: bool = False) -> Atom:
+        """Note that a value follows from others, and whether autograd follows it from them."""
+        for kind in (self.of_arguments, self._followed)[: 1 if is_held else 2]:
+            if not kind.isdisjoint(atoms):
+                kind.add(found)
         return found
 
     def _learn_names(self, frame: FrameType | None) -> None:
@@ -476,7 +463,7 @@ class Recorder(DispatchMode):
         for name, value in () if frame is None else frame.f_locals.items():
             if not (name.isidentifier() and is_plain(value)):
                 continue
-            known = self._values.find(value)
-            if known is not None and isinstance(known.atom, sympy.Dummy) and known.atom not in self._called:
-                self._called.add(known.atom)
-                self.named[self.names.free(name)] = known.atom, value
+            atom = self._values.find(value)
+            if isinstance(atom, sympy.Dummy) and atom not in self._called:
+                self._called.add(atom)
+                self.named[self.names.free(name)] = atom, value

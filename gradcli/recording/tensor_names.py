@@ -48,13 +48,10 @@ class Names:
                 self._in_modules[id(module)] = dict(_of_module(module))
             if own := self._in_modules[id(module)].get(id(tensor)):
                 yield own if name == "self" else f"{name}.{own}"
-        for scope in (frame.f_globals, frame.f_locals):
-            yield from (name for name, value in scope.items() if value is tensor and name.isidentifier())
-        owner = frame.f_locals.get("self", frame.f_globals.get("self"))
-        if hasattr(owner, "__dict__"):
-            yield from (
-                f"self.{name}" for name, value in vars(owner).items() if value is tensor and name.isidentifier()
-            )
+        attributes = getattr(frame.f_locals.get("self", frame.f_globals.get("self")), "__dict__", {})
+        scopes: list[tuple[str, Any]] = [("", frame.f_globals), ("", frame.f_locals), ("self.", attributes)]
+        for before, scope in scopes:
+            yield from (before + name for name, value in scope.items() if value is tensor and name.isidentifier())
 
     def first(self, names: Sequence[str]) -> str:
         """The first of some names that nothing has, or the last with a number."""

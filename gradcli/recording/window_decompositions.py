@@ -59,8 +59,7 @@ def _windows(
         span = apart * (size - 1) + 1
         room = x.shape[axis] - span
         more = -room % step if is_ceil else 0
-        if more and room + more >= x.shape[axis] - pad:  # a window that would begin after the end
-            more = 0
+        more *= room + more < x.shape[axis] - pad  # else that window would begin after the end
         x = _padded(x, axis, 0, more, beyond).unfold(axis, span, step)[..., ::apart]
     return x
 
@@ -99,16 +98,12 @@ def _convolution(
             x = _padded(x, axis, span - pad, span - pad + more - (step - 1))
         stride, padding = (1,), (0,)
     x = _windows(x, count, weight.shape[2:], stride, padding, dilation)
-    kernel = weight[(..., *[None] * count, *[slice(None)] * count)]
-    if x.numel() * weight.numel() > MOST_TERMS:
+    if groups > 1 or x.numel() * weight.numel() > MOST_TERMS:
         letters, places = "abc"[:count], "xyz"[:count]
         parts = x.unflatten(1, (groups, -1)), weight.unflatten(0, (groups, -1))
         found = torch.einsum(f"ngi{places}{letters},goi{letters}->ngo{places}", *parts).flatten(1, 2)
-    elif groups == 1:
-        found = (x.unsqueeze(1) * kernel).sum((2, *_inside(count)))
     else:
-        terms = x.unflatten(1, (groups, -1)).unsqueeze(2) * kernel.unflatten(0, (groups, -1))
-        found = terms.sum((3, *_inside(count))).flatten(1, 2)
+        found = (x.unsqueeze(1) * weight[(..., *[None] * count, *[slice(None)] * count)]).sum((2, *_inside(count)))
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
 
 

@@ -331,10 +331,7 @@ def _variants(custom: _Custom) -> Iterator[_Variant]:
         cast = {name: np.asarray(array, given[name].dtype) for name, array in arrays.items()}
         return _Variant({**given, **cast}, tried, where, is_shaped=is_shaped)
 
-    yield _Variant(given)
-    yield from (_Variant(given, tried, where, v) for tried, where, v in _VECTORS)
-    yield _Variant(given, "inputs that are not contiguous", "where its inputs are not contiguous", is_strided=True)
-    yield _Variant(given, "a call before backward runs twice", "where another call is before it", is_late=True)
+    yield from (replace(one, arrays=given) for one in _AT_THE_POINT)
     for few in (*itertools.combinations(names, 1), *itertools.combinations(names, max(2, len(names) - 1))):
         if len(few) < len(names):
             yield _Variant(given, "some inputs alone", f"with requires_grad of {' and '.join(few)} alone", wrt=few)
@@ -362,13 +359,17 @@ def _variants(custom: _Custom) -> Iterator[_Variant]:
         yield moved_to(dict.fromkeys(names, np.sinh(np.linspace(start, SPREAD, 1002)[1:-1])), is_shaped=True)
 
 
-_VECTORS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
-    ("v of each sign", "where v is positive", torch.abs),
-    ("v of each sign", "where v is negative", lambda v: -v.abs()),
-    ("large v", "where v is large", lambda v: 1e4 * v),
-    ("v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
-    ("v that is not contiguous", "where v is not contiguous", _strided),
+_AT_THE_POINT = (
+    _Variant({}),
+    _Variant({}, "v of each sign", "where v is positive", torch.abs),
+    _Variant({}, "v of each sign", "where v is negative", lambda v: -v.abs()),
+    _Variant({}, "large v", "where v is large", lambda v: 1e4 * v),
+    _Variant({}, "v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
+    _Variant({}, "v that is not contiguous", "where v is not contiguous", _strided),
+    _Variant({}, "inputs that are not contiguous", "where its inputs are not contiguous", is_strided=True),
+    _Variant({}, "a call before backward runs twice", "where another call is before it", is_late=True),
 )
+"""What is asked with the values that the function was applied to."""
 
 _EQUAL = ((0.0, "±0"), (-0.0, "±0"), (0.7, "equal elements", "where elements are equal"))
 """Values of all elements."""

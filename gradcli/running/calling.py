@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor, tensor_of
+from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, did_you_mean
 from gradcli.language.ops import find
 from gradcli.results import Array
@@ -92,10 +92,12 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def _parameters(function: Callable[..., Any], called: str, count: int) -> list[inspect.Parameter]:
     custom = custom_of(function)
+    runs: Any = custom or function
     without_setup = torch.autograd.function._SingleLevelFunction.setup_context
     skipped = int(custom is not None and custom.setup_context is without_setup)  # ctx
     try:
-        return list(inspect.signature(forward_of(function)).parameters.values())[skipped:]
+        forward = runs.forward if custom is not None or isinstance(function, torch.nn.Module) else function
+        return list(inspect.signature(forward).parameters.values())[skipped:]
     except (TypeError, ValueError):
         if not isinstance(function, BuiltinFunctionType):
             raise InputError(
@@ -104,14 +106,6 @@ def _parameters(function: Callable[..., Any], called: str, count: int) -> list[i
         row = find(re.split(r"[.:]", called)[-1])
         names = row.operands if row is not None and len(row.operands) >= count else _UNNAMED[:count]
         return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names[:count]]
-
-
-def forward_of(function: Any) -> Any:
-    """What runs where a function is called: the forward of a module or of an `autograd.Function`, or itself."""
-    custom = custom_of(function)
-    if custom is not None or isinstance(function, torch.nn.Module):
-        return (custom or function).forward
-    return function
 
 
 def custom_of(function: Callable[..., Any]) -> Any:
@@ -187,9 +181,3 @@ def one_tensor(found: Any, called: str) -> Tensor:
     kind = type(found).__name__
     hint = "return the tensor that it is computed from" if isinstance(found, float | int) else "return a tensor"
     raise InputError(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
-
-
-def as_tensor(array: Array, dtype: str, *, is_whole: bool, requires_grad: bool) -> Tensor:
-    """An argument."""
-    tensor = tensor_of(array, torch.int64 if is_whole else getattr(torch, dtype))
-    return tensor.requires_grad_() if requires_grad and not is_whole else tensor

@@ -57,10 +57,7 @@ class PythonFunction(Function):
         left = tuple(name for name in self._taken.kinds if name not in self._given)
         return tuple(name for name in left if name not in self._taken.optional) or left or self.parameters
 
-    @property
-    def open_variables(self) -> tuple[str, ...]:
-        """The parameters that need a value."""
-        return self.variables
+    open_variables = variables
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from gradcli.recording.tensor_names import Names
 from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
 from gradcli.running.blaming import Trial, hooks, trials
-from gradcli.running.calling import Signature, argument, as_tensor, one_tensor
+from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.cuts import cuts, largest, replay
 from gradcli.running.loading import guarded
 from gradcli.running.repeating import Borrowed, drawing_from, kept, random_states, uncompiled
@@ -268,21 +268,13 @@ class Call:
             constants: The tensors that the function finds elsewhere, by name.
             recorder: What records it, if that is wanted.
         """
-        numbers = dict.fromkeys((name for name in self.whole if not self.given[name].ndim), int)
-        kinds = {name: kind for name, kind in {**self.taken.kinds, **numbers}.items() if kind is not None}
-        plain = {name: argument(kind, self.given[name], name) for name, kind in kinds.items() if name in self.given}
-        tensors = {
-            name: as_tensor(arrays[name], self.dtype, is_whole=name in self.whole, requires_grad=name in wrt)
-            for name in self.taken.tensors
-            if name in arrays and name not in kinds
-        }
+        values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
+        tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
         if recorder is not None:
             recorder.give(tensors)
         self._give(constants, arrays, wrt)
-        values = {**tensors, **plain}
         in_order = values.keys() - self.taken.keyword_only
-        first = [*itertools.takewhile(in_order.__contains__, self.taken.kinds)]
-        rest = {name: value for name, value in values.items() if name not in first}
+        first = [values.pop(name) for name in itertools.takewhile(in_order.__contains__, self.taken.kinds)]
         with (
             drawing_from(self._random),
             guarded(f"{self.called} is called"),
@@ -292,8 +284,16 @@ class Call:
             uncompiled(),
             recorder or contextlib.nullcontext(),
         ):
-            y = one_tensor(self.function(*(values[name] for name in first), **rest), self.called)
+            y = one_tensor(self.function(*first, **values), self.called)
         return Forward({**constants, **tensors}, y)
+
+    def _argument(self, name: str, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Any:
+        """A tensor, or a plain number or a word of Python."""
+        kind, is_whole = self.taken.kinds[name], name in self.whole
+        if kind is not None or (is_whole and not self.given[name].ndim):
+            return argument(kind or int, self.given[name], name)
+        tensor = tensor_of(arrays[name], torch.int64 if is_whole else getattr(torch, self.dtype))
+        return tensor.requires_grad_(name in wrt and not is_whole)
 
     def _give(self, constants: Mapping[str, Tensor], arrays: Mapping[str, Array], wrt: Sequence[str]) -> None:
         """Give tensors that the function finds elsewhere these values, and have their gradients recorded.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,17 +14,17 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 
+_GENERATORS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.get_rng_state, torch.set_rng_state),
+    (np.random.get_state, np.random.set_state),
+    (random.getstate, random.setstate),
+)
+"""Of random numbers, which everybody shares: torch's, NumPy's, and Python's."""
+
 
 def random_states() -> tuple[Any, ...]:
-    """The states of the generators of random numbers that everybody shares: torch's, NumPy's, and Python's."""
-    return torch.get_rng_state(), np.random.get_state(), random.getstate()
-
-
-def _set(states: Sequence[Any]) -> None:
-    of_torch, of_numpy, of_python = states
-    torch.set_rng_state(of_torch)
-    np.random.set_state(of_numpy)
-    random.setstate(of_python)
+    """The states of the generators of random numbers."""
+    return tuple(get() for get, _ in _GENERATORS)
 
 
 @contextlib.contextmanager
@@ -37,12 +37,11 @@ def drawing_from(states: Sequence[Any]) -> Iterator[None]:
     ...     bool(first == torch.rand(1))
     True
     """
-    before = random_states()
-    _set(states)
-    try:
+    with contextlib.ExitStack() as after:
+        for (get, put), state in zip(_GENERATORS, states, strict=True):
+            after.callback(put, get())
+            put(state)
         yield
-    finally:
-        _set(before)
 
 
 @dataclass

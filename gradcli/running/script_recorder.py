@@ -21,7 +21,7 @@ from gradcli.language.program.wengert import Atom, Line
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.decisions import Decisions
-from gradcli.recording.places import Place, Places, is_in_custom
+from gradcli.recording.places import Place, Places
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names
@@ -81,16 +81,16 @@ class ScriptRecorder(Recorder):
 
     Attributes:
         is_on: Whether there may still be answers.
+        is_over: Whether a pass was answered, until the next call that is recorded.
     """
 
     def __init__(self) -> None:
         super().__init__(Names(runpy.run_path, ()), None)
-        self.is_on = True
+        self.is_on, self.is_over = True, False
         self._process = os.getpid()
         self._lost: Exception | None = None
         self._outcome: tuple[Any, Exception | None] | None = None
         self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
-        self._freed: set[Atom] | None = None  # by the pass before, until the next call that is recorded
         self._is_changed = False  # a leaf is, as by an optimizer, until then
 
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -136,30 +136,26 @@ class ScriptRecorder(Recorder):
 
     def begin(self) -> None:
         """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
-        is_due = self._is_changed or self._freed is not None
-        if is_due and not (self._inside or self._pauses) and (torch.is_grad_enabled() or is_in_custom()):
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
+        if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
             self._collect()
 
     def _collect(self) -> None:
-        """Forget all but the values that the script still holds and that can be differentiated.
-
-        A pass frees the graph that it goes back through, unless it retains that.
-        """
-        freed, before = self._freed, self.decisions
-        self._freed, self._is_changed = None, False
+        """Forget all but the values that the script still holds and that can be differentiated."""
+        before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
         guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
         self.decisions, self.places, self.named, self._called = Decisions(self), Places(self._copied), {}, set()
-        if freed is None:
-            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
-        else:
+        if is_over:
             self._lost = None
+        else:
+            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
         del before  # and with it the last tensors that only the recording holds
         tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
         changed = [name for name, one in tensors.items() if self._values.find(one) is None]
         conditions = [guard.condition for guard in guards]
-        kept = self.lines.retain(self._values.held(), conditions, changed, freed or set())
+        kept = self.lines.retain(self._values.held(), conditions, changed)
         self._values.keep(kept)
         self._followed &= kept
         self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
@@ -182,12 +178,6 @@ class ScriptRecorder(Recorder):
     def _is_untracked(self, place: Place) -> bool:
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
-
-    def free(self, outputs: Any) -> None:
-        """Note that a pass went back through the graph of some tensors, and freed it."""
-        atoms = [known.atom for one in tensors_in(outputs) if (known := self._values.find(one)) is not None]
-        reached = reached_from(self.lines.written, atoms) & self._followed
-        self._freed = {line.symbol for line in self.lines.written if line.symbol in reached}
 
     def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
         """A tensor with what the script made it of.

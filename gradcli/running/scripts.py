@@ -143,33 +143,28 @@ class _Answering(ScriptRecorder):
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
         super().__init__()
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
-        self.count = self._depth = 0
+        self.count = 0
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
+        if not self.is_on:
+            return function(*args, **kwargs)
         given = inspect.signature(function).bind(*args, **kwargs).arguments
-        is_outside = self._depth == 0
-        if is_outside:
-            self.begin()
+        self.begin()
         place = self.places.find()
         self._learn_names(place.frame)
-        added = self._added(path)
-        told = self._answer(given, place) if is_outside and not given.get("create_graph") else None
-        self._depth += 1
+        if given.get("create_graph"):
+            return super().passed(path, function, args, kwargs)
+        added, told = self._added(path), self._answer(given, place)
         try:
             found = super().passed(path, function, args, kwargs)
         except RuntimeError as error:
-            if told is not None:
-                reason = " ".join(str(error).split()).partition(". ")[0]
-                told = replace(told, answer=None, refusal=InputError(f"torch refuses this pass: {reason}"))
+            reason = " ".join(str(error).split()).partition(". ")[0]
+            told = replace(told, answer=None, refusal=InputError(f"torch refuses this pass: {reason}"))
             raise
         finally:
-            self._depth -= 1
-            if told is not None:
-                self.count, self.is_on = told.number, told.number < MOST_PASSES
-                self.tell(self._with_held(told, added))
-        if is_outside and not given.get("create_graph"):
-            self.free(() if given.get("retain_graph") else next(iter(given.values())))
+            self.count, self.is_on, self.is_over = told.number, told.number < MOST_PASSES, True
+            self.tell(self._with_held(told, added))
         return found
 
     def _added(self, path: str) -> list[str]:
