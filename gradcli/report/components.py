@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
+from gradcli.report.wording import OF_PRODUCT
 
 IN_GRAD = Form("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 
@@ -42,7 +43,8 @@ def components(answer: results.Answer) -> list[Component]:
             stacked = {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
             return [Component(IN_GRAD(Name(name)), array, name) for name, array in stacked.items()]
         case results.VJP() | results.Explanation():
-            return [Component(IN_GRAD(Name(name)), answer.vjp[name], name) for name in answer.wrt]
+            form = IN_GRAD if answer.points is None else OF_PRODUCT
+            return [Component(form(Name(name)), answer.vjp[name], name) for name in answer.wrt]
         case results.Gradient():
             return gradient(answer)
         case results.Jacobian():

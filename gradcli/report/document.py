@@ -115,7 +115,7 @@ def lines(*cells: str | Inline | Line) -> tuple[Line, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A line above a part."""
+    """A line above a part, with room before it."""
 
     words: Line
 
@@ -132,11 +132,6 @@ class Abreast:
     """Short lines, beside each other where there is room."""
 
     lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """An empty line, before what has no frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,31 +195,6 @@ class Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What there is to say, by what it is."""
-
-    rows: tuple[tuple[str, Line], ...]
-    headers: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A function of the language in a list: the call, other names, what it computes."""
-
-    usage: str
-    aliases: tuple[str, ...]
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Glossary:
-    """Functions of the language, group by group."""
-
-    headers: tuple[str, str, str]
-    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes and what leads from one to another, from the first on."""
 
@@ -245,9 +215,7 @@ class Script:
     language: str
 
 
-Node = (
-    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Graph | Script
-)  # fmt: skip
+Node = Title | Note | Abreast | Table | Blocks | Graph | Script
 Document = tuple[Node, ...]
 
 # -- what a page is shown on
