@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
 from gradcli.report.wording import OF_PRODUCT
+from gradcli.results.comparing import Record
 
 IN_GRAD = Form("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Record):
     """One array of an answer.
 
     Attributes:

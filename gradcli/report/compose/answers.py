@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,7 +61,6 @@ def elements(name: str, shape: tuple[int, ...]) -> list[str]:
     return [Element(name, place).pretty for place in np.ndindex(shape)]
 
 
-@dataclass(frozen=True, slots=True)
 class Composer(Writer):
     """What composes answers."""
 

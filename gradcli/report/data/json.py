@@ -137,14 +137,14 @@ _OWN: Mapping[type, str] = {
 
 
 @cache
-def _keys(kind: type) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+def _keys(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
     """The keys of one class, each with its mark and the getter of its value."""
     found = []
     for word in _OWN.get(kind, _KEYS).split():
         key, _, source = word.partition("=")
         name = key.rstrip("?~")
         source = source or name
-        if kind in _OWN or hasattr(kind, source):
+        if kind in _OWN or hasattr(kind, source) or source in kind.__dataclass_fields__:
             get = _MADE.get(source if kind in _OWN else name, attrgetter(source))
             found.append((name, key[-1], partial(_count, name) if name.endswith("_count") else get))
     return tuple(found)
