@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from gradcli.files.columnar import unpacked
 from gradcli.files.csv_tables import number
 from gradcli.files.decoding import array_of, shown
 from gradcli.results import Cells, Quantity, RowSource
+from gradcli.results.comparing import Record
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Record):
     """What a table of rows out holds.
 
     Attributes:

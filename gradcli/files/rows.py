@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -27,6 +27,7 @@ from gradcli.files.reader import Files
 from gradcli.files.several import PointsFile, listed, suffixes
 from gradcli.options import ROW_FORMATS, ROW_SUFFIXES
 from gradcli.results import Array, Block, Cells, Fault, RowSource
+from gradcli.results.comparing import Record
 
 ROWS = 2**20
 """Rows of a piece of arrays."""
@@ -55,8 +56,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     return form
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(Record):
     """What `--points` names, and how it is read.
 
     Attributes:

@@ -9,11 +9,12 @@ import glob
 import os
 import urllib.parse
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 
 from gradcli.errors import InputError
 from gradcli.files.reader import Reference
+from gradcli.results.comparing import Record
 
 COMPRESSED = (".gz", ".zst")
 """The suffixes of compressed text."""
@@ -21,8 +22,7 @@ COMPRESSED = (".gz", ".zst")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-@dataclass(frozen=True)
-class PointsFile:
+class PointsFile(Record):
     """A file of rows.
 
     Attributes:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from gradcli.errors import InputError, OutputError
 from gradcli.files.atomic import replacing
 from gradcli.results import Check
+from gradcli.results.comparing import Record
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.many_points import Sample
@@ -33,8 +33,7 @@ _TAIL = 2**16
 """Bytes at the end of a file that its checksum is of, unless it has a footer that says its length."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Record):
     """A part that is whole, as the manifest describes it.
 
     Attributes:

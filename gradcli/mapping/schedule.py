@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from gradcli.files.several import suffixes
 from gradcli.mapping.folder import Folder, Part, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
+from gradcli.results.comparing import Record
 from gradcli.signals import undone, uninterrupted
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ _FILE = 2**36
 """Between the numbers of the first rows of two files: more rows than a file has."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Record):
     """Some rows of one file.
 
     Attributes:
@@ -107,8 +107,7 @@ def pieces_of(points: Points, source: RowSource) -> Iterator[Piece]:
                 yield Piece(next(count), one)
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(Record):
     """Who computes; this process, if nothing is given.
 
     Attributes:

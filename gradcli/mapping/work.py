@@ -9,7 +9,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import gradcli
 from gradcli.files.kept_cells import Layout
 from gradcli.files.rows import Cut, Rows, within
 from gradcli.files.sinks import open_sink
+from gradcli.results.comparing import Record
 from gradcli.running.targets import target
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from gradcli.questions.streaming import Stream, Tally
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(Record):
     """A function over rows.
 
     Attributes:

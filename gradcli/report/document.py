@@ -7,11 +7,11 @@ answer.  What is mathematics stays a tree, what is an array stays one: each form
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results import Array, GraphEdge, GraphNode, Verdict
+from gradcli.results.comparing import Record
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
 """What words are: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""
@@ -47,44 +47,38 @@ _ASCII = str.maketrans(
 # -- within a line
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Record):
     """Words of one role."""
 
     words: str
     role: Role = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Record):
     """What something is called, in mathematical notation."""
 
     notation: Notation
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Record):
     """A formula, or an operation."""
 
     notation: Notation
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(Record):
     """The elements of an array."""
 
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Record):
     """Words of the language, one after another."""
 
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Equation:
+class Equation(Record):
     """A cell that says what something is: a table shows its right side, where there are no tables it is an equation.
 
     Attributes:
@@ -113,34 +107,25 @@ def lines(*cells: str | Inline | Line) -> tuple[Line, ...]:
 # -- from top to bottom
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
-    """A line above a part."""
+class Title(Record):
+    """A line above a part, with room before it."""
 
     words: Line
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Record):
     """A paragraph."""
 
     words: Line
 
 
-@dataclass(frozen=True, slots=True)
-class Abreast:
+class Abreast(Record):
     """Short lines, beside each other where there is room."""
 
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """An empty line, before what has no frame."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Record):
     """Rows below headers.
 
     Attributes:
@@ -167,16 +152,14 @@ class Table:
     instead: Table | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Record):
     """A tensor whose elements are the rows or the columns of a matrix."""
 
     name: str
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Record):
     """A matrix of numbers in blocks, such as a Jacobian by its variables.
 
     Attributes:
@@ -199,41 +182,14 @@ class Blocks:
     instead: Table | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What there is to say, by what it is."""
-
-    rows: tuple[tuple[str, Line], ...]
-    headers: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A function of the language in a list: the call, other names, what it computes."""
-
-    usage: str
-    aliases: tuple[str, ...]
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Glossary:
-    """Functions of the language, group by group."""
-
-    headers: tuple[str, str, str]
-    groups: tuple[tuple[str, tuple[Entry, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Record):
     """Nodes and what leads from one to another, from the first on."""
 
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Record):
     """A text in another language, which is written as it is.
 
     Attributes:
@@ -245,16 +201,13 @@ class Script:
     language: str
 
 
-Node = (
-    Title | Note | Abreast | Gap | Table | Blocks | Facts | Glossary | Graph | Script
-)  # fmt: skip
+Node = Title | Note | Abreast | Table | Blocks | Graph | Script
 Document = tuple[Node, ...]
 
 # -- what a page is shown on
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(Record):
     """Where a page goes: the width of the terminal (None in a pipe), and what it can show.
 
     Where there are only the characters of ASCII for our own words, those of the user are in the encoding, or escapes.

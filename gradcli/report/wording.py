@@ -17,7 +17,8 @@ from gradcli.results.verdicts import row_called
 RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """A derivative in a line of words."""
 
-_OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
+OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
+"""What an element of vᵀJ is called."""
 
 
 def entry(of: results.Entry, y: str) -> Notation:
@@ -45,7 +46,7 @@ def entry(of: results.Entry, y: str) -> Notation:
         return Element(y, of.row or ())
     if of.column is None:
         return PARTIAL(Name(y), column)
-    return _OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
+    return OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 
 def plain_entry(of: results.Entry, y: str) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
-from gradcli.results.comparing import Comparable
+from gradcli.results.comparing import Comparable, Record
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling, Verdict
 from gradcli.showing import Shown
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Record):
     """One formula, which is printed when it is read.
 
     Attributes:
@@ -68,8 +67,7 @@ Abbreviation = tuple[tuple[Notation, ...], tuple[Definition, ...]]
 """A formula with names for what it, or another of its answer, repeats, cell by cell; and what the names stand for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Record):
     """The closed form of one Jacobian block; several cells where it is written out entry by entry.
 
     Attributes:
@@ -123,8 +121,7 @@ class Formula:
         return texts[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Reply(Shown, Comparable):
+class Reply(Comparable, Record, Shown, kw_only=True):
     """What an answer repeats of the question.
 
     Attributes:
@@ -140,8 +137,7 @@ class Reply(Shown, Comparable):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Answer(Reply):
+class Answer(Reply, kw_only=True):
     """What all commands answer with that compute numbers.
 
     Attributes:
@@ -163,8 +159,7 @@ class Answer(Reply):
     points: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ClosedForm(Reply):
+class ClosedForm(Reply, kw_only=True):
     """A derivative as formulas alone, for values and sizes that are not known.
 
     Attributes:
@@ -209,8 +204,7 @@ class ClosedForm(Reply):
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Judged(Answer):
+class Judged(Answer, kw_only=True):
     """An answer with numbers that the reference judges.
 
     Attributes:
@@ -220,8 +214,7 @@ class Judged(Answer):
     check: Check | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Evaluation(Judged):
+class Evaluation(Judged, kw_only=True):
     """The value of a function, in `value`, and whether it can be trusted.
 
     >>> from gradcli import Function
@@ -231,8 +224,7 @@ class Evaluation(Judged):
     """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Intermediate(Comparable):
+class Intermediate(Comparable, Record):
     """A named value on the way to y, as `retain_grad()` keeps it.
 
     Attributes:
@@ -244,8 +236,7 @@ class Intermediate(Comparable):
     grad: Array | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Differentiation(Judged):
+class Differentiation(Judged, kw_only=True):
     """What the first derivatives share: they are made of Jacobian blocks by variable.
 
     Attributes:
@@ -264,8 +255,7 @@ class Differentiation(Judged):
     intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Loss(Comparable):
+class Loss(Comparable, Record, kw_only=True):
     """A loss ℓ of y, the v = ∂ℓ/∂y that it gives, and the gradient of both functions in one go.
 
     Attributes:
@@ -291,8 +281,7 @@ class Loss(Comparable):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class VJP(Differentiation):
+class VJP(Differentiation, kw_only=True):
     """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
 
     Attributes:
@@ -308,8 +297,7 @@ class VJP(Differentiation):
     loss: Loss | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Gradient(Differentiation):
+class Gradient(Differentiation, kw_only=True):
     """The gradient of a y of one element, per variable.
 
     Attributes:
@@ -319,13 +307,11 @@ class Gradient(Differentiation):
     grad: Mapping[str, Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Jacobian(Differentiation):
+class Jacobian(Differentiation, kw_only=True):
     """The full Jacobian per variable, in `jacobian`, which is never None here."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Checking(Differentiation):
+class Checking(Differentiation, kw_only=True):
     """What all readings say, entry by entry, worst first.
 
     Attributes:
@@ -355,8 +341,7 @@ class Checking(Differentiation):
     vjp: Mapping[str, Array] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Products(Differentiation):
+class Products(Differentiation, kw_only=True):
     """Several vector-Jacobian products of one function at one point.
 
     Attributes:
@@ -367,8 +352,7 @@ class Products(Differentiation):
     answers: tuple[VJP, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JVP(Judged):
+class JVP(Judged, kw_only=True):
     """The Jacobian-vector product Ju, the derivative of y along a direction.
 
     Attributes:
@@ -384,8 +368,7 @@ class JVP(Judged):
     symbolic_omitted: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Hessian(Judged):
+class Hessian(Judged, kw_only=True):
     """The Hessian of a y of one element, a block for each pair of variables.
 
     Attributes:
@@ -401,8 +384,7 @@ class Hessian(Judged):
     symbolic_omitted: Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class HVP(Judged):
+class HVP(Judged, kw_only=True):
     """The Hessian-vector product Hu of a y of one element, per variable.
 
     Attributes:
@@ -420,8 +402,7 @@ class HVP(Judged):
     symbolic_omitted: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Record):
     """A backward pass of a script.
 
     Attributes:

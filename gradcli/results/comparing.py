@@ -1,19 +1,34 @@
-"""When two answers are equal: in all of their fields, where NaN is NaN, and arrays have one shape and one dtype."""
+"""Records: classes that are frozen dataclasses as they are declared; and when two of them are equal.
+
+Those that may hold arrays are equal in all of their fields, where NaN is NaN, and arrays have one shape and one dtype.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 import numpy as np
 
 
-class Comparable:
-    """A record whose fields may be arrays, or hold some: of its own class, it is equal field by field."""
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Record:
+    """A frozen dataclass, as is each class below it."""
 
-    __slots__ = ()
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        """Make it one; with `kw_only` its fields are named where it is made."""
+        super().__init_subclass__()
+        dataclass(frozen=True, eq=not issubclass(cls, Comparable), kw_only=kw_only)(cls)
+
+
+class Comparable:
+    """What a record is whose fields may be arrays, or hold some: of its own class, it is equal field by field."""
+
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __eq__(self, other: object) -> bool:

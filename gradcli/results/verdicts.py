@@ -6,13 +6,13 @@ Knows no formats: `gradcli.report` writes answers, `gradcli.files` reads and wri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.results.comparing import Comparable
+from gradcli.results.comparing import Comparable, Record
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -44,8 +44,7 @@ Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
 Index = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """One number of torch, or one formula, with what every reading says of it; it is filled as it is judged.
 
     Attributes:
@@ -93,8 +92,7 @@ class Entry:
     truth: Any = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Record):
     """The same function written so that its numbers can be trusted, which was verified.
 
     Attributes:
@@ -110,8 +108,7 @@ class Rewrite:
     basis: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Check(Comparable):
+class Check(Comparable, Record):
     """The cross-check of torch's numbers and of the formula against the reference.
 
     Attributes:
@@ -151,8 +148,7 @@ class Check(Comparable):
         return not self.sampled and self.checked == self.entries and is_judged
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Claim(Comparable):
+class Claim(Comparable, Record):
     """What became of a derivative that somebody claims.
 
     Attributes:
@@ -185,8 +181,7 @@ class Claim(Comparable):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sampling(Comparable):
+class Sampling(Comparable, Record):
     """What a check found at random points.
 
     Attributes:
@@ -212,8 +207,7 @@ Cells = Sequence[Any] | npt.NDArray[Any]
 OnError = Literal["fail", "skip", "nan"]
 
 
-@dataclass(frozen=True, slots=True)
-class RowSource:
+class RowSource(Record):
     """What a source of rows says before its first row.
 
     Attributes:
@@ -229,8 +223,7 @@ class RowSource:
     types: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Record):
     """What is wrong with a row.
 
     Attributes:
@@ -254,8 +247,7 @@ def row_called(number: int, line: int | None = None, group: int | None = None) -
     return f"row {number}{inside}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block(Comparable):
+class Block(Comparable, Record):
     """Some rows, one after the other in their source; one without rows says that the source waits for more.
 
     Attributes:
@@ -296,8 +288,7 @@ class Block(Comparable):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Record):
     """The output, or its derivative by a variable.
 
     Attributes:
@@ -311,8 +302,7 @@ class Quantity:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mapped(Comparable):
+class Mapped(Comparable, Record):
     """What some rows are mapped to.
 
     Attributes:
@@ -328,8 +318,7 @@ class Mapped(Comparable):
     faulty: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StreamSummary(Comparable):
+class StreamSummary(Comparable, Record):
     """What there is to say when all rows have gone by.
 
     Attributes:

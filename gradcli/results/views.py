@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Jacobian, Loss, Reply
-from gradcli.results.comparing import Comparable
+from gradcli.results.comparing import Comparable, Record
 from gradcli.results.verdicts import Array, Verdict
 
 # -- explain
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step(Comparable):
+class Step(Comparable, Record):
     """One line of the forward pass: `name = operation`, and its value.
 
     Attributes:
@@ -30,8 +28,7 @@ class Step(Comparable):
     value: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Term(Comparable):
+class Term(Comparable, Record, kw_only=True):
     """What one line adds to the adjoint of something that it uses.
 
     Attributes:
@@ -67,8 +64,7 @@ class Term(Comparable):
         return "" if self.derivative is None else self.derivative.text
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Adjoint(Comparable):
+class Adjoint(Comparable, Record, kw_only=True):
     """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
 
     Attributes:
@@ -95,8 +91,7 @@ class Adjoint(Comparable):
         return self.terms[0].rule if self.terms else ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Explanation(Differentiation):
+class Explanation(Differentiation, kw_only=True):
     """The chain rule step by step: forward, v, backward, vᵀJ.
 
     Attributes:
@@ -129,8 +124,7 @@ Bits = tuple[int | None, ...]
 """Bits that are lost; None where the truth is not known."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strip(Comparable):
+class Strip(Comparable, Record):
     """Bits that are lost at some magnitudes of a variable: the most of all points around each.
 
     Attributes:
@@ -146,8 +140,7 @@ class Strip(Comparable):
     after: Bits = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BitsLost(Comparable):
+class BitsLost(Comparable, Record):
     """The bits that are lost over all points.
 
     Attributes:
@@ -159,8 +152,7 @@ class BitsLost(Comparable):
     mean: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Improvement(Reply):
+class Improvement(Reply, kw_only=True):
     """The form of a function that loses the fewest digits at points, or over a range.
 
     Attributes:
@@ -217,8 +209,7 @@ Drawing = Literal["", "tree", "table", "dot", "mermaid"]
 """What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class GraphTensor(Comparable):
+class GraphTensor(Comparable, Record, kw_only=True):
     """A tensor with the attributes that autograd gives it, as read from torch.
 
     Attributes:
@@ -240,8 +231,7 @@ class GraphTensor(Comparable):
     retains_grad: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphNode(Comparable):
+class GraphNode(Comparable, Record):
     """An operation of the backward pass.
 
     Attributes:
@@ -263,8 +253,7 @@ class GraphNode(Comparable):
     adjoint: Array | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Record):
     """The gradient flows from one node to another.
 
     Attributes:
@@ -278,8 +267,7 @@ class GraphEdge:
     input: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class BackwardGraph(Answer):
+class BackwardGraph(Answer, kw_only=True):
     """The backward graph, and the tensors after the backward pass if there was one.
 
     Attributes:
@@ -305,8 +293,7 @@ Language = Literal["torch", "numpy", "latex", "gradcli"]
 """What a script can be written in."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Source(Reply):
+class Source(Reply, kw_only=True):
     """A question as a script that computes vᵀJ.
 
     Attributes:
@@ -325,8 +312,7 @@ class Source(Reply):
 # -- functions
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """A parameter of a function.
 
     Attributes:
@@ -342,8 +328,7 @@ class Parameter:
     default: int | float | bool | str | tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionEntry:
+class FunctionEntry(Record, kw_only=True):
     """A function of the language, as the list of functions has it.
 
     Attributes:
@@ -373,8 +358,7 @@ class FunctionEntry:
     caveat: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Record):
     """The definition of a function in the language itself.
 
     Attributes:
@@ -388,8 +372,7 @@ class Meaning:
     short: str
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Record):
     """Rows of the list of functions.
 
     Attributes:
@@ -409,8 +392,7 @@ class Listing:
         return [(group, [entry.name for entry in rows]) for group, rows in grouped]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionPage(Listing):
+class FunctionPage(Listing, kw_only=True):
     """All that there is to say of one function, the only one of its list.
 
     Attributes:
@@ -437,8 +419,7 @@ class FunctionPage(Listing):
         return self.entries[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Functions:
+class Functions(Record):
     """What the command `functions` answers: pages and lists, in the order asked for."""
 
     parts: tuple[Listing, ...]

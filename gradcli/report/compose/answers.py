@@ -8,14 +8,15 @@ definition: v as weights beside the rows of the Jacobian that they weigh, the pr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gradcli import results
-from gradcli.notation import HU, JU, PARTIAL, Element, Form, Name, Notation, joined, second
+from gradcli.notation import PARTIAL, Element, Form, Name, Notation, joined
 from gradcli.report import document as doc, wording
+from gradcli.report.components import IN_GRAD, Component, components, gradient, jacobian
 from gradcli.report.compose.chain_rule import chain_rule, product
 from gradcli.report.compose.closed_forms import (
     GRADIENT,
@@ -29,7 +30,7 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone, wrong as wrong_of
+from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone, verdicts, wrong as wrong_of
 from gradcli.report.compose.views import claim_note, graph, opinions
 from gradcli.report.compose.writer import Doubts, Writer
 from gradcli.report.document import TONES, line, lines
@@ -43,12 +44,15 @@ MOST_BELOW = 2
 
 BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
 PRODUCT = Form("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\partial %s}")
-IN_GRAD = Form("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
+ROWS = {"hvp": "Hu", "jvp": "Ju"}
+"""What rows of elements are called, but gradients."""
 
 
-def is_small(answer: results.Differentiation) -> bool:
-    """Whether all of the Jacobian is shown."""
+def is_small(answer: results.Differentiation | results.Hessian) -> bool:
+    """Whether all of the Jacobian or of the Hessian is shown."""
     columns = sum(answer.inputs[name].size for name in answer.wrt)
+    if isinstance(answer, results.Hessian):
+        return columns <= MOST_ROWS
     return answer.jacobian is not None and 0 < answer.value.size <= MOST_ROWS and 0 < columns <= MOST_COLUMNS
 
 
@@ -57,7 +61,6 @@ def elements(name: str, shape: tuple[int, ...]) -> list[str]:
     return [Element(name, place).pretty for place in np.ndindex(shape)]
 
 
-@dataclass(frozen=True, slots=True)
 class Composer(Writer):
     """What composes answers."""
 
@@ -169,21 +172,19 @@ class Composer(Writer):
         if isinstance(answer, results.Differentiation) and answer.intermediates:
             return None
         x, y = Name(name), Name(answer.output)
-        formula: results.Formula | None
-        place: Place = ("", None, name, (), ())
         match answer:
             case results.Hessian():
-                label, number, place = second(y, x, x), answer.hessian[name][name], ("hessian", name, name, (), ())
                 formula = answer.symbolic.get(name, {}).get(name)
-            case results.Gradient():
-                label, number, formula = PARTIAL(y, x), answer.grad[name], answer.symbolic.get(name)
-            case results.VJP() if answer.v == 1 and answer.loss is None:
-                label, number, formula = PARTIAL(y, x), answer.vjp[name], answer.symbolic.get(name)
-                place = ("", None, name, None, ())
-            case results.Jacobian() if answer.jacobian is not None:
-                label, number, formula = PARTIAL(y, x), answer.jacobian[name], answer.symbolic.get(name)
+            case results.VJP() if answer.v != 1 or answer.loss is not None:
+                return None
+            case results.VJP() | results.Gradient() | results.Jacobian():
+                formula = answer.symbolic.get(name)
             case _:
                 return None
+        (part,) = components(answer)
+        is_product = isinstance(answer, results.VJP)
+        label, number = PARTIAL(y, x) if is_product else part.label, part.array
+        place: Place = (part.of, part.by, name, None if is_product else (), ())
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self.number(number[()]):
             parts += [" = ", doc.Expression(formula.brief[0].expression)]
@@ -198,7 +199,6 @@ class Composer(Writer):
     # -- the numbers asked for
 
     def _numbers(self, answer: results.Answer) -> Iterator[doc.Node]:
-        y = Name(answer.output)
         match answer:
             case results.Explanation():
                 yield from self._explanation(answer)
@@ -213,31 +213,23 @@ class Composer(Writer):
                 if answer.opinions:
                     yield from opinions(answer, self)
                 yield from (claim_note(claim, answer, self) for claim in answer.claims)
-            case results.Products():
-                yield self._products(answer)
-                yield from self._jacobian(answer)
-            case results.VJP():
-                if self.is_full or not is_small(answer):
+            case results.Products() | results.VJP():
+                if isinstance(answer, results.Products):
+                    yield self._products(answer)
+                elif self.is_full or not is_small(answer):
                     yield self._vjp(answer)
-                yield from self._jacobian(answer)
-            case results.Jacobian(jacobian=blocks) if blocks is not None and not self.is_full and not is_small(answer):
-                wrong = wrong_of(answer)
-                yield self.arrays(
-                    (PARTIAL(y, Name(name)), blocks[name], of_array(wrong, "", None, name)) for name in answer.wrt
-                )
+                if self.is_full or (is_small(answer) and isinstance(answer, results.VJP)):
+                    yield self._matrix(answer)
             case results.Jacobian():
-                yield from self._jacobian(answer)
-            case results.Gradient():
-                yield self._row(answer, "gradient", "", answer.grad, lambda name: PARTIAL(y, Name(name)))
-            case results.JVP():
-                yield self._row(answer, "Ju", "jvp", {answer.output: answer.jvp}, lambda _: JU())
-            case results.HVP() | results.Hessian():
-                if self.is_full:
-                    yield self._row(answer, "gradient", "gradient", answer.grad, lambda name: PARTIAL(y, Name(name)))
-                if isinstance(answer, results.Hessian):
-                    yield self._hessian(answer)
-                else:
-                    yield self._row(answer, "Hu", "hvp", answer.hvp, lambda name: HU(Name(name)))
+                yield self._matrix(answer)
+            case results.Hessian() | results.HVP() | results.Gradient() | results.JVP():
+                if self.is_full and not isinstance(answer, results.Gradient | results.JVP):
+                    yield self._row(answer, gradient(answer))
+                yield (
+                    self._matrix(answer)
+                    if isinstance(answer, results.Hessian)
+                    else self._row(answer, components(answer))
+                )
 
     def _vjp(self, answer: results.VJP | results.Explanation) -> doc.Table:
         """The product alone, a row a variable; unfolded, with the gradient of the loss of the function in one go."""
@@ -249,93 +241,70 @@ class Composer(Writer):
             rows += ((GRADIENT(Name(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
         return self.arrays(rows)
 
-    def _jacobian(self, answer: results.Differentiation) -> Iterator[doc.Node]:
-        """The blocks as one matrix, with v beside its rows and the product below; folded, none but a small one."""
-        if not self.is_full and (isinstance(answer, results.Products) or not is_small(answer)):
-            return
-        if answer.jacobian is None:
-            yield note(f"the Jacobian is left out: {answer.jacobian_omitted}")
-        elif not answer.value.size:
-            yield note(f"the Jacobian is {wording.NO_ELEMENTS}")
-        else:
-            yield self._matrix(answer, self.rounded(answer.jacobian))
+    def _row(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
+        """A quantity by its elements, in columns where they are few."""
+        if self.is_full or sum(part.array.size for part in parts) > MOST_COLUMNS:
+            return self._arrays(answer, parts)
+        columns, cells = [], []
+        for part in parts:
+            found = of_array(wrong_of(answer), part)
+            columns += elements(part.variable or answer.output, part.array.shape)
+            cells += [self.cell(part.array[at], found.get(at)) for at in np.ndindex(part.array.shape)]
+        what = ROWS.get(parts[0].of, "gradient")
+        return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
 
-    def _matrix(self, answer: results.Differentiation, blocks: Mapping[str, results.Array]) -> doc.Blocks:
+    def _arrays(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
+        wrong = wrong_of(answer)
+        return self.arrays((part.label, part.array, verdicts(of_array(wrong, part))) for part in parts)
+
+    def _matrix(self, answer: results.Differentiation | results.Hessian) -> doc.Node:
+        """All blocks as one matrix, of a product with v beside its rows; folded, the blocks of a larger one."""
+        parts = components(answer) if isinstance(answer, results.Hessian) else jacobian(answer)
+        if not parts and isinstance(answer, results.Differentiation):
+            return note(f"the Jacobian is left out: {answer.jacobian_omitted}")
+        if not answer.value.size:
+            return note(f"the Jacobian is {wording.NO_ELEMENTS}")
+        if not self.is_full and not is_small(answer):
+            return self._arrays(answer, parts)
+        found = self._blocks(answer, parts)
+        return self._weighted(answer, found) if isinstance(answer, results.VJP | results.Explanation) else found
+
+    def _blocks(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Blocks:
+        """The blocks side by side, those of a Hessian below each other too."""
         y, wrong, names = answer.output, wrong_of(answer), answer.wrt
-        shape, rows = answer.value.shape, answer.value.size
         columns = tuple(doc.Axis(name, answer.inputs[name].shape) for name in names)
-        marks = {
-            (0, _flat(i, shape), names.index(name), _flat(j, answer.inputs[name].shape)): self.cell(
-                (answer.jacobian or {})[name][i + j], found
-            )
-            for (of, _, name, i, j), found in wrong.items()
-            if not of and name in names and i is not None and j is not None
-        }
-        head = (PARTIAL if len(names) == 1 else BY_SEVERAL)(Name(y), joined(list(map(Name, names))))
-        block = tuple((PARTIAL(Name(y), Name(name)), blocks[name].reshape(rows, -1)) for name in names)
-        if not isinstance(answer, results.VJP | results.Explanation):
-            return doc.Blocks(head, (doc.Axis(y, shape),), columns, (block,), marks)
+        by = list(dict.fromkeys(part.by for part in parts))
+        rows = (doc.Axis(y, answer.value.shape),) if by == [None] else columns
+        several = BY_SEVERAL(Name(y), joined(list(map(Name, names)))) if by == [None] else Name("Hessian")
+        blocks: list[list[tuple[Notation, results.Array]]] = [[] for _ in by]
+        marks = {}
+        for part in parts:
+            a, b = by.index(part.by), names.index(part.variable)
+            size = math.prod(columns[b].shape)
+            blocks[a].append((part.label, self.rounded(part.array).reshape(math.prod(rows[a].shape), size)))
+            for at, found in of_array(wrong, part).items():
+                i, j = divmod(_flat(at, part.array.shape), size)
+                marks[a, i, b, j] = self.cell(part.array[at], found)
+        return doc.Blocks(
+            parts[0].label if len(parts) == 1 else several, rows, columns, tuple(map(tuple, blocks)), marks
+        )
+
+    def _weighted(self, answer: results.VJP | results.Explanation, found: doc.Blocks) -> doc.Blocks:
+        """The Jacobian with v beside its rows, and the product below them."""
+        wrong, names, marks = wrong_of(answer), answer.wrt, dict(found.marks)
         for n, name in enumerate(names):
             for j, verdict in of_product(wrong, name, answer.v).items():
                 number, own = answer.vjp[name][j], wrong.get(("", None, name, None, j))
                 worst = line(doc.Span(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
+        labels = (PRODUCT(Name(answer.output), Name(name)) for name in names)
         products = tuple(
-            (PRODUCT(Name(y), Name(name)), self.rounded(answer.vjp[name]).reshape(1, -1)) for name in names
+            (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
         )
-        what = doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ())
+        rows = (*found.rows, doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
         instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
         v = self.rounded(answer.v).reshape(-1)
-        return doc.Blocks(head, (doc.Axis(y, shape), what), columns, (block, products), marks, v, instead)
-
-    def _row(
-        self,
-        answer: results.Judged,
-        what: str,
-        of: str,
-        arrays: Mapping[str, results.Array],
-        label: Callable[[str], Notation],
-    ) -> doc.Table:
-        """A quantity by its elements, in columns where they are few."""
-        wrong, cells, columns = wrong_of(answer), [], []
-        if self.is_full or sum(array.size for array in arrays.values()) > MOST_COLUMNS:
-            return self.arrays(
-                (label(name), array, of_array(wrong, of, None, None if of == "jvp" else name))
-                for name, array in arrays.items()
-            )
-        for name, array in arrays.items():
-            columns += elements(name, array.shape)
-            for at in np.ndindex(array.shape):
-                place: Place = (of, None, None, at, None) if of == "jvp" else (of, None, name, None if of else (), at)
-                cells.append(self.cell(array[at], wrong.get(place)))
-        return doc.Table(lines("", *columns), (lines(what, *cells),), is_numeric=True, is_pointed=True)
-
-    def _hessian(self, answer: results.Hessian) -> doc.Table | doc.Blocks:
-        """All blocks as one matrix; folded, the blocks of a larger one."""
-        y, wrong, shapes = Name(answer.output), wrong_of(answer), {name: answer.grad[name].shape for name in answer.wrt}
-        sizes = {name: math.prod(shape) for name, shape in shapes.items()}
-        names = list(map(Name, answer.wrt))
-        if not self.is_full and sum(sizes.values()) > MOST_ROWS:
-            return self.arrays(
-                (second(y, Name(a), Name(b)), answer.hessian[a][b], of_array(wrong, "hessian", a, b))
-                for a in answer.wrt
-                for b in answer.wrt
-            )
-        marks = {
-            (answer.wrt.index(a), _flat(i, shapes[a]), answer.wrt.index(b), _flat(j, shapes[b])): self.cell(
-                answer.hessian[a][b][i + j], found
-            )
-            for (of, a, b, i, j), found in wrong.items()
-            if of == "hessian" and a and b and i is not None and j is not None
-        }
-        axes = tuple(doc.Axis(name, shape) for name, shape in shapes.items())
-        found = self.rounded(answer.hessian)
-        blocks = tuple(
-            tuple((second(y, Name(a), Name(b)), found[a][b].reshape(sizes[a], sizes[b])) for b in answer.wrt)
-            for a in answer.wrt
-        )
-        head = second(y, names[0], names[0]) if len(names) == 1 else Name("Hessian")
-        return doc.Blocks(head, axes, axes, blocks, marks)
+        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
 
     def _products(self, answer: results.Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""
@@ -346,26 +315,29 @@ class Composer(Writer):
         for one in answer.answers:
             wrong = wrong_of(one)
             cells = [self.marked(one.vjp[name], of_product(wrong, name, one.v)) for name in answer.wrt]
-            if (held := one.accumulated) is not None:
-                found = {name: of_array(wrong, "accumulated", None, name) for name in answer.wrt}
-                cells += [self.marked(held[name], found[name]) for name in answer.wrt]
+            for name, held in (one.accumulated or {}).items():
+                part = Component(Name(name), held, name, of="accumulated")
+                cells.append(self.marked(held, verdicts(of_array(wrong, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
 
     def _points(self, answer: results.Answer) -> doc.Table:
         """A row for each point, or for those at the ends."""
-        columns, count = points_columns(answer), answer.points or 0
-        given = len(answer.points_of) + 1
+        given = {name: answer.inputs[name] for name in answer.points_of} | {answer.output: answer.value}
+        given |= {"v": answer.v} if isinstance(answer, results.VJP) else {}
+        asked = [] if isinstance(answer, results.Evaluation) else components(answer)
         rows = (
-            lines(str(n), *(self._point(array[n], k >= given) for k, array in enumerate(columns.values())))
+            lines(
+                str(n),
+                *(self.marked(array[n], {}, "plain") for array in given.values()),
+                *(self.marked(part.array[n], {}) for part in asked),
+            )
             if n >= 0
             else None
-            for n in ends(count)
+            for n in ends(answer.points or 0)
         )
-        return doc.Table(lines("point", *columns), tuple(rows), has_rules=self.is_full)
-
-    def _point(self, array: results.Array, is_answer: bool) -> doc.Line:
-        return self.marked(array, {}, "strong" if is_answer else "plain")
+        headers = lines("point", *given, *(doc.Symbol(part.label) for part in asked))
+        return doc.Table(headers, tuple(rows), has_rules=self.is_full)
 
     def _intermediates(self, answers: Sequence[results.Differentiation]) -> Iterator[doc.Node]:
         """Values and adjoints by name, an adjoint for each answer."""
@@ -391,21 +363,7 @@ class Composer(Writer):
             yield doc.Note(product(answer, name, numbers, self))
         if self.is_full and answer.wrt:
             yield from [] if answer.loss is None else [self._vjp(answer)]
-            yield from self._jacobian(answer)
-
-
-def points_columns(answer: results.Answer) -> Mapping[str, results.Array]:
-    """What there is to show of each point, by its header."""
-    y = answer.output
-    found = {name: answer.inputs[name] for name in answer.points_of} | {y: answer.value}
-    match answer:
-        case results.VJP():
-            found |= {"v": answer.v} | {f"vᵀJ {name}": answer.vjp[name] for name in answer.wrt}
-        case results.Gradient():
-            found |= {f"gradient {name}": answer.grad[name] for name in answer.wrt}
-        case results.Jacobian(jacobian=blocks) if blocks is not None:
-            found |= {f"∂{y}/∂{name}": blocks[name] for name in answer.wrt}
-    return found
+            yield self._matrix(answer)
 
 
 def _flat(at: Index, shape: tuple[int, ...]) -> int:

@@ -8,39 +8,36 @@ from itertools import groupby
 from gradcli.report import document as doc
 from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.closed_forms import code, definitions, formulas, note
-from gradcli.report.document import line
+from gradcli.report.document import line, lines
 from gradcli.report.wording import facts
 from gradcli.results import FunctionPage, Functions, Listing
 
 
 def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
     """Lists and pages, in the order asked for."""
-    for n, part in enumerate(answer.parts):
-        if n:
-            yield doc.Gap()
-        match part:
-            case FunctionPage():
-                yield from _page(part, composer)
-            case Listing(is_brief=True):
-                rows = tuple((group, line(doc.Names(tuple(names)))) for group, names in part.groups)
-                yield doc.Facts(rows, ("group", "functions"))
-            case _:
-                yield from _listing(part)
+    for part in answer.parts:
+        if isinstance(part, FunctionPage):
+            yield from _page(part, composer)
+        elif part.is_brief:
+            rows = (lines(group, doc.Names(tuple(names))) for group, names in part.groups)
+            yield doc.Table(lines("group", "functions"), tuple(rows))
+        else:
+            yield from _listing(part)
 
 
 def _listing(listing: Listing) -> Iterator[doc.Node]:
+    """A table for each group of functions."""
     if listing.word:
-        yield _title(f"functions with '{listing.word}' in their name, group or description")
-    groups = groupby(listing.entries, key=lambda entry: entry.group)
-    yield doc.Glossary(
-        ("function", "other names", "what it computes"),
-        tuple((group, tuple(doc.Entry(row.usage, row.aliases, row.doc) for row in rows)) for group, rows in groups),
-    )
+        yield note(f"functions with '{listing.word}' in their name, group or description")
+    for group, entries in groupby(listing.entries, key=lambda entry: entry.group):
+        yield _title(group)
+        rows = (lines(code(one.usage), ", ".join(one.aliases), one.doc) for one in entries)
+        yield doc.Table(lines("function", "other names", "what it computes"), tuple(rows))
 
 
 def _page(page: FunctionPage, composer: Composer) -> Iterator[doc.Node]:
     yield _title(code(page.entry.usage))
-    yield doc.Facts(tuple((label, line(words)) for label, words in facts(page) if words))
+    yield doc.Table(lines("", ""), tuple(lines(label, words) for label, words in facts(page) if words))
     answer = page.derivative
     yield _title(f"the derivative of {answer.output} = {answer.expression}")
     yield formulas(answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from gradcli.report.components import Component
 from gradcli.report.document import TONES, Role
 from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
 
@@ -58,10 +59,16 @@ def of_product(found: Mapping[Place, Entry], name: str, v: Array) -> dict[Index,
     return {c: verdict for c, verdict in parts.items() if verdict != "kink" or c not in smooth} | own
 
 
-def of_array(found: Mapping[Place, Entry], of: str, by: str | None, name: str | None) -> dict[Index, Verdict]:
-    """The verdicts on elements of one array, by their index: that of the row, of the column, or of both."""
+def of_array(found: Mapping[Place, Entry], part: Component) -> dict[Index, Entry]:
+    """The entries of one array, by their index: that of the row, of the column, or of both."""
     return {
-        (row or ()) + (column or ()): entry.verdict
-        for (its, other, variable, row, column), entry in found.items()
-        if (its, other, variable) == (of, by, name) and (row is not None or column is not None)
+        (row or ()) + (column or ()): entry
+        for (of, by, variable, row, column), entry in found.items()
+        if (of, by, variable) == (part.of, part.by, part.variable)
+        and (row is not None or (column is not None and part.rows is None))
     }
+
+
+def verdicts(found: Mapping[Index, Entry]) -> dict[Index, Verdict]:
+    """The verdicts of entries."""
+    return {place: entry.verdict for place, entry in found.items()}

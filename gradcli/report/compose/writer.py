@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from gradcli.report.compose.marks import MARKS, Index, mark, tone
 from gradcli.report.document import line, lines
 from gradcli.report.numbers import LONG, digits, in_a_line, rounded
 from gradcli.results import SEVERITY, Array, Entry, Verdict
+from gradcli.results.comparing import Record
 
 Doubts = Mapping[Index, Verdict]
 """Which elements of an array are not to be trusted."""
@@ -22,8 +22,7 @@ Doubts = Mapping[Index, Verdict]
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Record):
     """What writes numbers.
 
     Attributes:

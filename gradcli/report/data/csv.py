@@ -12,13 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
 from gradcli import results
 from gradcli.errors import UsageError
-from gradcli.report.data.plain import cells, quantity
+from gradcli.report.components import components
+from gradcli.report.data.plain import cells
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
 from gradcli.report.wording import counterexample, plain_entry, status
@@ -69,20 +71,9 @@ def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
         case results.BackwardGraph():
             header = ["tensor", "index", "data", "grad", "requires_grad", "grad_fn", "is_leaf", "retains_grad"]
             return header, _tensors(answer)
-        case results.Hessian():
-            return ["row_variable", "row", "column_variable", "column", "value"], _hessian(answer)
-        case results.Jacobian():
-            return [*["point"] * (answer.points is not None), "row", "variable", "column", "value"], _jacobian(answer)
         case results.VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], (row for _, *row in _products([answer]))
-    _, asked = quantity(answer)
-    is_named = isinstance(asked, Mapping)
-    parts = [([name], asked[name]) for name in answer.wrt] if isinstance(asked, Mapping) else [([], asked)]
-    header = [*["variable"] * is_named, "index", "value"]
-    if (points := answer.points) is None:
-        return header, (row for head, array in parts for row in _entries(head, array))
-    places = ((head, array, n) for head, array in parts for n in range(points))
-    return ["point", *header], (row for head, array, n in places for row in _entries([str(n), *head], array[n, ...]))
+    return _header(answer), _numbers(answer)
 
 
 # -- entries
@@ -113,19 +104,27 @@ def _products(answers: Sequence[results.VJP]) -> Iterator[list[str]]:
             yield from _entries([str(number), name], one.vjp[name], *held)
 
 
-def _jacobian(answer: results.Jacobian) -> Iterator[list[str]]:
-    """A row of J after the other; of many points, the first number of a row's index is that of the point."""
-    for row in np.ndindex(answer.value.shape):
-        at = [_index(row)] if answer.points is None else [str(row[0]), _index(row[1:])]
-        for name in answer.wrt:
-            yield from _entries([*at, name], np.asarray((answer.jacobian or {})[name][row]))
+def _header(answer: results.Answer) -> Row:
+    header = ["point"] * (answer.points is not None)
+    match answer:
+        case results.Hessian():
+            return [*header, "row_variable", "row", "column_variable", "column", "value"]
+        case results.Jacobian():
+            return [*header, "row", "variable", "column", "value"]
+    return [*header, *["variable"] * (not isinstance(answer, results.JVP | results.Evaluation)), "index", "value"]
 
 
-def _hessian(answer: results.Hessian) -> Iterator[list[str]]:
-    for a in answer.wrt:
-        for row in np.ndindex(answer.grad[a].shape):
-            for b in answer.wrt:
-                yield from _entries([a, _index(row), b], np.asarray(answer.hessian[a][b][row]))
+def _numbers(answer: results.Answer) -> Iterator[list[str]]:
+    """The entries of vectors, and of matrices a row after the other; of many points, the first index is the point's."""
+    points = () if answer.points is None else (answer.points,)
+    for _, parts in groupby(components(answer), key=lambda one: one.variable if one.rows is None else one.by):
+        members = list(parts)
+        rows = members[0].rows
+        for row in np.ndindex(points if rows is None else rows):
+            head = [*map(str, row[: len(points)]), *filter(None, [members[0].by])]
+            head += [] if rows is None else [_index(row[len(points) :])]
+            for one in members:
+                yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.array[row]))
 
 
 def _checking(answer: results.Checking) -> Iterator[list[str]]:

@@ -3,17 +3,18 @@
 Floats are the shortest that round-trip; numbers that are not finite are the strings `"NaN"`, `"Infinity"` and
 `"-Infinity"`, so that every JSON parser reads the line.
 
-A table has the keys of each class as words.  Key `a` is always there, `b?` unless its value is None, `c~` unless there
-is nothing in it; `d=e` has the value that is called e.  A value is an attribute, or made of the
-object by one of `_MADE`.
+One list has the keys of all classes as words, in their order: a class has those whose attribute it has.  Key `a` is
+always there, `b?` unless its value is None, `c~` unless there is nothing in it; `d=e` is of the attribute e.  The value
+is that of the attribute, or made of the object by one of `_MADE`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -30,9 +31,6 @@ SCHEMA = 1
 
 MOST_LOCAL = 10_000
 """Numbers of a local derivative that are written out, as many as of a Jacobian."""
-
-Key = tuple[str, str, Callable[[Any], Any]]
-"""A key, its mark, and the getter of its value."""
 
 
 def _symbolic(one: Any) -> Any:
@@ -67,14 +65,16 @@ def _names(symbolic: Any) -> dict[str, Notation]:
 
 
 def _structures(one: Any) -> dict[str, str]:
-    blocks = one.blocks if isinstance(one, results.ClosedForm) else {("", name): f for name, f in one.symbolic.items()}
-    return {name: formula.structure for (_, name), formula in blocks.items() if formula.structure}
+    if isinstance(one, results.ClosedForm):
+        return {name: formula.structure for (_, name), formula in one.blocks.items() if formula.structure}
+    found = one.symbolic.items() if isinstance(one, results.Differentiation) else ()
+    return {name: formula.structure for name, formula in found if formula.structure}
 
 
-def _opinions(answer: results.Checking) -> list[dict[str, Any]]:
+def _opinions(answer: results.Checking) -> tuple[results.Entry, ...]:
     """Torch's numbers in the precision that it computed them in, of which the digits are the shortest."""
     kind = np.dtype(answer.dtype).type
-    return [_object(replace(one, torch=kind(one.torch)), OPINION) for one in answer.opinions]
+    return tuple(replace(one, torch=kind(one.torch)) for one in answer.opinions)
 
 
 def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
@@ -89,18 +89,19 @@ def _page_derivative(page: results.FunctionPage) -> dict[str, Any]:
 
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "schema": lambda one: SCHEMA,
+    "wrt": lambda one: ... if isinstance(one, results.Evaluation) else one.wrt,
+    "output": lambda one: one.output,
     "symbolic": _symbolic,
     "brief": lambda one: _shortened(_repeating(one)),
     "where": lambda one: _names(_repeating(one)),
     "structure": _structures,
     "omitted_blocks": lambda one: one.nested(one.omitted),
-    "loss_and_agrees": lambda one: one.loss and {**value(one.loss), "agrees": one.loss_agrees},
+    "loss": lambda one: one.loss and value(one.loss) | ({"agrees": one.loss_agrees} if hasattr(one, "steps") else {}),
     "why_no_formula": lambda one: "" if one.formula else one.formula_omitted,
-    "findings": lambda one: [_object(finding, FINDING) for finding in one.findings],
     "opinions": _opinions,
     "nodes": _nodes,
     "edges": lambda one: tuple((edge.source, edge.target, edge.input) for edge in one.edges),
-    "how_chosen": lambda one: one.chosen if one.chosen != "all" else "",
+    "chosen": lambda one: one.chosen if one.chosen != "all" else "",
     "part": lambda one: one.entry if all(one.entry) else (),
     "small_local": lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None,
     "shape": lambda one: one.data.shape,
@@ -110,84 +111,49 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
 }
 """Values that are no attributes; `...` of one that is absent."""
 
+_KEYS = """
+schema=command command expression id name shape=data dtype points_of~ of~ by? variable~ point? row? column? operation
+case~ text points? inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad
+grad_fn is_leaf retains_grad jvp hessian hvp rule_name~=rule steps steps_count~ adjoints adjoints_count~ loss?
+intermediates~ jacobian? jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic
+symbolic_omitted~ language source tensors nodes edges outcome form reasons~ reason same~ domain~ switches~ bits places
+before? after~ strips~ check? verdict? terms terms_count~ entries checked max_relative_error findings torch? formula?
+reference? radius? difference? difference_error? relative_error? ulps? note~ one_sided? proven sampled findings_count~
+zero_by_structure~=zeros undecided~ chosen~ notes~ rewrite? opinions opinions_count~ claims~ sampling? seed boxes
+verdicts worst mean allowed passed elsewhere~ constant=is_constant required=is_required default remarks~ warnings~
+"""
+
+_OWN: Mapping[type, str] = {
+    results.ClosedForm: "schema command expression wrt shapes vjp~=products symbolic brief~ where~ matrix~=matrices "
+    "structure~ symbolic_omitted~=omitted_blocks check? remarks~ warnings~",
+    results.Claim: "variable claim=text of status points entry? claimed? truth? at? v? mistake~ note~",
+    results.Loss: "expression value inputs~ symbolic?=formula symbolic_omitted~=why_no_formula gradient check?",
+    results.Term: "from=source rule_name~=rule entry~=part formula~ rule~=words local?=small_local value",
+    results.GraphNode: "id name tensors~ line~ variable~",
+    results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
+    results.FunctionPage: "meaning=meanings meaning_note inner_kinks derivative=page_derivative example=page_example",
+}
+"""The keys of classes that call something else by one of those names."""
+
+
+@cache
+def _keys(kind: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+    """The keys of one class, each with its mark and the getter of its value."""
+    found = []
+    for word in _OWN.get(kind, _KEYS).split():
+        key, _, source = word.partition("=")
+        name = key.rstrip("?~")
+        source = source or name
+        if kind in _OWN or hasattr(kind, source) or source in kind.__dataclass_fields__:
+            get = _MADE.get(source if kind in _OWN else name, attrgetter(source))
+            found.append((name, key[-1], partial(_count, name) if name.endswith("_count") else get))
+    return tuple(found)
+
 
 def _count(name: str, one: Any) -> int:
     """How many there are, where not all are listed."""
     found: int = getattr(one, name)
     return found if found > len(getattr(one, name.removesuffix("_count"))) else 0
-
-
-def _keys(words: str) -> tuple[Key, ...]:
-    """The keys of one class."""
-    found = []
-    for word in words.split():
-        name, _, source = word.rstrip("?~").partition("=")
-        source = source or name
-        get = partial(_count, name) if name.endswith("_count") else _MADE.get(source, attrgetter(source))
-        found.append((name, word[-1], get))
-    return tuple(found)
-
-
-FINDING: tuple[Key, ...] = _keys(
-    "of~ by? variable? point? row? column? verdict torch? reference? relative_error? note one_sided? proven"
-)
-OPINION: tuple[Key, ...] = _keys(
-    "variable? row? column? verdict proven torch formula? reference? radius? difference? difference_error? "
-    "relative_error? ulps? one_sided? note~"
-)
-
-_HEAD = "schema command expression dtype "
-_ANSWER = f"{_HEAD} points_of~ points? inputs wrt value "
-_FORMULAS = " symbolic brief~ where~ symbolic_omitted~ "
-_DERIVATIVE = " intermediates~ jacobian? jacobian_omitted~ symbolic brief~ where~ structure~ symbolic_omitted~ "
-_REMARKS = " remarks~ warnings~"
-_END = f" check? {_REMARKS}"
-
-KEYS: Mapping[type, tuple[Key, ...]] = {
-    kind: _keys(words)
-    for kind, words in {
-        results.Evaluation: f"{_HEAD} points_of~ points? inputs value {_END}",
-        results.VJP: f"{_ANSWER} v vjp accumulated? loss? {_DERIVATIVE} {_END}",
-        results.Gradient: f"{_ANSWER} grad {_DERIVATIVE} {_END}",
-        results.Jacobian: _ANSWER + _DERIVATIVE + _END,
-        results.JVP: f"{_ANSWER} u jvp symbolic? brief~ where~ symbolic_omitted~ {_END}",
-        results.Hessian: f"{_ANSWER} grad hessian {_FORMULAS} {_END}",
-        results.HVP: f"{_ANSWER} u grad hvp {_FORMULAS} {_END}",
-        results.Explanation: f"{_ANSWER} output v vjp steps steps_count~ adjoints adjoints_count~ loss=loss_and_agrees?"
-        + _DERIVATIVE
-        + _END,
-        results.Checking: f"{_ANSWER} v? vjp? {_DERIVATIVE} check? opinions opinions_count~ claims~ sampling? allowed "
-        f"passed elsewhere~ {_REMARKS}",
-        results.BackwardGraph: f"{_ANSWER} v? tensors nodes edges notes~ {_REMARKS}",
-        results.Improvement: f"{_HEAD} inputs~ in=ranges~ wrt outcome form reasons~ same~ domain~ switches~ bits "
-        "points before? after? strips~ notes~ passed warnings~",
-        results.BitsLost: "worst mean",
-        results.Strip: "variable~ places before after~",
-        results.ClosedForm: "schema command expression wrt shapes vjp=products~ symbolic brief~ where~ "
-        f"matrix=matrices~ structure~ symbolic_omitted=omitted_blocks~ {_END}",
-        results.Source: f"{_HEAD} inputs wrt language source warnings~",
-        # parts of answers
-        results.Check: "verdict entries checked max_relative_error findings proven sampled findings_count~ "
-        "zero_by_structure=zeros~ undecided~ chosen=how_chosen~ notes~ rewrite?",
-        results.Rewrite: "expression reason verdict",
-        results.Claim: "variable claim=text of status points entry? claimed? truth? at? v? mistake~ note~",
-        results.Sampling: "points seed boxes verdicts worst",
-        results.Loss: "expression value inputs~ symbolic=formula? symbolic_omitted=why_no_formula~ gradient check?",
-        results.Intermediate: "value grad",
-        results.Step: "name operation value",
-        results.Adjoint: "name value rule_name=rule~ verdict? terms terms_count~",
-        results.Term: "from=source rule_name=rule~ entry=part~ formula~ rule=words~ local=small_local? value",
-        results.GraphTensor: "name shape data requires_grad grad grad_fn is_leaf retains_grad",
-        results.GraphNode: "id name tensors~ line~ variable~",
-        # the list of functions
-        results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
-        results.Parameter: "name constant=is_constant required=is_required default",
-        results.Meaning: "case~ text",
-        results.FunctionPage: "meaning=meanings meaning_note inner_kinks derivative=page_derivative "
-        "example=page_example",
-    }.items()
-}
-"""The keys of each class, in order."""
 
 
 def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[str]:
@@ -279,11 +245,7 @@ def value(one: Any) -> Any:
             return {key: value(held) for key, held in one.items()}
         case tuple() | list():
             return [value(held) for held in one]
-    return _object(one, KEYS[type(one)])
-
-
-def _object(one: Any, keys: tuple[Key, ...]) -> dict[str, Any]:
-    found = ((name, mark, get(one)) for name, mark, get in keys)
+    found = ((name, mark, get(one)) for name, mark, get in _keys(one.__class__))
     return {name: value(held) for name, mark, held in found if not _is_absent(mark, held)}
 
 
@@ -295,22 +257,16 @@ def _is_absent(mark: str, held: Any) -> bool:
 
 
 def _written(found: Any) -> Iterator[str]:
-    """As `json.dumps` writes it, large arrays a part at a time."""
-    match found:
-        case np.ndarray():
-            yield from json_pieces(found)
-        case dict():
-            yield from _joined("{", (([json.dumps(key), ": "], held) for key, held in found.items()))
-            yield "}"
-        case list() if any(isinstance(one, dict | np.ndarray) for one in found):
-            yield from _joined("[", (([], held) for held in found))
-            yield "]"
-        case _:
-            yield json.dumps(found, allow_nan=False, ensure_ascii=True)
+    """As `json.dumps` writes it, large arrays a part at a time, each where its place was held."""
+    large: list[results.Array] = []
+    hole = secrets.token_hex(16)
 
+    def hold(array: results.Array) -> str:
+        large.append(array)
+        return hole
 
-def _joined(opening: str, members: Iterable[tuple[list[str], Any]]) -> Iterator[str]:
-    yield opening
-    for n, (head, held) in enumerate(members):
-        yield ", " * (n > 0) + "".join(head)
-        yield from _written(held)
+    first, *others = json.dumps(found, allow_nan=False, default=hold).split(json.dumps(hole))
+    yield first
+    for array, text in zip(large, others, strict=True):
+        yield from json_pieces(array)
+        yield text

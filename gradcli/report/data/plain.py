@@ -7,6 +7,7 @@ the shapes of the answer; of several products, the first axis counts them.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
+from gradcli.report.components import components
 from gradcli.report.numbers import digits, spaced
 from gradcli.report.wording import plain_entry, status
 
@@ -63,29 +65,24 @@ def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
 
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
-    """The rows of the command's own quantity."""
-    _, held = quantity(answer)
-    arrays = [held[name] for name in answer.wrt] if isinstance(held, Mapping) else [held]
+    """The rows of the command's own quantity; those of matrices side by side."""
+    parts, points = components(answer), answer.points
     match answer:
-        case results.Jacobian():
-            return _abreast([_matrix(block, answer.value.size) for block in arrays])
-        case results.Answer(points=int(points)):
-            return _abreast([array.reshape(points, -1) for array in arrays])
-        case results.Hessian():
-            return _hessian(answer)
-        case results.VJP(accumulated=accumulated) if accumulated is not None:
-            arrays = [accumulated[name] for name in answer.wrt]
-    return (row for array in arrays for row in _rows(array))
+        case results.Jacobian() | results.Hessian():
+            groups = [list(group) for _, group in itertools.groupby(parts, key=lambda one: one.by)]
+            return itertools.chain.from_iterable(
+                _abreast([_matrix(one.array, math.prod(one.rows or ())) for one in group]) for group in groups
+            )
+        case results.VJP(accumulated=held) if held is not None:
+            return (row for name in answer.wrt for row in _rows(held[name]))
+    if points is not None:
+        return _abreast([one.array.reshape(points, -1) for one in parts])
+    return (row for one in parts for row in _rows(one.array))
 
 
 def _abreast(blocks: Sequence[results.Array]) -> Iterator[results.Array]:
     """Matrices side by side, a row at a time: together they may fill the memory."""
     return map(np.concatenate, zip(*blocks, strict=True))
-
-
-def _hessian(answer: results.Hessian) -> Iterator[results.Array]:
-    for a in answer.wrt:
-        yield from _abreast([_matrix(answer.hessian[a][b], answer.grad[a].size) for b in answer.wrt])
 
 
 def _checking(answer: results.Checking) -> Iterator[str]:
@@ -130,29 +127,6 @@ def _rows(array: results.Array) -> list[results.Array]:
 
 def _matrix(array: results.Array, rows: int) -> results.Array:
     return array.reshape(rows, array.size // rows if rows else 0)
-
-
-def quantity(answer: results.Answer) -> tuple[str, Mapping[str, results.Array] | results.Array]:
-    """What the command is asked for, in words: by variable (of a Hessian, the diagonal blocks), or the one array.
-
-    Shapes: those of the variables, J y.shape + x.shape; at many points with the points before.
-    """
-    match answer:
-        case results.Products():
-            return "vᵀJ", {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
-        case results.VJP() | results.Explanation():
-            return "vᵀJ", answer.vjp
-        case results.Gradient():
-            return "the gradient", answer.grad
-        case results.HVP():
-            return "Hu", answer.hvp
-        case results.Jacobian():
-            return "the Jacobian", answer.jacobian or {}
-        case results.Hessian():
-            return "the Hessian", {name: blocks[name] for name, blocks in answer.hessian.items()}
-        case results.JVP():
-            return "Ju", answer.jvp
-    return "the value", answer.value
 
 
 # -- arrays
@@ -212,13 +186,10 @@ def primary_array(answer: results.Answer) -> results.Array:
     """
     if isinstance(answer, results.Checking | results.BackwardGraph):
         raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
-    what, held = quantity(answer)
-    if not isinstance(held, Mapping):
-        return held
-    if len(held) != 1:
+    parts = components(answer)
+    if len(parts) != 1:
         raise InputError(
-            f"{what} has {len(held)} variables, and an .npy file holds one array",
+            f"what {answer.command} answers has {len(answer.wrt)} variables, and an .npy file holds one array",
             hint="write an .npz, which holds them all, or choose one with --wrt",
         )
-    (array,) = held.values()
-    return array
+    return parts[0].array

@@ -93,21 +93,10 @@ def _branches(following: Sequence[GraphEdge], indent: str, level: int) -> list[t
 # -- nodes as tables
 
 
-def table(node: doc.Table | doc.Blocks | doc.Facts | doc.Glossary) -> doc.Table:
-    """The node as rows below headers."""
-    match node:
-        case doc.Blocks():
-            return _blocks(node)
-        case doc.Facts():
-            return doc.Table(lines(*node.headers), tuple(lines(label, words) for label, words in node.rows))
-        case doc.Glossary():
-            return _glossary(node)
-        case doc.Table():
-            return node
-
-
-def _blocks(node: doc.Blocks) -> doc.Table:
-    """One matrix of all blocks, long axes by their ends; with weights before the rows, and their sum below."""
+def table(node: doc.Table | doc.Blocks) -> doc.Table:
+    """The node as rows below headers: of blocks one matrix, long axes by their ends; with weights, their sum below."""
+    if isinstance(node, doc.Table):
+        return node
     columns = [(b, j, label) for b, axis in enumerate(node.columns) for j, label in labels(axis).items()]
     is_weighted = node.weights is not None
     rows = []
@@ -144,12 +133,3 @@ def labels(axis: doc.Axis) -> dict[int, doc.Span | doc.Symbol]:
         n: doc.Span("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))
         for n in ends(math.prod(shape))
     }
-
-
-def _glossary(node: doc.Glossary) -> doc.Table:
-    """A row for the name of each group above its functions."""
-    rows: list[tuple[doc.Line, ...]] = []
-    for group, entries in node.groups:
-        rows.append(lines(doc.Span(group, "strong"), (), ()))
-        rows += (lines(doc.Span(one.usage, "code"), ", ".join(one.aliases), one.words) for one in entries)
-    return doc.Table(lines(*node.headers), tuple(rows))

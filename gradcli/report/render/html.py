@@ -81,8 +81,6 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield f"<p>{_line(words)}</p>\n"
         case doc.Abreast(lines=parts):
             yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
-        case doc.Gap():
-            return
         case doc.Graph():
             yield _drawn("\n".join(drawings.tree(node, _SCREEN)))
         case doc.Script(source=source):

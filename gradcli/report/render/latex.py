@@ -60,20 +60,12 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
         case doc.Blocks():
             yield _align(_blocks(node))
-        case doc.Facts(rows=rows):
-            yield _description((text(label), _fact(words)) for label, words in rows)
-        case doc.Glossary(groups=groups):
-            for group, entries in groups:
-                yield rf"\noindent\textbf{{{text(_capital(group))}}}"
-                yield _description((typed(one.usage), text(one.words) + _also(one.aliases)) for one in entries)
         case doc.Graph():
             yield _lines_of_code(in_ascii("\n".join(drawings.tree(node, Screen()))))
         case doc.Script(source=source):
             yield _lines_of_code(source)
         case doc.Abreast(lines=parts):
             yield from (rf"\noindent {_sentence(part)}" for part in parts)
-        case doc.Gap():
-            return
 
 
 # -- equations
@@ -253,19 +245,3 @@ def _row(cells: Sequence[doc.Line]) -> str:
 
 def _joined(line: doc.Line) -> str:
     return "".join(map(_inline, line))
-
-
-def _description(items: Iterable[tuple[str, str]]) -> str:
-    lines = "\n".join(rf"\item[{{{term}}}] {words}" for term, words in items)
-    return f"\\begin{{description}}\n{lines}\n\\end{{description}}"
-
-
-def _fact(line: doc.Line) -> str:
-    """Lines of words one after another."""
-    return "".join(
-        ", ".join(map(text, part.words.splitlines())) if isinstance(part, doc.Span) else _inline(part) for part in line
-    )
-
-
-def _also(aliases: Sequence[str]) -> str:
-    return f"; also {', '.join(map(typed, aliases))}" if aliases else ""

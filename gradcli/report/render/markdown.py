@@ -38,8 +38,6 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
             yield _paragraph(words, screen)
         case doc.Abreast(lines=parts):
             yield from (_paragraph(part, screen) for part in parts)
-        case doc.Gap():
-            return
         case doc.Graph():
             yield fenced("\n".join(map(screen.shown, drawings.tree(node, screen))))
         case doc.Script(source=source, language=language):

@@ -8,6 +8,7 @@ above a line for each of the others.  Every cell is plain text: rich's markup wo
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,12 +34,6 @@ STYLES: Mapping[doc.Role, str] = {
     "lost": "bold magenta",
     "bad": "bold red",
 }
-
-LISTED = 100
-"""Columns of a pipe that the columns of a list are made for; what it says is not broken there."""
-
-CALLS = 0.4
-"""The part of the width that the calls in a list of functions have at most."""
 
 NAMES_WIDTH = 76
 """Columns of names that stand one after another."""
@@ -70,7 +65,9 @@ def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, none of it wider than the screen but a script."""
     if isinstance(document[0], doc.Script):  # without a frame, so that it can go into a file
         return in_ascii(document[0].source) if screen.ascii else document[0].source
-    parts = [piece for node in document for part in _parts(node, screen) for piece in _pieces(part, screen.width)]
+    nodes = [(*[doc.Note(())] * (n > 0 and isinstance(node, doc.Title)), node) for n, node in enumerate(document)]
+    shown = (part for node in itertools.chain.from_iterable(nodes) for part in _parts(node, screen))
+    parts = [piece for part in shown for piece in _pieces(part, screen.width)]
     out = io.StringIO()
     console = _console(screen, out, WIDEST)
     needed = max(Measurement.get(console, console.options, part).maximum for part in parts)
@@ -107,14 +104,10 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield text(node.words, screen)
         case doc.Abreast(lines=parts):
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
-        case doc.Gap():
-            yield Text()
         case doc.Graph():
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
         case doc.Script():
             yield Text(node.source)
-        case doc.Glossary():
-            yield from _glossary(node, screen)
         case _:
             yield from _fitting(drawings.table(node), screen)
 
@@ -232,26 +225,6 @@ def _columns(table: doc.Table, chosen: Sequence[int]) -> doc.Table:
     rows = (row and tuple(row[n] for n in chosen) for row in table.rows)
     footer = tuple(table.footer[n] for n in chosen) if table.footer else ()
     return replace(table, headers=tuple(table.headers[n] for n in chosen), rows=tuple(rows), footer=footer)
-
-
-def _glossary(node: doc.Glossary, screen: Screen) -> Iterator[Text]:
-    """A list in two columns, calls and what they compute; a call that is too long for its column has its own line."""
-    width = screen.width or LISTED
-    usages = [cell_len(screen.shown(entry.usage)) for _, entries in node.groups for entry in entries]
-    column = max((wide for wide in usages if wide <= width * CALLS), default=0)
-    left = len(_STEP) + column + len(_STEP)
-    for group, entries in node.groups:
-        yield Text(screen.shown(group), style="bold")
-        for entry in entries:
-            usage = screen.shown(entry.usage)
-            also = f" (also {', '.join(entry.aliases)})" if entry.aliases else ""
-            said = Text(screen.shown(entry.words)).append(screen.shown(also), "dim")
-            parts = [said] if screen.width is None else lines(said, screen.width - left)
-            if cell_len(usage) <= column:
-                yield Text(f"{_STEP}{usage}".ljust(left)) + parts.pop(0)
-            else:
-                yield Text(_STEP + usage)
-            yield from (Text(" " * left) + part for part in parts)
 
 
 # -- lines
