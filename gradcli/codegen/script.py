@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held, rule_of
+from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held, node_of, rule_of, unparsed
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
@@ -135,7 +135,7 @@ class Statements:
         if self._waiting[len(self._waiting) - len(inside) :] != inside:
             self._flush()
         value = self._value(line)
-        if self._waiting and len(_text(value)) > MOST_INSIDE:
+        if self._waiting and len(unparsed(node_of(value, self.script.module))) > MOST_INSIDE:
             self._flush()
             value = self._value(line)
         self._waiting = [a for a in self._waiting if a not in operands]
@@ -154,7 +154,7 @@ class Statements:
             value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, Expression):
             size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return Number(size, value.text, value.level, self.script.module)
+            return Number(size, value.node, self.script.module)
         if isinstance(value, Expression) and value.shape is None:
             value.shape = self.script.shapes[line.symbol]
         return value
@@ -170,15 +170,11 @@ class Statements:
         value = self.values[symbol]
         name = self.script.titles.get(symbol) or self.script.names.temporary()
         if isinstance(value, float | int):
-            self.values[symbol] = Number(value, name, module=self.script.module)
+            self.values[symbol] = Number(value, name, self.script.module)
         else:
             value = self.script.calls.tensor(value)
             self.values[symbol] = Expression(name, module=self.script.module, shape=self.script.shapes[symbol])
         self.written.append(laid_out(f"{name} = {value}"))
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, Written) else str(Expression("").like(value))
 
 
 def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
