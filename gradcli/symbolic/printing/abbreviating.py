@@ -1,6 +1,6 @@
 """What stands several times in formulas, named once: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
 
-First what has a name in every textbook: the softmax, the logistic function, the standard deviation.  Then whatever else
+First what has a name in every textbook: the softmax and the logistic function.  Then whatever else
 is long and repeated, the longest first, whichever indices it has.  A name is a letter that stands for nothing else.
 With its definitions put back, an abbreviated formula is proved to be the formula, or it is not shown.
 """
@@ -27,7 +27,7 @@ from gradcli.symbolic.printing.templates import (
     placeholders,
     rebuilt,
 )
-from gradcli.symbolic.printing.textbook import powers, with_wholes
+from gradcli.symbolic.printing.textbook import with_wholes
 
 MOST_NODES = 600
 """Of all formulas of an answer together; more are not searched."""
@@ -133,20 +133,18 @@ class _Naming:
         while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
             pass
         names = {d.name.base if isinstance(d.name, sympy.Indexed) else d.name for d in self.definitions}
-        shown = (Definition(d.name, _in_one_root(d.meaning)) for d in self.definitions)
-        return tuple(_factored(one, names) for one in self.formulas), tuple(shown)
+        return tuple(_factored(one, names) for one in self.formulas), tuple(self.definitions)
 
     def _name_wholes(self) -> None:
         found = [with_wholes(one) for one in self.formulas]
         wholes = [part for one in found for part in sympy.preorder_traversal(one) if isinstance(part, Whole)]
         ranks = {whole.generic: len(whole.index) for whole in wholes}
         counts = Counter(whole.generic for whole in wholes)
-        # A standard deviation is worth its name where it stands once.
-        kept = [one for one, count in counts.items() if count > 1 or _is_root(one)][:MOST_NAMES]
+        kept = [one for one, count in counts.items() if count > 1][:MOST_NAMES]
         named = (one.xreplace({w: w.expression for w in one.atoms(Whole) if w.generic not in kept}) for one in found)
         self.formulas = [new if new.has(Whole) else one for one, new in zip(self.formulas, named, strict=True)]
         for generic in kept:
-            self._define(generic, ranks[generic], "sd" if _is_root(generic) else "spq")
+            self._define(generic, ranks[generic], "spq")
 
     def _name_what_saves_most(self) -> bool:
         """Whether there was something that saves enough."""
@@ -215,10 +213,6 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 """A root of squares is a length, a difference a residual, a sum over a count a mean."""
 
 
-def _is_root(generic: Expr) -> bool:
-    return any(exponent == sympy.S.Half for _, exponent in powers(generic))
-
-
 def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:
     return dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
 
@@ -280,11 +274,3 @@ def _factored(expression: Expr, names: set[Expr]) -> Expr:
     named = [f for f in common if (f.base if isinstance(f, sympy.Indexed) else f) in names]
     outside = sympy.Mul(*named, *(f for f in common if isinstance(f, KroneckerDelta)))
     return sympy.Mul(outside, sympy.Add(*(term / outside for term in expression.args))) if named else expression
-
-
-def _in_one_root(expression: Expr) -> Expr:
-    """A root over a root, as SymPy writes it, as the root of a fraction."""
-    is_of_roots = all(abs(n) == sympy.S.Half or base.is_Rational for base, n in powers(expression))
-    if not (isinstance(expression, sympy.Mul) and is_of_roots):
-        return expression
-    return sympy.Pow(sympy.Mul(*(f**2 for f in expression.args)), sympy.S.Half, evaluate=False)

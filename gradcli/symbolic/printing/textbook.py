@@ -1,4 +1,4 @@
-"""What has a name in every textbook: the softmax, the logistic function, the standard deviation."""
+"""What has a name in every textbook: the softmax, and the logistic function."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def with_wholes(expression: Expr) -> Expr:
     1/(1 + exp(-x))
     """
     if isinstance(expression, sympy.Mul | sympy.Pow):
-        found = _softmax(expression) or _logistic(expression) or _deviation(expression)
+        found = _softmax(expression) or _logistic(expression)
         if found is not None:
             return with_wholes(found)
     return rebuilt(expression, with_wholes)
 
 
-def powers(expression: Expr) -> Iterator[tuple[Expr, Expr]]:
+def _powers(expression: Expr) -> Iterator[tuple[Expr, Expr]]:
     """The factors of a product as bases and exponents; exp(x) is a base."""
     for factor in sympy.Mul.make_args(expression):
         yield factor.args if isinstance(factor, sympy.Pow) else (factor, sympy.S.One)
@@ -33,7 +33,7 @@ def powers(expression: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 def _softmax(product: Expr) -> Expr | None:
     """A product with exp(f(i)) over the sum of exp(f(k)), also where the exponential is inside of a sum."""
-    for base, exponent in powers(product):
+    for base, exponent in _powers(product):
         if not (isinstance(base, sympy.Sum) and exponent.is_Integer and exponent < 0):
             continue
         if isinstance(base.function, sympy.exp) and len(base.limits) == 1:
@@ -80,7 +80,7 @@ def _generic_softmax(total: Expr, at: Sequence[Expr], t: Expr) -> Expr:
 
 def _logistic(product: Expr) -> Expr | None:
     """Over 1 + exp(u): s = 1/(1 + exp(-u)), of which 1 - s is the rest."""
-    for base, exponent in powers(product):
+    for base, exponent in _powers(product):
         above = base - 1
         if not (isinstance(base, sympy.Add) and isinstance(above, sympy.exp) and exponent.is_Integer and exponent < 0):
             continue
@@ -93,22 +93,3 @@ def _logistic(product: Expr) -> Expr | None:
         rest = product / base**exponent / sympy.exp(times * u)
         return rest * parts[0] ** (-exponent - times) * parts[1] ** times
     return None
-
-
-def _deviation(product: Expr) -> Expr | None:
-    """A root of a count times a root of a sum of squares: s = sqrt(sum/count), the standard deviation."""
-    factors = sympy.Mul.make_args(product)
-    for base, exponent in powers(product):
-        if not (isinstance(base, sympy.Sum) and exponent == -sympy.S.Half and _is_square(base.function)):
-            continue
-        for factor in factors:
-            root, n = factor.args if isinstance(factor, sympy.Pow) else (factor, 0)
-            if n in (sympy.S.Half, -sympy.S.Half) and root.is_nonnegative and not root.has(sympy.Indexed, sympy.Sum):
-                # With s in it first: SymPy multiplies a number into a sum that stands with nothing else.
-                s = Whole.of(sympy.sqrt(base / root))
-                return product / s / factor * sympy.sqrt(base) / (root if n < 0 else 1)
-    return None
-
-
-def _is_square(body: Expr) -> bool:
-    return isinstance(body, sympy.Pow) and body.exp == 2 and isinstance(body.base, sympy.Add)
