@@ -137,7 +137,7 @@ def test_the_product_is_written_out_where_it_fits() -> None:
         ("x[1:, ..., None]", r"\texttt{x{[}1:, ..., None{]}}"),
         ("einsum('ij->ji', A)", r"\texttt{einsum('ij-\textgreater{}ji', A)}"),
         ("1e-08*x", r"10^{-8} \cdot x"),
-        ("größe + λ", r"\mathit{gr\ddot{o}\mathrm{U{+}00DF}e} + \lambda"),
+        ("größe + λ", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e} + \lambda"),
         ("x // z", r"\left\lfloor x / z \right\rfloor"),
         ("x % z", r"x \text{ \% } z"),
     ],
