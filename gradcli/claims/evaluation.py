@@ -32,11 +32,8 @@ from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.running import Direction, Shift
 from gradcli.results import Array
 
-ALL_ENTRIES = 256
-"""Entries up to which all are compared."""
-
 SAMPLES = (256, 64, 16, 1)
-"""Entries of a sample: the first number that the reference's budget admits."""
+"""Entries that are compared, all or a sample: the first number that the reference's budget admits."""
 
 SEED = 0
 """Of the sample."""
@@ -185,43 +182,38 @@ class Comparison:
 
     def _planned(self) -> tuple[Sequence[Entry], str]:
         """Plan truth and claim for all entries, or for a sample; for none if even one is too much."""
-        if self.total <= ALL_ENTRIES and self._plan(None):
-            return self._all(), ""
         for most in SAMPLES:
-            entries = self._sample(most)
-            if entries and self._plan(entries):
-                return entries, f"{len(entries):,} of {self.total:,} entries were compared (sampled, seed {SEED})"
+            entries = self._some(most)
+            if self._plan(entries):
+                sampled = f"{len(entries):,} of {self.total:,} entries were compared (sampled, seed {SEED})"
+                return entries, sampled if len(entries) < self.total else ""
         return (), "the truth is over the budget of the reference"
 
-    def _plan(self, entries: Sequence[Entry] | None) -> bool:
-        of_jacobian = self.reading.of == "Jacobian"
-        columns = range(math.prod(self.subject.x)) if entries is None else sorted({e.column for e in entries})
-        rows = np.unique([e.row for e in entries]) if entries is not None and of_jacobian else None
-        self.directions: list[Direction] = [(self.subject.variable, j) for j in columns]
+    def _plan(self, entries: Sequence[Entry]) -> bool:
+        rows = np.unique([e.row for e in entries]).astype(np.int64) if self.reading.of == "Jacobian" else None
+        self.directions: list[Direction] = [(self.subject.variable, j) for j in sorted({e.column for e in entries})]
         self.claim: Plan | None = None
         try:
             self.truth = self.function.plan(self.directions, rows)
             if self.program is not None:
                 shapes = {VECTOR: self.subject.y, **self.subject.shapes, **dict.fromkeys(self.decimals, ())}
-                wanted = np.unique([self.position(e) for e in (self._all() if entries is None else entries)])
-                self.claim = reference_of(self.program, shapes).plan((), wanted.astype(np.int64))
+                wanted = np.unique([self.position(e) for e in entries]).astype(np.int64)
+                self.claim = reference_of(self.program, shapes).plan((), wanted)
         except OverBudgetError:
             return False
         return self.claim is None or self.claim.judges_value
 
-    def _all(self) -> list[Entry]:
-        rows = range(math.prod(self.subject.y)) if self.reading.of == "Jacobian" else [-1]
-        return [Entry(i, j) for i in rows for j in range(math.prod(self.subject.x))]
-
-    def _sample(self, most: int) -> list[Entry]:
+    def _some(self, most: int) -> list[Entry]:
+        """All entries, or a sample of at most so many."""
         generator = np.random.default_rng(SEED)
         width, height = math.prod(self.subject.x), math.prod(self.subject.y)
-        if not width or not height:
-            return []
         if self.reading.of != "Jacobian":
             return [Entry(-1, j) for j in _picked(width, most, generator)]
-        columns = _picked(width, math.isqrt(most), generator)
-        rows = sorted({*_picked(height, max(1, math.isqrt(most) // 2), generator), *(j for j in columns if j < height)})
+        columns, rows = list(range(width)), list(range(height))
+        if width * height > most:
+            columns = _picked(width, math.isqrt(most), generator)
+            picked = _picked(height, max(1, math.isqrt(most) // 2), generator)
+            rows = sorted({*picked, *(j for j in columns if j < height)})
         return [Entry(i, j) for i in rows for j in columns]
 
     def position(self, entry: Entry) -> int:

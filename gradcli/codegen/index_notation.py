@@ -7,17 +7,15 @@ the sum of a softmax or the inverse of a matrix, gets a name and is computed onc
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 
 import sympy
 from sympy import Expr
-from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.pycode import AbstractPythonCodePrinter
 
 from gradcli.codegen.script import Names
-from gradcli.codegen.self_writing import ATOM, Expression, constant
+from gradcli.codegen.self_writing import Expression, constant, unparsed
 from gradcli.language import ops
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import of_numbers
@@ -30,8 +28,6 @@ NUMPY, MATH, SPECIAL = Expression("np"), Expression("math"), Expression("special
 _OVER = {"Sum": ("total", "sum"), "Multiplied": ("product", "math.prod")}
 _OVER |= {"Largest": ("largest", "max"), "Smallest": ("smallest", "min")}
 """What is called what is computed over bound indices, and the function of Python that computes it."""
-
-_PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (-?[\w.]+)(?![\w.(\[])")
 
 
 class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
@@ -64,7 +60,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         for symbol in indices:
             if symbol not in self.written_out:
                 self._index(symbol)
-        return _spaced(self._nested(indices, {}))
+        return unparsed(ast.parse(self._nested(indices, {})))
 
     def _nested(self, indices: Sequence[sympy.Symbol], chosen: Mapping[sympy.Symbol, Expr]) -> str:
         if not indices:
@@ -92,7 +88,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
     def _print(self, e: Expr, **_: object) -> str:
         match e:
             case sympy.Float() | sympy.NumberSymbol() | sympy.core.numbers.Infinity():
-                return constant(e, "np").text
+                return str(constant(e, "np"))
             case sympy.Symbol():
                 return self._index(e) if self._is_index(e) else self.variables[str(e)]
             case meaning.Comparison():
@@ -109,8 +105,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         return "({} == {})".format(*map(self._print, e.args))
 
     def _print_quotient(self, e: meaning.quotient) -> str:
-        size = PRECEDENCE["Mul"]
-        return "({} // {})".format(*(self.parenthesize(one, size, strict=False) for one in e.args))
+        return "(({}) // ({}))".format(*map(self._print, e.args))
 
     def _print_Chosen(self, e: meaning.Chosen) -> str:
         return f"float({self._print(e.value)} == {self._print(e.extreme)})"
@@ -133,8 +128,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         function = getattr(SPECIAL, {"besseli": "iv"}.get(name, name))
         if row is not None:
             function = of_numbers(row.name, NUMPY, SPECIAL, MATH)
-        found = function(*(Expression(self._print(a), ATOM * (precedence(a) >= PRECEDENCE["Atom"])) for a in e.args))
-        return str(found.at(ATOM))
+        return f"({function(*(Expression(f'({self._print(a)})') for a in e.args))})"
 
     # -- over indices
 
@@ -172,14 +166,5 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
             return value
         if e not in self._shared:
             self._shared[e] = self.names.take(name)
-            self.before[self._shared[e]] = _spaced(value)
+            self.before[self._shared[e]] = unparsed(ast.parse(value))
         return self._shared[e]
-
-
-def _spaced(text: str) -> str:
-    """Python with blanks and parentheses as a formatter has them, which writes powers of plain operands close.
-
-    >>> _spaced("2*x[i]*(total)**2 + (y**-n)**2")
-    '2 * x[i] * total**2 + (y ** (-n)) ** 2'
-    """
-    return _PLAIN_POWER.sub(r"\1**\2", ast.unparse(ast.parse(text)))

@@ -10,9 +10,10 @@ reference has confirmed; nothing is differentiated here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
+
+import sympy
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
@@ -23,6 +24,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
+from gradcli.language.program.program_text import written
 from gradcli.language.program.wengert import Call
 from gradcli.report import Screen, rendered
 from gradcli.results import VJP, Array, Cell, Formula
@@ -139,14 +141,10 @@ class _Text(_TorchScript):
     def text(self) -> str:
         """Values, statements as they are written, and the backward pass."""
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
-        program = self.task.program
-        words = {re.escape(name): given for name, given in self.variables.items() if name != given}
-        text = (program.shown or program.text).strip()
-        for word, given in words.items():
-            text = re.sub(rf"(?<![\w.]){word}(?![\w.]*\()", given, text)
+        program, called = self.task.program, {given: sympy.Symbol(n, real=True) for n, given in self.variables.items()}
+        named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
         name = program.output_name
-        if not re.search(rf"(?:^|[;\n])\s*{re.escape(name)}\s*=(?!=)[^;\n]*$", text):  # what has no name gets one
-            text = re.sub(r"(?:(?<=[;\n])[ \t]*|\A)(?=[^;\n]*\Z)", f"{name} = ", text, count=1)
+        text = written(program, named, lambda *_, **__: self.names.temporary(), name).text
         ending = self.function()
         del ending.written[:]
         if self.reached.get(self.program.output, 0):

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import SHORT, Expression, Number, Written, constant, held, rule_of
+from gradcli.codegen.self_writing import Expression, Number, Written, constant, held, node_of, rule_of, unparsed
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
@@ -135,7 +135,7 @@ class Statements:
         if self._waiting[len(self._waiting) - len(inside) :] != inside:
             self._flush()
         value = self._value(line)
-        if self._waiting and len(_text(value)) > MOST_INSIDE:
+        if self._waiting and len(unparsed(node_of(value, self.script.module))) > MOST_INSIDE:
             self._flush()
             value = self._value(line)
         self._waiting = [a for a in self._waiting if a not in operands]
@@ -154,7 +154,7 @@ class Statements:
             value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, Expression):
             size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return Number(size, value.text, value.level, self.script.module)
+            return Number(size, value.node, self.script.module)
         if isinstance(value, Expression) and value.shape is None:
             value.shape = self.script.shapes[line.symbol]
         return value
@@ -170,15 +170,11 @@ class Statements:
         value = self.values[symbol]
         name = self.script.titles.get(symbol) or self.script.names.temporary()
         if isinstance(value, float | int):
-            self.values[symbol] = Number(value, name, module=self.script.module)
+            self.values[symbol] = Number(value, name, self.script.module)
         else:
             value = self.script.calls.tensor(value)
             self.values[symbol] = Expression(name, module=self.script.module, shape=self.script.shapes[symbol])
         self.written.append(laid_out(f"{name} = {value}"))
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, Written) else str(Expression("").like(value))
 
 
 def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
@@ -297,10 +293,7 @@ class Script(ABC):
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
-            short = self._like_output(v)
-            statements.written += short
-            if not short:
-                statements.assign(self.gradient, self.array(v, "'v'"))
+            statements.assign(self.gradient, self.array(v, "'v'"))
         elif v is not None:
             statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
             statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
@@ -308,13 +301,6 @@ class Script(ABC):
     def as_constant(self, v: Written) -> Written:
         """The value of v without the graph that it may have."""
         return v
-
-    def _like_output(self, v: Array) -> list[str]:
-        """The statements for a single component of a long y; none for other numbers."""
-        if v.size > SHORT and (at := component(v)):
-            index = ", ".join(map(str, at))
-            return [f"{self.gradient} = {self.module}.zeros_like({self.output})", f"{self.gradient}[{index}] = 1.0"]
-        return []
 
 
 def _named_by(task: Task) -> dict[str, Array]:
@@ -360,20 +346,3 @@ def assembled(*blocks: Sequence[str], imports: Mapping[str, str]) -> str:
     code = "\n".join(line for block in blocks for line in block if not line.startswith("#"))
     needed = [text for module, text in imports.items() if re.search(rf"\b{module}\.", code)]
     return "\n\n".join("\n".join(block) for block in (needed, *blocks) if block) + "\n"
-
-
-def component(v: Array) -> tuple[int, ...]:
-    """The index of the part of v that is 1, all else being 0; empty if it is not so.
-
-    >>> component(np.array([[0.0, 0.0], [1.0, 1.0]]))
-    (1,)
-    """
-    if np.signbit(v).any() or not v.any():
-        return ()
-    first = tuple(int(n) for n in np.argwhere(v)[0])
-    for depth in range(1, v.ndim + 1):
-        ones = np.zeros_like(v)
-        ones[first[:depth]] = 1
-        if np.array_equal(ones, v):
-            return first[:depth]
-    return ()

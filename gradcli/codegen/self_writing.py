@@ -2,7 +2,7 @@
 
     >>> torch, x = Expression("torch", module="torch"), Expression("x", module="torch")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
-    '-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None]'
+    '-torch.sin(x) ** 2 + x.sum(dim=0)[1:, None]'
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
@@ -12,6 +12,7 @@ out, up to `MAX_WRITTEN` numbers.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -23,7 +24,6 @@ import sympy
 from gradcli.errors import TooLargeError
 from gradcli.language.program.library_calls import plain
 from gradcli.language.program.wengert import Atom, Shape
-from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT
 from gradcli.results import Array
 
 MAX_WRITTEN = 1_000
@@ -115,113 +115,80 @@ def held(numbers: Array | float, dtype: str) -> Array:
         return np.asarray(numbers).astype(dtype)
 
 
-SIGN, POWER, ATOM = 9, 10, 11
-"""How tightly bind signs, powers, and what needs no parentheses."""
-
-SHORTHANDS = {"torch.nn.functional": "F"}
-"""What a script calls a module by."""
-
-_SIMPLE = re.compile(r"-?(?:[^\W\d]\w*(?:\.[^\W\d]\w*)*|[\d.]+(?:e-?\d+)?)")
+_NEGATIVE_POWER = re.compile(r"\*\* \((-[\w.]+)\)")
+_PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (?=-?[\w.]+(?![\w.(\[]))")
 
 
-def _binary(sign: str) -> Callable[[Written, Any], Expression]:
+def unparsed(node: ast.AST) -> str:
+    """A tree of Python's as text, with powers of plain operands close, as a formatter has them.
+
+    >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2"))
+    '2 * x[i] * total**2 + (y**-n) ** 2'
+    """
+    return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(node)))
+
+
+def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[Written, Any], Expression]:
     def write(self: Written, other: Any) -> Expression:
-        return self.joined(sign, other)
-
-    return write
-
-
-def _reflected(sign: str) -> Callable[[Written, Any], Expression]:
-    def write(self: Written, other: Any) -> Expression:
-        return self.like(other).joined(sign, self)
+        left, right = self.node, node_of(other, self.module)
+        left, right = (right, left) if is_reflected else (left, right)
+        is_sum = isinstance(sign, ast.operator)
+        return Expression(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]), self.module)
 
     return write
 
 
 class Written:
-    """What stands in a script: a text, and how tightly its loosest operator binds.
+    """What stands in a script, as a tree of Python's.
 
     Attributes:
-        text: As it stands alone.
-        level: Of its loosest operator.
+        node: It; a text stands as it is.
         module: The library of its values, which has the names of numbers that are no literals.
         shape: Of its value, where that is known.
     """
 
-    def __init__(self, text: str, level: int = ATOM, module: str = "np", shape: Shape | None = None) -> None:
-        self.text, self.level, self.module, self.shape = text, level, module, shape
+    def __init__(self, node: str | ast.expr, module: str = "np", shape: Shape | None = None) -> None:
+        self.node = ast.Name(node) if isinstance(node, str) else node
+        self.module, self.shape = module, shape
 
     def __str__(self) -> str:
-        return self.text
-
-    def at(self, level: int) -> str:
-        """The text as it stands where operators of this level are around it."""
-        return self.text if self.level >= level else f"({self.text})"
-
-    def like(self, value: Any) -> Written:
-        """Any value of Python as it is written for the same library."""
-        return value if isinstance(value, Written) else _of_python(value, self.module)
-
-    # -- what is written
+        return unparsed(self.node)
 
     def __getattr__(self, name: str) -> Expression:
         if name.startswith("_"):
             raise AttributeError(name)
-        path = f"{self.at(ATOM)}.{name}"
-        return Expression(SHORTHANDS.get(path, path), module=self.module)
+        # torch.nn.functional has a short name, by which everybody imports it.
+        return Expression("F" if name == "functional" else ast.Attribute(self.node, name), self.module)
 
     def __call__(self, *arguments: Any, **named: Any) -> Expression:
         """The call of this function."""
-        texts = [self.like(argument).text for argument in arguments]
-        texts += [f"{name}={self.like(argument).text}" for name, argument in named.items()]
-        return Expression(f"{self.text}({', '.join(texts)})", module=self.module)
+        nodes = [node_of(argument, self.module) for argument in arguments]
+        keywords = [ast.keyword(name, node_of(argument, self.module)) for name, argument in named.items()]
+        return Expression(ast.Call(self.node, nodes, keywords), self.module)
 
     def __iter__(self) -> Any:
         """Several results as they are handed on: `f(*g(x))`."""
-        yield Expression(f"*{self.text}", module=self.module)
+        yield Expression(ast.Starred(self.node), self.module)
 
     def __getitem__(self, key: Any) -> Expression:
-        items = key if isinstance(key, tuple) else (key,)
-        return Expression(f"{self.at(ATOM)}[{', '.join(map(self._item, items)) or '()'}]", module=self.module)
-
-    def _item(self, item: Any) -> str:
-        if item is Ellipsis:
-            return "..."
-        if not isinstance(item, slice):
-            return self.like(item).text
-        start, stop, step = ("" if part is None else str(part) for part in (item.start, item.stop, item.step))
-        return f"{start}:{stop}" + f":{step}" * (step not in ("", "1"))
-
-    def joined(self, sign: str, other: Any) -> Expression:
-        """Two operands around an operator."""
-        other = self.like(other)
-        if sign in POWERS:
-            left, right = self.at(ATOM), other.at(SIGN)
-            is_short = _SIMPLE.fullmatch(right) or (other.level == POWER and " " not in right)
-            space = "" if _SIMPLE.fullmatch(left) and is_short else " "
-            return Expression(f"{left}{space}**{space}{right}", POWER, self.module)
-        level = LEVELS[sign]
-        left = self.at(level + (level == COMPARISON))  # which Python would chain
-        return Expression(f"{left} {sign} {other.at(level + 1)}", level, self.module)
+        return Expression(ast.Subscript(self.node, node_of(key, self.module)), self.module)
 
     def __neg__(self) -> Expression:
-        """Minus an operand; around a power there are parentheses, as a formatter has them."""
-        is_plain = self.level >= SIGN and self.level != POWER
-        return Expression(f"-{self.text if is_plain else f'({self.text})'}", SIGN, self.module)
+        return Expression(ast.UnaryOp(ast.USub(), self.node), self.module)
 
     def __invert__(self) -> Expression:
-        return Expression(f"~{self.at(SIGN)}", SIGN, self.module)
+        return Expression(ast.UnaryOp(ast.Invert(), self.node), self.module)
 
-    __add__, __radd__ = _binary("+"), _reflected("+")
-    __sub__, __rsub__ = _binary("-"), _reflected("-")
-    __mul__, __rmul__ = _binary("*"), _reflected("*")
-    __truediv__, __rtruediv__ = _binary("/"), _reflected("/")
-    __floordiv__ = _binary("//")
-    __pow__, __rpow__ = _binary("**"), _reflected("**")
-    __matmul__, __rmatmul__ = _binary("@"), _reflected("@")
-    __and__, __or__ = _binary("&"), _binary("|")
-    __lt__, __le__, __gt__, __ge__ = _binary("<"), _binary("<="), _binary(">"), _binary(">=")
-    __eq__, __ne__ = _binary("=="), _binary("!=")  # type: ignore[assignment]
+    __add__, __radd__ = _binary(ast.Add()), _binary(ast.Add(), is_reflected=True)
+    __sub__, __rsub__ = _binary(ast.Sub()), _binary(ast.Sub(), is_reflected=True)
+    __mul__, __rmul__ = _binary(ast.Mult()), _binary(ast.Mult(), is_reflected=True)
+    __truediv__, __rtruediv__ = _binary(ast.Div()), _binary(ast.Div(), is_reflected=True)
+    __pow__, __rpow__ = _binary(ast.Pow()), _binary(ast.Pow(), is_reflected=True)
+    __floordiv__, __matmul__ = _binary(ast.FloorDiv()), _binary(ast.MatMult())
+    __and__, __or__ = _binary(ast.BitAnd()), _binary(ast.BitOr())
+    __lt__, __le__ = _binary(ast.Lt()), _binary(ast.LtE())
+    __gt__, __ge__ = _binary(ast.Gt()), _binary(ast.GtE())
+    __eq__, __ne__ = _binary(ast.Eq()), _binary(ast.NotEq())  # type: ignore[assignment]
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -239,46 +206,48 @@ class Number(Written, float):  # type: ignore[misc]  # whose signs are those of 
         """The number, whatever its text."""
         return float.__new__(cls, value)
 
-    def __init__(self, value: float, text: str, level: int = ATOM, module: str = "np") -> None:
-        super().__init__(text, level, module)
+    def __init__(self, value: float, node: str | ast.expr, module: str = "np") -> None:
+        super().__init__(node, module)
 
 
 def constant(value: Atom, module: str) -> Number:
     """A constant of a Program; `module` has the names of those that are no literals.
 
-    >>> [constant(value, "np").text for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
+    >>> [str(constant(value, "np")) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
     ['-1 / 3', 'np.pi', '-np.inf']
     """
     number = plain(value)
     match value:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
-            return Number(number, f"{p} / {q}", PRODUCT, module)
+            return Number(number, ast.BinOp(node_of(int(p), module), ast.Div(), ast.Name(str(q))), module)
         case sympy.core.numbers.Pi():
-            return Number(number, f"{module}.pi", module=module)
+            return Number(number, f"{module}.pi", module)
         case sympy.core.numbers.Exp1():
-            return Number(number, f"{module}.e", module=module)
-    written = _of_python(number, module)
-    return Number(number, written.text, written.level, module)
+            return Number(number, f"{module}.e", module)
+    return Number(number, node_of(number, module), module)
 
 
-def _of_python(value: Any, module: str) -> Expression:
-    """A value of Python as it is written.
+def node_of(value: Any, module: str) -> ast.expr:
+    """Any value of Python as a tree.
 
-    >>> [_of_python(value, "np").text for value in (None, "ij->i", (1,), [1, 2.5], float, -1)]
-    ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1']
+    >>> [unparsed(node_of(value, "np")) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
+    ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']
     """
     match value:
+        case Written():
+            return value.node
         case bool() | None:
-            return Expression(str(value), module=module)
+            return ast.Name(str(value))
         case str():
             is_plain = value.isascii() and value.isprintable() and not set(value) & set("\"'\\")
-            return Expression(f'"{value}"' if is_plain else repr(value), module=module)
+            return ast.Name(f'"{value}"' if is_plain else repr(value))
         case type():
-            return Expression(value.__name__, module=module)
+            return ast.Name(value.__name__)
+        case slice():
+            ends = (value.start, value.stop, None if value.step == 1 else value.step)
+            return ast.Slice(*(None if end is None else node_of(end, module) for end in ends))
         case tuple() | list():
-            inner = ", ".join((part if isinstance(part, Written) else _of_python(part, module)).text for part in value)
-            if isinstance(value, list):
-                return Expression(f"[{inner}]", module=module)
-            return Expression(f"({inner}{',' * (len(value) == 1)})", module=module)
-    text = decimal(value, f"{module}.inf", f"{module}.nan")
-    return Expression(text, SIGN if text.startswith("-") else ATOM, module)
+            nodes = [node_of(part, module) for part in value]
+            return ast.List(nodes) if isinstance(value, list) else ast.Tuple(nodes)
+    text = "..." if value is Ellipsis else decimal(value, f"{module}.inf", f"{module}.nan")
+    return ast.UnaryOp(ast.USub(), ast.Name(text[1:])) if text.startswith("-") else ast.Name(text)

@@ -10,5 +10,4 @@ switching                        two forms joined where neither serves everywher
 forms                            a function while it is rewritten: lines in the place of others, and the text of that
 identities, matching             the table of what may be written as what, and how it is found in a Program
 guards, expansions               branches that poison; series where parts vanish, or are 0/0
-simplifying                      parts as SymPy simplifies fractions, roots and functions of angles
 """

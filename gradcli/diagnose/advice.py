@@ -22,15 +22,13 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.expansions import with_series
 from gradcli.diagnose.exploring import MOST_OPERATIONS, better, searched
 from gradcli.diagnose.forms import Form
-from gradcli.diagnose.measuring import Measure
+from gradcli.diagnose.measuring import Measure, enclosed, point_of
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
-from gradcli.reference.balls import Ball, precision
+from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import Reference
 from gradcli.reference.footprint import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
@@ -47,11 +45,11 @@ SEED = 0
 MOST_COMPARED = 8
 """Elements of y, and of the variables, that are looked at."""
 
-BITS = (128, 512, 2_048)
-"""Precisions, one after the other until the balls are tight."""
-
 TIGHT_BITS = 40
 """Relative bits of a ball that is known well enough for a comparison to say something."""
+
+NOTHING = arb(2) ** -256
+"""The radius of a 0."""
 
 
 def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
@@ -86,18 +84,13 @@ def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array
         other = parse(text, given=shadowed(original.names), shapes=shapes)
         if set(other.names) != set(original.names):
             return False
-        pairs = [(_points(original, at), _points(other, at)) for at in points]
+        pairs = [(point_of(original, at), point_of(other, at)) for at in points]
     except GradcliError:
         return False
     if pairs[0][0].shapes.get(pairs[0][0].program.output) != pairs[0][1].shapes.get(pairs[0][1].program.output):
         return False
     found = [_compared(first, second) for first, second in pairs]
     return None not in found and any(found)
-
-
-def _points(program: Program, inputs: Mapping[str, Array]) -> Point:
-    shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
-    return Point.of(program, infer(program, shapes), inputs)
 
 
 def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
@@ -119,22 +112,11 @@ def _compared(first: Point, second: Point) -> int | None:
     """How many numbers are known and the same; None if two differ, or the second has none where the first has."""
     generator = np.random.default_rng(SEED)
     rows = _some(first.rows, generator)
-    directions = [
-        (symbol, int(j)) for symbol in first.program.variables for j in _some(first.inputs[str(symbol)].size, generator)
-    ]
-    found: list[bool | None] = []
+    columns = [(x, int(j)) for x in first.program.variables for j in _some(first.inputs[str(x)].size, generator)]
     try:
-        plans = [Reference(one.program, one.shapes, one.inputs).plan(directions, rows) for one in (first, second)]
-        for bits in BITS:
-            runs = [plan.run(bits) for plan in plans]  # of which values stand beside directions as -1
-            ours, theirs = ({**run.columns, **{(-1, row): y for row, y in run.values.items()}} for run in runs)
-            with precision(bits):
-                pairs = [(ours.get(key, arb(0)), theirs.get(key, arb(0))) for key in ours.keys() | theirs.keys()]
-                pairs = [pair for pair in pairs if not (isinstance(pair[0], Undefined) and pair[0].decided)]
-                found = [_agree(*pair, bits) for pair in pairs]
-            if None not in found or False in found:
-                break
-    except OverBudgetError:
+        pairs = zip(*(enclosed(one, columns, rows, _is_tight) for one in (first, second)), strict=True)
+        found = [_agree(*pair) for pair in pairs]
+    except (OverBudgetError, ValueError):  # or y is too much to look at in one of them
         return 0
     return None if False in found else found.count(True)
 
@@ -146,20 +128,18 @@ def _some(size: int, generator: np.random.Generator) -> Flat:
     return np.unique(generator.choice(size, MOST_COMPARED, replace=False))
 
 
-def _agree(ours: Outcome, theirs: Outcome, bits: int) -> bool | None:
-    """Whether two numbers are the same; None if more bits may tell."""
+def _agree(ours: Outcome, theirs: Outcome) -> bool | None:
+    """Whether two numbers are the same; None if that is not known, or the first does not exist."""
     if isinstance(ours, Undefined) or isinstance(theirs, Undefined):
         return False if not isinstance(ours, Undefined) and isinstance(theirs, Undefined) and theirs.decided else None
     if not ours.overlaps(theirs):
         return False
-    return True if _is_tight(ours, bits) and _is_tight(theirs, bits) else None
+    return True if _is_tight(ours) and _is_tight(theirs) else None
 
 
-def _is_tight(ball: Ball, bits: int) -> bool:
+def _is_tight(ball: Ball) -> bool:
     """Whether a ball is known relatively, or is that of a 0 which only more and more bits show."""
-    if ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT_BITS:
-        return True
-    return bits > BITS[0] and bool(ball.rad() < arb(2) ** (-bits // 2))
+    return bool(ball.is_exact() or ball.rel_accuracy_bits() >= TIGHT_BITS or ball.rad() < NOTHING)
 
 
 FEW_VALUES = 500

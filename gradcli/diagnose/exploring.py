@@ -1,7 +1,7 @@
 """A search for a better form of a function: best first, one identity after the other, each form measured.
 
 What is looked for next is what the best forms so far can be written as.  The search ends where a form loses nothing
-that a check would see, and at bounds of forms and of time.  Only where nothing found is enough, SymPy is asked, too.
+that a check would see, and at bounds of forms and of time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.identities import RULES
 from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
-from gradcli.diagnose.simplifying import simplified
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
 MOST_OPERATIONS = 60
@@ -34,12 +33,6 @@ MOST_STEPS = 6
 
 SECONDS = 1.5
 """Of a search, within the time of its question."""
-
-MOST_SIMPLIFIED = 4
-"""Forms that SymPy simplifies, the best first, where nothing else is good enough: it is slow."""
-
-SHARE = 0.4
-"""Of the time of a search, which that takes beside it."""
 
 GAIN = 1.0
 """Bits that a form must lose less than what is typed."""
@@ -111,23 +104,14 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
                 forms[form.text] = new
                 heapq.heappush(waiting, (new.rank, next(counter), new))
 
-    def is_searched() -> bool:
-        return is_small and not measure.agrees(best_of(forms.values()).loss)
-
     with suppress(OverTimeError), part_limit(seconds):
         add(start, ((known.form, *known.reasons) for known in candidates(original)))
         for _ in range(MOST_EXPANDED):
-            if not waiting or not is_searched():
+            if not (waiting and is_small) or measure.agrees(best_of(forms.values()).loss):
                 break
             _, _, one = heapq.heappop(waiting)
             if len(one.reasons) < MOST_STEPS:
                 if one.basis is None:  # identities are of the function itself: they come before series
                     add(one, (found for rule in RULES for found in rule.once(one.form)))
                 add(one, expansions(one.form, series), one.same)
-    with suppress(OverTimeError), part_limit(SHARE * seconds):
-        ranked = heapq.nsmallest(MOST_SIMPLIFIED, forms.values(), key=lambda one: one.rank)
-        for one in (start, *ranked) if is_searched() else ():
-            require_time()
-            if one.basis is None:
-                add(one, simplified(one.form))
     return list(forms.values())

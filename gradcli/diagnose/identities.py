@@ -255,6 +255,12 @@ the difference of two nearly equal angles cancels
 the difference of two nearly equal inverses cancels
     p = a - b; 1/p - 1/a -> b/p/a
     1/p - 1/q -> (q - p)/p/q
+the fractions nearly cancel, and over one denominator they cancel exactly
+    1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
+the products nearly cancel
+    sin(a)*cos(b) - cos(a)*sin(b) -> sin(a - b)
+    cos(a)*cos(b) - sin(a)*sin(b) -> cos(a + b)
+    cos(a)**2 - sin(a)**2 -> cos(2*a)
 the difference of two nearly equal numbers cancels
     p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
     tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ from gradcli.errors import GradcliError
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program
 from gradcli.progress import SECONDS, patience
-from gradcli.reference.balls import precision
+from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
-from gradcli.reference.rules import Undefined
+from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.running import Direction
 from gradcli.results import Array
 
 BITS = (128, 512, 4_608)
@@ -133,10 +134,10 @@ class Measure:
         self.untried = len(points)
         with suppress(OverTimeError), part_limit(SHARE * SECONDS * patience()):
             for n in order:
-                numbers = list(self._truth(program, points[n]))
+                numbers = self._truth(program, points[n])
                 self.untried -= 1
-                if numbers:
-                    known[n] = points[n], np.asarray(numbers)
+                if numbers is not None:
+                    known[n] = points[n], numbers
         self.places = sorted(known)
         self._points = [known[n] for n in self.places]
         self.asked = sum(place < asked for place in self.places)
@@ -199,31 +200,58 @@ class Measure:
         found: Array = np.where(numbers == truths, 0.0, bits).max(axis=1, initial=0.0)
         return found
 
-    def _truth(self, program: Program, inputs: Mapping[str, Array]) -> Iterator[float]:
-        """The true numbers at a point; none if one is not known, or no number of the dtype."""
-        shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
+    def _truth(self, program: Program, inputs: Mapping[str, Array]) -> Array | None:
+        """The true numbers at a point; None if one is not known, or no number of the dtype."""
         columns = [(x, j) for x in program.variables if str(x) in self.wrt for j in range(inputs[str(x)].size)]
         try:
-            point = Point.of(program, infer(program, shapes), inputs)
+            point = point_of(program, inputs)
             if point.rows * (len(columns) + 1) > MOST_NUMBERS:
-                return
-            plan = Reference(point.program, point.shapes, point.inputs).plan(columns)
-            for bits in BITS:
-                found, rows = plan.run(bits), range(point.rows)
-                numbers = [found.values.get(row, arb(0)) for row in rows]
-                for name in self.wrt:
-                    ours = [n for n, column in enumerate(columns) if str(column[0]) == name]
-                    numbers += [found.columns.get((n, row), arb(0)) for row in rows for n in ours]
-                known = [one for one in numbers if not isinstance(one, Undefined)]
-                if any(isinstance(one, Undefined) and one.decided for one in numbers):
-                    return
-                with precision(bits):
-                    if len(known) == len(numbers) and all(map(_is_known, known)):
-                        yield from map(float, known)
-                        return
+                return None
+            found = enclosed(point, columns, np.arange(point.rows), _is_known)
         except (GradcliError, OverBudgetError):
-            return
+            return None
+        known = [float(one) for one in found if not isinstance(one, Undefined) and _is_known(one)]
+        if len(known) < point.rows * (len(columns) + 1):
+            return None
+        value, *slopes = np.reshape(known, (1 + len(columns), point.rows))
+        own = ([s for (x, _), s in zip(columns, slopes, strict=True) if str(x) == name] for name in self.wrt)
+        return np.concatenate([value, *(np.ravel(part, "F") for part in own)])
 
 
-def _is_known(ball: arb) -> bool:
+def point_of(program: Program, inputs: Mapping[str, Array]) -> Point:
+    """A Program at these values of its variables.
+
+    Raises:
+        GradcliError: Their shapes do not go together.
+    """
+    shapes = {symbol: inputs[str(symbol)].shape for symbol in program.variables}
+    return Point.of(program, infer(program, shapes), inputs)
+
+
+def enclosed(
+    point: Point, columns: Sequence[Direction], rows: Flat, is_known: Callable[[Ball], bool]
+) -> Sequence[Outcome]:
+    """Elements of y, unless they are too many, then their derivatives column by column.
+
+    Args:
+        point: The function at a point.
+        columns: What it is differentiated by.
+        rows: Which elements.
+        is_known: Whether a number takes no more bits.
+
+    Raises:
+        OverBudgetError: They are too many.
+    """
+    plan = Reference(point.program, point.shapes, point.inputs).plan(columns, rows)
+    found: list[Outcome] = []
+    for bits in BITS:
+        run, every = plan.run(bits), rows.tolist()
+        found = [run.values.get(row, arb(0)) for row in every] if plan.judges_value else []
+        found += [run.columns.get((n, row), arb(0)) for n in range(len(columns)) for row in every]
+        if all(one.decided if isinstance(one, Undefined) else is_known(one) for one in found):
+            break
+    return found
+
+
+def _is_known(ball: Ball) -> bool:
     return bool(ball.is_exact() or ball.rel_accuracy_bits() >= KNOWN)

@@ -7,7 +7,6 @@ code point.  Knows no formulas.
 from __future__ import annotations
 
 import re
-import unicodedata
 
 GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi pi rho sigma tau upsilon phi chi psi omega "
@@ -17,15 +16,6 @@ GREEK = (
 
 _LETTERS = dict(zip("αβγδϵζηθικμνξπρστυϕχψωΓΔΘΛΞΠΣΥΦΨΩεϑφϱς", GREEK, strict=True))
 _LETTERS |= {"λ": "lambda", "ℓ": "ell", "∂": "partial", "∇": "nabla", "∞": "infty"}
-
-_ACCENTS = dict(
-    zip(
-        "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030c",
-        "grave acute hat tilde bar breve dot ddot check".split(),
-        strict=True,
-    )
-)
-"""Commands by combining characters."""
 
 _SPACES = re.compile(" {2,}")
 
@@ -51,7 +41,7 @@ def name(word: str) -> str:
     r"""What a user calls something, in mathematics: one letter, a Greek letter, or italics.
 
     >>> name("x"), name("alpha"), name("my_weight"), name("λ"), name("é")
-    ('x', '\\alpha', '\\mathit{my\\_weight}', '\\lambda', '\\acute{e}')
+    ('x', '\\alpha', '\\mathit{my\\_weight}', '\\lambda', '\\mathrm{U{+}00E9}')
 
     >>> name("fc1.weight")
     '\\mathit{fc1.weight}'
@@ -81,14 +71,7 @@ def _letter(character: str) -> str:
         return character
     if character in _LETTERS:
         return rf"\{_LETTERS[character]}"
-    return _accented(character) or rf"\mathrm{{U{{+}}{ord(character):04X}}}"
-
-
-def _accented(character: str) -> str | None:
-    """A letter with one accent, as a command; None for what is none."""
-    base, *marks = list(unicodedata.normalize("NFD", character))
-    is_letter = len(marks) == 1 and base.isascii() and base.isalpha() and marks[0] in _ACCENTS
-    return rf"\{_ACCENTS[marks[0]]}{{{base}}}" if is_letter else None
+    return rf"\mathrm{{U{{+}}{ord(character):04X}}}"
 
 
 def text(words: str) -> str:
@@ -112,8 +95,7 @@ def _character(character: str) -> str:
         return _MATHEMATICS[character]
     if character in _LETTERS:
         return rf"\(\{_LETTERS[character]}\)"
-    accented = _accented(character)
-    return rf"\({accented}\)" if accented else rf"U+{ord(character):04X}"
+    return rf"U+{ord(character):04X}"
 
 
 def typed(words: str) -> str:

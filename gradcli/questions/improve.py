@@ -274,10 +274,7 @@ def _none_found(question: Question) -> str:
         return "the search was not finished within the budget"
     if question.program.shown:
         return "the function is part of a snippet, whose lines are not rewritten"
-    return (
-        "known cures, identities, series, fractions joined, and two forms joined were tried: "
-        "none loses less and is the same function"
-    )
+    return "known cures, identities, series, and two forms joined were tried: none loses less and is the same function"
 
 
 # -- how it is known

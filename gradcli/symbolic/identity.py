@@ -142,13 +142,13 @@ LONGEST_FRACTION = 150
 LARGEST_MATRIX = 4
 """Rows of a matrix whose determinant is written out."""
 
-LARGEST_MULTIPLE = 8
-"""Multiples of an angle that are written out."""
+HIGHEST_ORDER = 8
+"""Orders of a Bessel function that are brought down to 0 and 1."""
 
 
 def _besseli(order: Expr, u: Expr) -> Expr:
     """By the recurrence of DLMF 10.29.1, down to the orders 0 and 1."""
-    if not order.is_Integer or not 2 <= order <= LARGEST_MULTIPLE:
+    if not order.is_Integer or not 2 <= order <= HIGHEST_ORDER:
         return sympy.besseli(order, u)
     return _besseli(order - 2, u) - 2 * (order - 1) / u * _besseli(order - 1, u)
 
@@ -269,6 +269,7 @@ class _Parts:
         self.denominators: dict[Expr, int] = {}
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
+            argument *= sympy.I if isinstance(call, sympy.sin | sympy.cos) else 1
             for coefficient, rest in self._multiples(argument):
                 # exp(u/2) and exp(u/3) are powers of one exp(u/6): the unit has the common denominator of all.
                 self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
@@ -288,7 +289,7 @@ class _Parts:
             case sympy.exp():
                 return self._powers(expression.args[0], sympy.exp, sympy.E)
             case sympy.sin() | sympy.cos():
-                return self._angle(expression)
+                return self._exponential(expression)
             case MatrixDeterminant() | InverseElement() if (entries := _entries(expression)) is not None:
                 return self._of_matrix(expression, entries)
             case sympy.Function():
@@ -359,26 +360,14 @@ class _Parts:
                 factors.append((self._part(base) if base == sympy.E else self.rational(base)) ** coefficient)
         return sympy.Mul(*factors)
 
-    def _angle(self, expression: Expr) -> Expr:
-        """The sine or cosine of multiples of some angles, in terms of those of the angles."""
-        multiples = self._multiples(expression.args[0])
-        units = [(int(c * self.denominators.get(rest, 1)), rest) for c, rest in multiples]
-        # The expansion of sin(n*u) has terms of degree n, as many as half of n.
-        if sum(abs(n) for n, _ in units) > LARGEST_MULTIPLE:
-            return self._part(expression)
-        angles = {sympy.Dummy("angle", real=True): (n, rest) for n, rest in units}
-        total = sympy.Add(*(n * angle for angle, (n, _) in angles.items()))
-        written = sympy.expand_trig(expression.func(total))
-        known: dict[Expr, Expr] = {}
-        for angle, (_, rest) in angles.items():
-            unit = rest / self.denominators.get(rest, 1)
-            key = sympy.cos(unit, evaluate=False)
-            is_new = key not in self.symbols
-            cosine, sine = self._part(key), self._part(sympy.sin(unit, evaluate=False))
-            if is_new:
-                self.relations.append((sine, 2, 1 - cosine**2))
-            known |= {sympy.cos(angle): cosine, sympy.sin(angle): sine}
-        return written.xreplace(known)
+    def _exponential(self, expression: Expr) -> Expr:
+        """The sine or cosine of an angle by Euler's formula."""
+        is_new = sympy.I not in self.symbols
+        i = self._part(sympy.I)
+        if is_new:
+            self.relations.append((i, 2, Integer(-1)))
+        e = self._powers(sympy.I * expression.args[0], sympy.exp, sympy.E)
+        return (e + 1 / e) / 2 if isinstance(expression, sympy.cos) else (e - 1 / e) / (2 * i)
 
     def _multiples(self, argument: Expr) -> list[tuple[sympy.Rational, Expr]]:
         terms = sympy.Add.make_args(self._normal(argument))

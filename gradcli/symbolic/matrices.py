@@ -17,8 +17,8 @@ from sympy import Expr
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
 from gradcli.notation import BRACKETED, MINUS, NEGATIVE, PLUS, Form, Name, Notation, Number, Written, call
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
-from gradcli.symbolic.printing.templates import Whole
-from gradcli.symbolic.printing.textbook import with_wholes
+from gradcli.symbolic.printing.templates import placeholders
+from gradcli.symbolic.printing.textbook import StandIns, with_wholes
 
 MOST_NODES = 300
 """Of a formula that is looked into."""
@@ -132,7 +132,11 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
     if sum(1 for _ in sympy.preorder_traversal(gradient)) > MOST_NODES:
         return None
     try:
-        term = _Reader(sizes).term(with_wholes(gradient), axes)
+        known: StandIns = {}
+        expression = with_wholes(gradient, known)
+        term = _Reader(sizes, {getattr(one, "base", one): generic for generic, one in known.items()}).term(
+            expression, axes
+        )
         if term.tensor is None or set(term.tensor.axes) != set(axes):
             return None
         found = replace(term, tensor=term.tensor.along(axes)).whole
@@ -144,8 +148,8 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
 class _Reader:
     """From index notation."""
 
-    def __init__(self, sizes: Mapping[sympy.Symbol, str]) -> None:
-        self.sizes = sizes
+    def __init__(self, sizes: Mapping[sympy.Symbol, str], wholes: Mapping[Expr, Expr]) -> None:
+        self.sizes, self.wholes = sizes, wholes
 
     def tensor(self, expression: Expr, axes: Axes) -> _Tensor:
         """An expression with these indices, or some of them, as one tensor."""
@@ -261,6 +265,10 @@ class _Reader:
     # -- what stands in them
 
     def _leaf(self, expression: Expr, axes: Axes) -> _Tensor:
+        index = expression.indices if isinstance(expression, sympy.Indexed) else ()
+        whole = self.wholes.get(expression.base if index else expression)
+        if whole is not None:
+            return self._whole(whole.xreplace(dict(zip(placeholders(len(index)), index, strict=True))), axes)
         match expression:
             case sympy.Indexed():
                 if len(set(expression.indices)) != len(expression.indices) or not set(expression.indices) <= set(axes):
@@ -276,19 +284,18 @@ class _Reader:
                 return _Tensor(call("det", Name(str(expression.body.base.label))))
             case sympy.Symbol():
                 return _Tensor(Name(self.sizes.get(expression, str(expression))))
-            case Whole():
-                return self._whole(expression, axes)
             case sympy.Function() if type(expression).__name__ in FUNCTIONS and len(expression.args) == 1:
                 inside = self.tensor(expression.args[0], axes)
                 return _Tensor(call(type(expression).__name__, inside.shown), inside.axes)
         raise NoMatrixFormError
 
-    def _whole(self, whole: Whole, axes: Axes) -> _Tensor:
+    def _whole(self, expression: Expr, axes: Axes) -> _Tensor:
         """A softmax of a vector, or the logistic function."""
-        expression = whole.expression
         exponentials = [f for f in sympy.Mul.make_args(expression) if isinstance(f, sympy.exp)]
-        if exponentials and len(whole.index) == 1:
+        if exponentials:
             inside = self.tensor(exponentials[0].args[0], axes)
+            if len(inside.axes) != 1:
+                raise NoMatrixFormError
             return _Tensor(call("softmax", inside.shown), inside.axes)
         base = 1 / expression
         if isinstance(base, sympy.Add) and isinstance(base - 1, sympy.exp):

@@ -12,19 +12,18 @@ z.  The numbers that stand beside them are torch's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
 
 import sympy
 from sympy import Expr
 
 from gradcli.errors import Span
 from gradcli.language.ops import Kind
-from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.expansion import in_primitives
-from gradcli.language.program.movement import Slice, axis_of
+from gradcli.language.program.movement import axis_of
+from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
 from gradcli.notation import (
@@ -50,10 +49,8 @@ from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
 
-_Item = TypeVar("_Item")
-
 MOST_OPERANDS = 8
-"""Operands of a list from which on its middle is left out."""
+"""Operands of a list that is written as one."""
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -81,7 +78,6 @@ _ROOT = Form("sqrt(%s)", "√%s", r"\sqrt{%s}")
 _ABSOLUTE = Form("abs(%s)", "|%s|", r"\left|%s\right|")
 _NOT = Form("~%s", "not %s", r"\text{not } %s")
 _LAST_TRANSPOSED = Form("%s.mT", "%sᵀ", "%s^{T}")
-_INDEXED = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -110,11 +106,14 @@ def written(call: Call, name: Callable[[Atom], str]) -> Notation:
             return _ROOT(x)
         case "logical_not", [a]:
             return _NOT(a)
-        case "index", [x]:
-            return _INDEXED(x, Typed(", ".join(_keys(call.statics[0]))))
         case "transpose", [x] if call.statics in ((None, None), (-2, -1)):
             return (TRANSPOSED if call.statics[0] is None else _LAST_TRANSPOSED)(x)
-    return _called(call, operands)
+    if call.op.adds_dimension and call.statics == (0,) and len(operands) <= MOST_OPERANDS:
+        return LIST(joined(operands))
+    names = {atom: name(atom) for atom in call.operands if isinstance(atom, sympy.Symbol)}
+    line = Line(sympy.Dummy("line", real=True), call, Span(0, 0))
+    text = ProgramText([line], names).expression(line.symbol).text
+    return Typed(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
 
 def _power(x: Notation, n: Notation) -> Notation:
@@ -139,40 +138,6 @@ def constant(atom: Atom) -> str:
     return {sympy.oo: "inf", -sympy.oo: "-inf"}.get(atom, str(atom))
 
 
-def _called(made: Call, operands: Sequence[Notation]) -> Notation:
-    """`name(operands, statics)`, defaults left out, in the order of the signature."""
-    op = made.op
-    given = _shortened(list(operands), Typed("…"))
-    statics = [Typed(shown) for shown in _statics(made)]
-    if op.kind is Kind.LIST:
-        listed = LIST(joined(given))
-        is_plain = op.adds_dimension and made.statics == (0,)
-        return listed if is_plain else call(op.name, listed, *statics)
-    return call(op.name, *([*statics, *given] if op.has_equation else [*given, *statics]))
-
-
-def _statics(call: Call) -> Iterator[str]:
-    for name, value in zip(call.op.statics, call.statics, strict=True):
-        default = call.op.statics[name]
-        if name == SHAPES or (value == default and type(value) is type(default)):
-            continue
-        shown = _shown(value)
-        is_bare = call.op.kind is Kind.SOURCE or name in ("equation", "shape", "dims", "shifts", "pad", "n")
-        yield shown if is_bare else f"{name}={shown}"
-
-
-def _shown(value: Hashable) -> str:
-    if isinstance(value, tuple):
-        items = _shortened([_shown(item) for item in value], "…")
-        return f"({', '.join(items)}{',' * (len(items) == 1)})"
-    return repr(value)
-
-
-def _keys(key: Hashable) -> list[str]:
-    items = key if isinstance(key, tuple) else (key,)
-    return [str(item) if isinstance(item, Slice | str | int) else repr(item) for item in items]
-
-
 def _operand(atom: Atom, name: Callable[[Atom], str]) -> Notation:
     return Name(name(atom)) if isinstance(atom, sympy.Symbol) else Number(constant(atom))
 
@@ -181,12 +146,6 @@ def _bracketed(operand: Notation, *, of_fractions: bool = True) -> Notation:
     """A negative number in brackets, and a fraction where a sign binds its parts as tightly."""
     needs = operand.text.startswith("-") or (of_fractions and "/" in operand.text)
     return BRACKETED(operand) if needs else operand
-
-
-def _shortened(items: list[_Item], rest: _Item) -> list[_Item]:
-    if len(items) <= MOST_OPERANDS:
-        return items
-    return [*items[: MOST_OPERANDS - 3], rest, *items[-2:]]
 
 
 LONGEST = 80

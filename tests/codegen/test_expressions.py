@@ -10,7 +10,7 @@ import pytest
 import sympy
 from hypothesis import given, strategies as st
 
-from gradcli.codegen.self_writing import Expression, Number, constant
+from gradcli.codegen.self_writing import Expression, Number, constant, node_of
 
 VALUES = {"x": 0.7, "y": -1.3, "n": 3}
 SIGNS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.ge, operator.eq]
@@ -35,7 +35,7 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
     """The text of any tree of signs has the value of the tree."""
 
     def written(leaf: Any) -> Any:
-        return Expression(leaf) if isinstance(leaf, str) else Number(leaf, str(leaf), 9 if leaf < 0 else 11)
+        return Expression(leaf) if isinstance(leaf, str) else Number(leaf, node_of(leaf, "np"))
 
     try:
         expected = built(tree, lambda leaf: VALUES.get(leaf, leaf) if isinstance(leaf, str) else leaf)
@@ -50,7 +50,7 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
         (Expression("x") ** 2, "x**2"),
         (Expression("x") ** Expression("y") ** 2, "x**y**2"),
         ((Expression("x") ** 2) ** 2, "(x**2) ** 2"),
-        (-(Expression("x") ** 2), "-(x**2)"),
+        (-(Expression("x") ** 2), "-x**2"),
         (2 / Expression("x"), "2 / x"),
         (constant(sympy.Integer(0), "np") < Expression("x"), "0 < x"),
         (Expression("x") < constant(sympy.Integer(0), "np"), "x < 0"),

@@ -163,11 +163,11 @@ def test_an_adjoint_is_the_sum_of_its_terms(
         ("x.T", "x.T", "xᵀ"),
         ("x[0, 1:, None, ...]", "x[0, 1:, None, ...]", "x[0, 1:, None, ...]"),
         ("sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)", "sum(x, dim=1, keepdim=True)"),
-        ("x.view(1, -1)", "reshape(x, (1, -1))", "reshape(x, (1, -1))"),
+        ("x.view(1, -1)", "reshape(x, shape=(1, -1))", "reshape(x, shape=(1, -1))"),
         ("einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)", "einsum('ij,ij->', x, z)"),
         ("x*pi", "x*pi", "x·π"),
         ("where(x >= z, x, 0)", "where(t1, x, 0)", "where(t1, x, 0)"),
-        ("polygamma(1, x)", "polygamma(x, 1)", "polygamma(x, 1)"),
+        ("polygamma(1, x)", "polygamma(1, x)", "polygamma(1, x)"),
     ],
 )
 def test_an_operation_is_written_in_the_names_of_its_operands(text: str, plain: str, pretty: str) -> None:

@@ -1,6 +1,6 @@
 """What stands several times in formulas, named once: `s[i]·(δ[i,j] - s[j])` where `s[i] = exp(x[i])/Σ[k] exp(x[k])`.
 
-First what has a name in every textbook: the softmax, the logistic function, the standard deviation.  Then whatever else
+First what has a name in every textbook: the softmax and the logistic function.  Then whatever else
 is long and repeated, the longest first, whichever indices it has.  A name is a letter that stands for nothing else.
 With its definitions put back, an abbreviated formula is proved to be the formula, or it is not shown.
 """
@@ -19,7 +19,6 @@ from gradcli.language.program.meaning import Aggregate, Chosen, InverseElement, 
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import tidied
 from gradcli.symbolic.printing.templates import (
-    Whole,
     bound_in,
     free_indices,
     generic_of,
@@ -27,7 +26,7 @@ from gradcli.symbolic.printing.templates import (
     placeholders,
     rebuilt,
 )
-from gradcli.symbolic.printing.textbook import powers, with_wholes
+from gradcli.symbolic.printing.textbook import StandIns, with_wholes
 
 MOST_NODES = 600
 """Of all formulas of an answer together; more are not searched."""
@@ -94,14 +93,18 @@ def put_back(found: Abbreviated) -> list[Expr]:
     return whole
 
 
+def _uses(expression: Expr, element: Expr) -> list[Expr]:
+    """Where a symbol stands, or any element of what another is of."""
+    base, parts = getattr(element, "base", None), sympy.preorder_traversal(expression)
+    return [x for x in parts if x == element or (isinstance(x, sympy.Indexed) and x.base == base)]
+
+
 def _defined(expression: Expr, definition: Definition) -> Expr:
     name, meaning = definition.name, definition.meaning
     fresh = {k: sympy.Dummy(str(k), integer=True, nonnegative=True) for k in bound_in(meaning)}
-    meaning = meaning.xreplace(fresh)
-    if not isinstance(name, sympy.Indexed):
-        return expression.xreplace({name: meaning})
-    places = {x for x in expression.atoms(sympy.Indexed) if x.base == name.base}
-    return expression.xreplace({x: meaning.xreplace(dict(zip(name.indices, x.indices, strict=True))) for x in places})
+    meaning, index = meaning.xreplace(fresh), getattr(name, "indices", ())
+    pairs = ((x, zip(index, getattr(x, "indices", ()), strict=True)) for x in _uses(expression, name))
+    return expression.xreplace({x: meaning.xreplace(dict(places)) for x, places in pairs})
 
 
 # -- whatever is repeated
@@ -133,20 +136,20 @@ class _Naming:
         while len(self.definitions) < MOST_NAMES and self._name_what_saves_most():
             pass
         names = {d.name.base if isinstance(d.name, sympy.Indexed) else d.name for d in self.definitions}
-        shown = (Definition(d.name, _in_one_root(d.meaning)) for d in self.definitions)
-        return tuple(_factored(one, names) for one in self.formulas), tuple(shown)
+        return tuple(_factored(one, names) for one in self.formulas), tuple(self.definitions)
 
     def _name_wholes(self) -> None:
-        found = [with_wholes(one) for one in self.formulas]
-        wholes = [part for one in found for part in sympy.preorder_traversal(one) if isinstance(part, Whole)]
-        ranks = {whole.generic: len(whole.index) for whole in wholes}
-        counts = Counter(whole.generic for whole in wholes)
-        # A standard deviation is worth its name where it stands once.
-        kept = [one for one, count in counts.items() if count > 1 or _is_root(one)][:MOST_NAMES]
-        named = (one.xreplace({w: w.expression for w in one.atoms(Whole) if w.generic not in kept}) for one in found)
-        self.formulas = [new if new.has(Whole) else one for one, new in zip(self.formulas, named, strict=True)]
+        known: StandIns = {}
+        found = [with_wholes(one, known) for one in self.formulas]
+        counts = {generic: sum(len(_uses(one, element)) for one in found) for generic, element in known.items()}
+        kept = [generic for generic, count in counts.items() if count > 1][:MOST_NAMES]
+        for generic in known.keys() - kept:
+            found = [_defined(one, Definition(known[generic], generic)) for one in found]
+        pairs = zip(found, self.formulas, strict=True)
+        self.formulas = [new if any(_uses(new, known[generic]) for generic in kept) else one for new, one in pairs]
         for generic in kept:
-            self._define(generic, ranks[generic], "sd" if _is_root(generic) else "spq")
+            rank = len(getattr(known[generic], "indices", ()))
+            self._define(generic, rank, "spq", stand_in=known[generic])
 
     def _name_what_saves_most(self) -> bool:
         """Whether there was something that saves enough."""
@@ -177,7 +180,7 @@ class _Naming:
             self._parts[place] = list(_nameable(place))
         return self._parts[place]
 
-    def _define(self, generic: Expr, rank: int, letters: str, sign: int = 1) -> bool:
+    def _define(self, generic: Expr, rank: int, letters: str, sign: int = 1, stand_in: Expr | None = None) -> bool:
         """Put a name in the place of an expression, or of its negative; whether there is a letter for it."""
         letter = next((c for c in itertools.chain(letters, _LETTERS) if c not in self.taken), "")
         bound = bound_in(generic)
@@ -191,8 +194,6 @@ class _Naming:
             return base[tuple(index)] if rank else base
 
         def replaced(expression: Expr) -> Expr:
-            if isinstance(expression, Whole) and expression.generic == generic:
-                return named(expression.index)
             if isinstance(expression, Chosen):  # which says of what it is the largest
                 return Chosen(rebuilt(expression.extreme, replaced), *expression.index)
             for part in self._of(expression) if _is_place(expression) else ():
@@ -202,6 +203,9 @@ class _Naming:
             # What a choice is between is read off its extreme, which stays one.
             return new if not isinstance(new, Chosen) or isinstance(new.extreme, Aggregate) else expression
 
+        if stand_in is not None:
+            shown_as = Definition(stand_in, named(placeholders(rank)))
+            self.formulas = [_defined(one, shown_as) for one in self.formulas]
         self.formulas = [replaced(one) for one in self.formulas]
         self.definitions = [Definition(d.name, replaced(d.meaning)) for d in self.definitions]
         shown = [sympy.Symbol(c, integer=True, nonnegative=True) for c in free]
@@ -215,10 +219,6 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 """A root of squares is a length, a difference a residual, a sum over a count a mean."""
 
 
-def _is_root(generic: Expr) -> bool:
-    return any(exponent == sympy.S.Half for _, exponent in powers(generic))
-
-
 def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:
     return dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
 
@@ -228,7 +228,7 @@ def _is_place(part: Expr) -> bool:
     return (
         isinstance(part, Expr)
         and bool(part.args)
-        and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Whole)
+        and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement)
     )
 
 
@@ -236,7 +236,7 @@ def _places(expression: Expr) -> Iterator[Expr]:
     """The parts of a formula outside of indices and limits."""
     if _is_place(expression):
         yield expression
-    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple | Whole):
+    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple):
         for part in expression.args:
             yield from _places(part)
 
@@ -280,11 +280,3 @@ def _factored(expression: Expr, names: set[Expr]) -> Expr:
     named = [f for f in common if (f.base if isinstance(f, sympy.Indexed) else f) in names]
     outside = sympy.Mul(*named, *(f for f in common if isinstance(f, KroneckerDelta)))
     return sympy.Mul(outside, sympy.Add(*(term / outside for term in expression.args))) if named else expression
-
-
-def _in_one_root(expression: Expr) -> Expr:
-    """A root over a root, as SymPy writes it, as the root of a fraction."""
-    is_of_roots = all(abs(n) == sympy.S.Half or base.is_Rational for base, n in powers(expression))
-    if not (isinstance(expression, sympy.Mul) and is_of_roots):
-        return expression
-    return sympy.Pow(sympy.Mul(*(f**2 for f in expression.args)), sympy.S.Half, evaluate=False)

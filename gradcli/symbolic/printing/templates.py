@@ -10,39 +10,6 @@ from sympy import Expr, KroneckerDelta
 from gradcli.language.program.meaning import Aggregate
 
 
-class Whole(Expr):  # type: ignore[misc]
-    """Something with a name of its own: its expression with placeholders, and the indices in their places."""
-
-    is_commutative = True
-    is_real = True
-
-    @classmethod
-    def of(cls, expression: Expr) -> Whole:
-        """An expression that stands at its free indices."""
-        index = free_indices(expression)
-        return cls(generic_of(expression, index), sympy.Tuple(*index))
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the expression."""
-        return self.expression.free_symbols  # type: ignore[no-any-return]
-
-    @property
-    def generic(self) -> Expr:
-        """The expression with placeholders for its indices."""
-        return self.args[0]
-
-    @property
-    def index(self) -> tuple[Expr, ...]:
-        """Where."""
-        return self.args[1].args  # type: ignore[no-any-return]
-
-    @property
-    def expression(self) -> Expr:
-        """The expression itself."""
-        return self.generic.xreplace(dict(zip(placeholders(len(self.index)), self.index, strict=True)))
-
-
 def placeholders(count: int) -> list[sympy.Symbol]:
     """What stands in the places of so many indices."""
     return [sympy.Symbol(f"index {n}", integer=True, nonnegative=True) for n in range(count)]
@@ -72,7 +39,7 @@ def generic_of(expression: Expr, index: Sequence[Expr]) -> Expr:
 
 def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
     """With its parts rewritten, but for what stands in an index or a limit."""
-    if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta | Whole):
+    if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta):
         return expression
     args = tuple(a if isinstance(a, sympy.Tuple) else rewrite(a) for a in expression.args)
     return expression if args == expression.args else expression.func(*args)
