@@ -91,7 +91,8 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
     rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
     if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
         for block, leaf in zip(blocks, leaves, strict=True):
-            _by_columns(block, y, leaf, points)
+            if block.size:
+                _by_columns(block, y, leaf, points)
     else:
         by_rows(blocks, y, leaves, points)
 
@@ -110,20 +111,10 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
 
 
 def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
-    """One pass back through the backward pass for each element of x, at all points at once."""
-    block[...] = 0
-    u = torch.zeros_like(y, requires_grad=True)
-    (transposed,) = torch.autograd.grad(y, leaf, u, create_graph=True, allow_unused=True)
-    if transposed is None or not transposed.requires_grad or not block.size:
-        return
-    columns = leaf.numel() // points
-    flat = block.reshape(points, -1, columns)
-    v = torch.zeros((points, columns), dtype=y.dtype)
-    for column in range(columns):
-        v[:, column] = 1
-        (found,) = gradients(transposed, [u], v.view(leaf.shape))
-        flat[:, :, column] = derivative_of(found).reshape(points, -1)
-        v[:, column] = 0
+    """The same by the rows of the transpose, which is vᵀJ as a function of v: one for each element of x."""
+    v = torch.zeros_like(y, requires_grad=True)
+    (transposed,) = gradients(y, [leaf], v, differentiable=True)
+    by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
 
 
 def _dtype(tensor: Tensor) -> np.dtype[Any]:
@@ -290,18 +281,17 @@ def _weighted_sum(v: Array, y: Array) -> float:
 
 def _column(evaluate: Callable[[float], Array], x: float, rows: int) -> tuple[Array, Array]:
     """For each row the quotient with the least error among the steps; an infinite error where there is none."""
-    quotients, errors = np.zeros(rows), np.full(rows, np.inf)
-    if not math.isfinite(x):
-        return quotients, errors
-    for h in _steps(x):
+    found = [(np.zeros(rows), np.full(rows, np.inf))]
+    for h in _steps(x) if math.isfinite(x) else ():
         wide, _ = _quotient(evaluate, x, h, rows)
         # Two steps: their difference estimates the truncation, and the rounding is eps*|f|/h.
         narrow, largest = _quotient(evaluate, x, h / 2, rows)
         with np.errstate(all="ignore"):
             estimate = np.abs(wide - narrow) + EPSILON * largest / (h / 2)
-            better = estimate < errors  # False for NaN
-        quotients[better], errors[better] = narrow[better], estimate[better]
-    return quotients, errors
+        found.append((narrow, np.where(np.isnan(estimate), np.inf, estimate)))
+    quotients, errors = map(np.array, zip(*found, strict=True))
+    best = errors.argmin(axis=0), np.arange(rows)
+    return quotients[best], errors[best]
 
 
 def _steps(x: float) -> Iterable[float]:

@@ -99,24 +99,26 @@ def vjps(
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
     values, adjoints = _retained(question, atoms, weights)
-    held: Sequence[dict[str, Array] | None] = [None] * len(weights)
+    held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
-    if accumulates:
-        from gradcli.autodiff.backward_passes import accumulated
-
-        held = accumulated(question.forward, weights, question.wrt, steps)
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
         found, grads = differentiated(question, v, check=check), adjoints[number]
         found["intermediates"] = {name: Intermediate(value, grads.get(name)) for name, value in values.items()}
-        found |= {"warnings": (*warnings, *remarked), "accumulated": held[number], "loss": loss}
+        zeroed, adds = steps[number]
+        held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
+        if adds:
+            with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
+                held = {name: held[name] + grad for name, grad in found["vjp"].items()}
+        found |= {"warnings": (*warnings, *remarked), "accumulated": held if accumulates else None, "loss": loss}
         if check:
             for name, grad in grads.items():
                 part = judged_adjoint(question, itself(question, atoms[name]), name, values[name], v, grad)
                 found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
             added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
-            found["check"] = _with_added(found["check"], question, added, held[number])
+            if accumulates and len(added) > 1:
+                found["check"] = _with_added(found["check"], question, added, held)
             if loss is not None:
                 found["check"] = with_loss(found["check"], loss, question, found["vjp"])
         answers.append(VJP(command="vjp", **found))
@@ -175,10 +177,8 @@ def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> 
     return found
 
 
-def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array] | None) -> Check:
+def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
     """The check, and that of what `.grad` holds after several passes."""
-    if held is None or len(passes) < 2:
-        return check
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
