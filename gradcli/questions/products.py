@@ -24,6 +24,9 @@ from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Interm
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
 
+MOST_ELEMENTS = 2**24
+"""Elements of all lines that are explained: each is held with its adjoint and local derivatives, 1 GiB in all."""
+
 MAX_SHOWN = 30
 """Intermediates of one answer; the adjoint of each is judged on a function of its own."""
 
@@ -37,7 +40,7 @@ def vjp(
         GradcliError: As for `vjps`; what is asked at one point only is asked at many.
     """
     if not inquiry.points_of:
-        return vjps(inquiry, vs, show, loss, command=command, each=False).answers[0]
+        return answered(inquiry, vs, show, loss, command=command)[1][0]
     from gradcli.questions.points import differentiated
 
     for name, given in (("show", show), ("loss", loss)):
@@ -64,10 +67,31 @@ def vjps(
     text: str | None = None,
     *,
     accumulate: bool = False,
-    command: str = "vjp",
-    each: bool = True,
 ) -> Products:
     """A product for each v; without any, for each pass of a snippet.
+
+    Raises:
+        GradcliError: As for `answered`.
+    """
+    _, answers = answered(inquiry, vs, show, text, accumulate=accumulate, each=True)
+    first = answers[0]
+    check = first.check
+    if check is not None and len(answers) > 1:
+        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
+    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
+
+
+def answered(
+    inquiry: Inquiry,
+    vs: Sequence[Value],
+    show: Sequence[str] = (),
+    text: str | None = None,
+    *,
+    accumulate: bool = False,
+    command: str = "vjp",
+    each: bool = False,
+) -> tuple[Question, Sequence[VJP]]:
+    """The question, and a product for each v; without any, for all passes of a snippet together.
 
     Args:
         inquiry: The function at its point.
@@ -75,7 +99,7 @@ def vjps(
         show: Names of intermediates, and of variables.
         text: Of the loss that v is the derivative of.
         accumulate: Whether to show what `.grad` holds after each pass.
-        command: `grad`, if y must have one element.
+        command: `grad`, if y must have one element; `explain`, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
 
     Raises:
@@ -87,6 +111,11 @@ def vjps(
     question = own.question(shares=not show)
     if command == "grad":
         require_one_element(question, "grad")
+    if command == "explain" and question.elements > MOST_ELEMENTS:
+        raise TooLargeError(
+            f"the steps have {question.elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            hint="use smaller inputs, or vjp, which keeps no steps",
+        )
     question = question if each else own.of_last(question, vs or text or None)
     is_of_snippet = not vs and text is None
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
@@ -122,7 +151,7 @@ def vjps(
             if loss is not None:
                 found["check"] = with_loss(found["check"], loss, question, found["vjp"])
         answers.append(VJP(command="vjp", **found))
-    return _joined(answers)
+    return question, answers
 
 
 def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
@@ -191,15 +220,6 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     )
     of = "" if found.is_whole else f".grad after {count} passes"
     return with_part(check, replace(found, findings=findings), of)
-
-
-def _joined(answers: Sequence[VJP]) -> Products:
-    """Several answers as one; whatever they share is that of the first."""
-    first = answers[0]
-    check = first.check
-    if check is not None and len(answers) > 1:
-        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
 
 
 def _shared(answer: VJP) -> dict[str, Any]:
