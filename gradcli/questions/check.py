@@ -154,7 +154,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     """
     if demands.claims and not (inquiry.at or inquiry.snippet.values or demands.boxes or demands.expected):
         inquiry = at_random_values(inquiry, demands.seed)
-    inquiry = inquiry.within(demands.boxes)
+    inquiry, boxes = inquiry.within(demands.boxes)
+    demands = replace(demands, boxes=boxes)
     question = inquiry.question()
     claims = {_variable(name, question.wrt, "--claim", text): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}

@@ -25,7 +25,7 @@ from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
 from gradcli.questions.live import Live
-from gradcli.questions.naming import no_such_variable, require_names
+from gradcli.questions.naming import no_such_variable, open_names, require_names, unnamed, with_name
 from gradcli.questions.texts import read
 
 if TYPE_CHECKING:
@@ -342,18 +342,21 @@ class Inquiry:
         self.snippet.require_valued({*hidden, *self.snippet.values})
         return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
-    def within(self, ranges: Mapping[str, str]) -> Inquiry:
-        """The same with a value of its range for each variable that has none: its shape is that of the bounds.
+    def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
+        """The same with a value of its range for each variable that has none, of the shape of the bounds; and ranges.
 
         Raises:
             InputError: A range is for no variable, nor for a name that is one where it has a value.
         """
+        is_unnamed = "" in given and self.live is None
+        snippet = unnamed(self.snippet) if is_unnamed else self.snippet
+        ranges = {name: str(text) for name, text in with_name(given, open_names(self.snippet), "--in").items()}
         variables, known = self.snippet.program.names, {*self.at, *self.snippet.values}
         for name in ranges:
             if name not in variables and not shadowed([name]):
                 raise no_such_variable("--in", name, variables)
         missing = {name: read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known}
-        return replace(self, at={**self.at, **missing})
+        return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
     def of_last(self, question: Question, given: object) -> Question:
         """A question about the last pass, with a remark if that is one of several and nothing else was given."""
