@@ -340,7 +340,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
-    from gradcli.autodiff.jacobians import PRODUCT, Column, differences
+    from gradcli.autodiff.differences import PRODUCT, Column, differences
 
     places = {}
     wanted: dict[Column, list[int]] = {}
@@ -352,7 +352,7 @@ def _differences(question: Question, entries: Sequence[results.Entry], v: Array 
             wanted.setdefault((entry.variable, position), []).append(row)
     found: dict[results.Entry, tuple[float, float]] = {}
     with time_limit():
-        for place, quotient in differences(question.program, question.arrays, wanted, v):
+        for place, quotient in differences(question.program, question.arrays, wanted, v, question.shape):
             found[places[place]] = quotient
             if is_over_time():
                 return found, f"there was time for {len(found):,} of {len(places):,} finite differences"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
 from gradcli.crosscheck.formulas import Derived, of_jacobian
 from gradcli.crosscheck.point import Point
@@ -70,6 +71,16 @@ class Question:
     frees_graph: Replay | None = None
     live: Live | None = None
     anew: Inquiry | None = None
+
+    def __post_init__(self) -> None:
+        """Have the machine epsilon of the dtype, where torch takes it for an eps that is left out."""
+        if self.dtype != "float64":
+            own = {_epsilon("float64"): _epsilon(self.dtype)}
+            lines = tuple(
+                replace(line, call=line.call.renamed(own)) if line.call.op.defaults.get("eps") in own else line
+                for line in self.program.lines
+            )
+            object.__setattr__(self, "program", replace(self.program, lines=lines))
 
     @property
     def shape(self) -> Shape:
@@ -175,7 +186,7 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, record_passes, self.dtype)
+        return Point.of(self.program, self.shapes, self.arrays, record_passes)
 
     @cached_property
     def derived(self) -> Derived:
@@ -254,6 +265,11 @@ class Question:
         from gradcli.autodiff.run import array_of, run
 
         return array_of(run(program, inputs, (), self.dtype).output)
+
+
+def _epsilon(dtype: str) -> Atom:
+    """The machine epsilon of a dtype, as the table of operations has it."""
+    return sympy.Float(float(np.finfo(dtype).eps), precision=53)
 
 
 def record_passes(*given: Any, **how: Any) -> TorchPasses | None:

@@ -150,11 +150,10 @@ class _Server:
         with contextlib.suppress(TimeoutError):
             while True:
                 connection, _ = self.listener.accept()
-                with (
-                    connection,
-                    warnings.catch_warnings(action="ignore"),
-                ):  # of threads, which their library stops first
-                    if os.fork() == 0:
+                with connection:
+                    with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
+                        child = os.fork()
+                    if child == 0:
                         try:
                             self._be_a_call(connection)
                         finally:
