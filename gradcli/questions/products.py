@@ -128,6 +128,7 @@ def answered(
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
     values, adjoints = _retained(question, atoms, weights)
+    added: list[Array] = []
     held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
@@ -136,6 +137,7 @@ def answered(
         found, grads = differentiated(question, v, check=check), adjoints[number]
         found["intermediates"] = {name: Intermediate(value, grads.get(name)) for name, value in values.items()}
         zeroed, adds = steps[number]
+        added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
         if adds:
             with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
@@ -145,7 +147,6 @@ def answered(
             for name, grad in grads.items():
                 part = judged_adjoint(question, itself(question, atoms[name]), name, values[name], v, grad)
                 found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
-            added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
             if loss is not None:
@@ -192,18 +193,6 @@ def _retained(
 
     live = None if question.live is None else question.live.tensors
     return retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
-
-
-def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> list[int]:
-    """The passes that `.grad` adds up after these, since it was set to zero.
-
-    >>> _adding([((), True), (("x",), True), ((), False), ((), True)], ("x",))
-    [1, 3]
-    """
-    found: list[int] = []
-    for n, (zeroed, adds) in enumerate(steps):
-        found = ([] if set(zeroed) & set(wrt) else found) + [n] * adds
-    return found
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:

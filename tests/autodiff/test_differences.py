@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff.differences import PRODUCT, differences as quotients
+from gradcli.autodiff.differences import PRODUCT, difference
 from tests.parsing import parse
 
 SMOOTH = [
@@ -26,7 +26,10 @@ SMOOTH = [
 
 def differences(*asked: Any) -> dict[tuple[str, int, int], tuple[float, float]]:
     """All of them."""
-    return dict(quotients(*asked))
+    program, inputs, columns, *more = asked
+    places = [(*column, row) for column, rows in columns.items() for row in rows]
+    found = {place: difference(program, inputs, place, *more) for place in places}
+    return {place: quotient for place, quotient in found.items() if quotient}
 
 
 def _slope(text: str, x: float) -> tuple[float, float]:
