@@ -7,7 +7,8 @@ signatures and no tables.  A `Kind` says what a value is; `gradcli.cli.parameter
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -137,245 +138,199 @@ class Option:
         return (self.flag, self.short) if self.short else (self.flag,)
 
 
-_QUESTIONS, _DERIVATIVES, _JUDGED = map(" ".join, (QUESTIONS, DERIVATIVES, JUDGED))
+_NAMED: Mapping[str, tuple[str, ...]] = {
+    "QUESTIONS": QUESTIONS, "JUDGED": JUDGED, "DERIVATIVES": DERIVATIVES,
+    "FORMATS": FORMATS, "COLORS": COLORS, "ROW_FORMATS": ROW_FORMATS,
+}  # fmt: skip
+"""Commands and choices that several rows have."""
+
+_FACTS: Mapping[str, Callable[[str], Any]] = {
+    "choices": lambda words: _NAMED.get(words) or tuple(words.split("|")),
+    "words": lambda words: tuple(words.split("|")),
+    "bounds": lambda words: tuple(map(int, words.split(".."))),
+    "default": lambda word: int(word) if word.isdecimal() else word == "on" or word,
+}
+"""How facts are read that are no word."""
 
 
-def _option(row: str, /, help: str = "", **facts: Any) -> Option:  # noqa: A002
-    """An option by its name, its kind and the commands that have it, but those after a minus."""
-    name, kind, *of = row.split()
-    return Option(name, Kind[kind], tuple(one for one in of if one[0] != "-" and f"-{one}" not in of), help, **facts)
+def _option(row: str) -> Option:
+    """An option by its name, its kind, the commands that have it but those after a minus, its facts; and its help.
+
+    >>> found = _option("seed WHOLE check map -map default=0 is_setting  Of the points.")
+    >>> found.name, found.of, found.default, found.is_setting, found.help
+    ('seed', ('check',), 0, True, 'Of the points.')
+    """
+    head, *lines = re.split(r"\s{2,}", row)
+    name, kind, *words = head.split()
+    facts: dict[str, Any] = {}
+    of: list[str] = []
+    for word in words:
+        fact, equals, value = word.partition("=")
+        if equals or "_" in word:
+            facts[fact] = _FACTS.get(fact, str)(value) if equals else True
+        elif not word.startswith("-"):
+            of += [one for one in _NAMED.get(word, (word,)) if f"-{one}" not in words]
+    return Option(name, Kind[kind], tuple(of), " ".join(lines), **facts)
 
 
-def _shown(row: str, /, help: str = "", **facts: Any) -> Option:  # noqa: A002
-    """An option of how answers are shown, which a file may set for good."""
-    return _option(row, help, is_presentation=True, is_setting=True, **facts)
+OPTIONS = tuple(
+    _option(row.strip())
+    for row in re.split(
+        r"\n+(?=\S)",
+        """\
+at INPUTS QUESTIONS map
+    A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). The name may be left out where there is one
+    variable. Repeat for more. @FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; @- reads
+    standard input, once, unless it is a terminal. @@ is an @ that reads nothing.
 
+shape SHAPES DERIVATIVES
+    Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a number; a
+    name stands for any size. By default what the expression needs. Repeat for more.
 
-_GRADIENT_VECTOR = (
-    "The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), "
-    "or e0_1 (the element y[0,1] alone), or @FILE or @- as for --at."
-)
-_IMPLICIT = "Default: 1, if y has one element."
-_NO_CHECK = "Do not compare the numbers with the reference."
-_STRICT = "Exit with 1 unless the verdict of the check is agree."
-_REQUIRE_ALL = "Exit with 1 unless every entry was checked, and not a sample of them."
+v VECTOR vjp has_several
+    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
+    @FILE or @- as for --at. Repeat for more, a product each. Default: 1, if y has one element.
 
-OPTIONS = (
-    _option(
-        f"at INPUTS {_QUESTIONS} map",
-        "A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). "
-        "The name may be left out where there is one variable. Repeat for more. "
-        "@FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or .json:KEY; "
-        "@- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
-    ),
-    _option(
-        f"shape SHAPES {_DERIVATIVES}",
-        "Without --at the answer is a formula, and this is the shape of a variable: 3, or n, or m,n, or () of a "
-        "number; a name stands for any size. By default what the expression needs. Repeat for more.",
-    ),
-    # -- what a product or a direction needs
-    _option("v VECTOR vjp", f"{_GRADIENT_VECTOR} Repeat for more, a product each. {_IMPLICIT}", has_several=True),
-    _option("vs VECTORS vjp"),
-    _option("v VECTOR explain code", f"{_GRADIENT_VECTOR} {_IMPLICIT}"),
-    _option(
-        "v VECTOR graph",
-        "The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.",
-    ),
-    _option(
-        "v VECTOR check",
-        "Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.",
-    ),
-    _option(
-        "accumulate SWITCH vjp",
-        "Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
-    ),
-    _option(
-        "u DIRECTIONS jvp hvp",
-        "The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 "
-        "(along x[0,1]), or @FILE or @- as for --at. The name may be left out where there is one variable. "
-        "Repeat for more; a variable without one is held constant. Default: 1, if there is one element in all.",
-    ),
-    _option(
-        "show STATEMENTS vjp grad graph",
-        "Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.",
-    ),
-    _option(
-        "loss TEXT vjp explain",
-        "In place of --v, a loss of one element in y by the output's name, such as "
-        '"sum((y - t)**2)": v is its derivative by y. Names such as t take values from --at. '
-        "@FILE reads it.",
-    ),
-    _option(
-        "points_of VARIABLES vjp jacobian grad eval",
-        "Variables that hold many points, one after the other along their first axis, separated by commas. "
-        "EXPR is of one point, and there is an answer for each.",
-    ),
-    # -- graph and code
-    _option(
-        "drawing CHOICE graph",
-        "Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.",
-        spelling="to",
-        choices=("tree", "table", "dot", "mermaid"),
-        is_presentation=True,
-    ),
-    _option(
-        "to CHOICE code",
-        "A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a "
-        "LaTeX document with all of it, or the text of the function with its values, which gradcli reads.",
-        choices=("torch", "numpy", "latex", "gradcli"),
-        default="torch",
-    ),
-    # -- check
-    _option(
-        "rtol NUMBER check", "How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32."
-    ),
-    _option("atol NUMBER check", "How far torch may be off beyond that. Default: 0."),
-    _option(
-        "claim TEXTS check",
-        "A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, "
-        "as a formula of the variables. The name may be left out where there is one. Repeat for more; @FILE reads it.",
-    ),
-    _option("expect VALUES check", "The same as numbers, which are compared at the point; @FILE and @- as for --at."),
-    _option("random WHOLE check", "Check at N random points of the box that --in gives."),
-    _option(
-        "box RANGES check",
-        "Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; "
-        "they broadcast to the shape of the variable's --at, if it has one. Repeat for more.",
-        spelling="in",
-    ),
-    _option(
-        "box RANGES improve",
-        "In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.",
-        spelling="in",
-    ),
-    _option("seed WHOLE check", "Of the random points.", default=0),
-    _option(
-        "allow VERDICTS check",
-        "Verdicts that pass beside agree, separated by commas: kink,removable; "
-        "no-counterexample lets claims pass that are neither proved nor refuted.",
-    ),
-    _option("require_all SWITCH check", _REQUIRE_ALL, is_setting=True),
-    _option("differences SWITCH check", "Take finite differences too, as --full does."),
-    # -- map
-    _option(
-        "points FILE map",
-        "The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, "
-        ".arrow or .arrows, text compressed too, .csv.gz or .csv.zst; a folder, or a pattern in quotes, 'data/*.csv'; "
-        "- is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.",
-        is_required=True,
-    ),
-    _option("points_format CHOICE map", "The format of the rows. By suffix; csv of a pipe.", choices=ROW_FORMATS),
-    _option(
-        "columns VARIABLES map",
-        "Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. "
-        "One column of numbers is the only variable without them.",
-    ),
-    _option(
-        "output FILE map",
-        "Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each "
-        "row group or block. Default: -, standard output.",
-        short="-o",
-    ),
-    _option(
-        "output_format CHOICE map",
-        "The format written. By suffix; csv on standard output.",
-        short="--format",
-        choices=ROW_FORMATS,
-    ),
-    _option("keep SWITCH map", "Write the columns of the input first."),
-    _option(
-        "on_error CHOICE map",
-        "What to do about a row that is at fault: fail, leave it out, or write nan.",
-        choices=("fail", "skip", "nan"),
-        default="fail",
-        is_setting=True,
-    ),
-    _option(
-        "check SWITCH map",
-        "Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
-        is_setting=True,
-    ),
-    _option("check_rows WHOLE map", "How many rows --check judges.", bounds=(1, 100_000)),
-    _option("rows WORD map", "Only these rows, from 1, both ends: 1..1000, or 1001..", letters="A..B"),
-    _option("part WORD map", "Only the Kth of N parts of the rows; joined, they are all.", letters="K/N"),
-    _option("workers WHOLE map", "Compute in N processes of Dask. Needs -o FOLDER/.", bounds=(1, 999)),
-    _option("scheduler WORD map", "Compute on Dask, tcp://host:8786, into -o FOLDER/.", letters="ADDRESS"),
-    _option("resume SWITCH map", "Go on with a run that was ended: its parts that are whole stay."),
-    # -- what many have
-    _option(
-        f"wrt VARIABLES {_QUESTIONS} map run -eval",
-        "The variables to differentiate by, separated by commas. All by default.",
-    ),
-    _option(
-        f"dtype CHOICE {_QUESTIONS} map",
-        "The floating-point type of the computation. Default: that of a snippet's tensors, or float64.",
-        choices=("float64", "float32"),
-        variable=DTYPE_VARIABLE,
-        is_setting=True,
-    ),
-    _shown(
-        f"format CHOICE {_QUESTIONS} run",
-        "A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for "
-        "amsmath, GitHub's Markdown, or a page of HTML.",
-        choices=FORMATS,
-        default="table",
-        variable=FORMAT_VARIABLE,
-    ),
-    _option(f"full SWITCH {_QUESTIONS} run", "The same as --format full: all there is to say.", is_presentation=True),
-    _shown(
-        "format CHOICE functions",
-        "Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.",
-        choices=FORMATS,
-        default="table",
-        variable=FORMAT_VARIABLE,
-    ),
-    _option(f"json SWITCH {_QUESTIONS} run functions", "The same as --format json.", is_presentation=True),
-    _shown(
-        f"color CHOICE {_QUESTIONS} run functions",
-        "Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.",
-        choices=COLORS,
-        default="auto",
-        variable=COLOR_VARIABLE,
-    ),
-    _shown(
-        f"digits WHOLE {_QUESTIONS} run functions -code",
-        "Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as "
-        "many as it takes to read a number back.",
-        bounds=(1, 17),
-        words=("all",),
-        variable=DIGITS_VARIABLE,
-    ),
-    _option(
-        f"output FILE {_QUESTIONS} functions",
-        "Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), "
-        ".npy (one array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.",
-        short="-o",
-        is_presentation=True,
-    ),
-    _shown(
-        f"quiet SWITCH {_QUESTIONS} run map functions",
-        "Write no warnings and no notes to stderr; errors are written.",
-        short="-q",
-    ),
-    _shown(
-        f"pager SWITCH {_QUESTIONS} functions guide",
-        "Do not show through the pager what is longer than the screen of the terminal.",
-        default=True,
-    ),
-    _shown(
-        f"budget WHOLE {_JUDGED} check improve run",
-        "Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.",
-        bounds=(1, 3600),
-    ),
-    _option(f"check SWITCH {_JUDGED} run", _NO_CHECK, default=True, is_setting=True),
-    _shown(f"strict SWITCH {_JUDGED} map run", _STRICT),
-    _option("strict SWITCH check", "Fail for lost digits in small entries too.", is_setting=True),
-    _shown(f"require_all SWITCH {_JUDGED} map run", _REQUIRE_ALL),
-    _option("only WHOLE run", "Show only the Nth pass.", spelling="pass", bounds=(1, 10**9)),
-    _option("command TEXT run", "The text of the script, in place of a file.", short="-c"),
-    _option("idle WHOLE warm", "Minutes without a call until it ends.", default=15, bounds=(1, 1440)),
-    _option("warm SWITCH", variable="GRADCLI_WARM", is_setting=True),  # of no command: the first call heeds it
-    _option("groups SWITCH functions", "Only the names, group by group."),
+vs VECTORS vjp
+
+v VECTOR explain code
+    The gradient vector, of y's shape: a value, or ones, or e0 (ones over y[0]), or e0_1 (the element y[0,1] alone), or
+    @FILE or @- as for --at. Default: 1, if y has one element.
+
+v VECTOR graph  The gradient vector, as in vjp. Default: 1, if y has one element; else there is no backward pass.
+v VECTOR check  Check the entries of vᵀJ for this gradient vector, as in vjp. By default those of the Jacobian.
+
+accumulate SWITCH vjp
+    Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.
+
+u DIRECTIONS jvp hvp
+    The direction in which a variable moves, of its shape: a value, or ones, or e0 (along x[0]), or e0_1 (along x[0,1]),
+    or @FILE or @- as for --at. The name may be left out where there is one variable. Repeat for more; a variable
+    without one is held constant. Default: 1, if there is one element in all.
+
+show STATEMENTS vjp grad graph
+    Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.
+
+loss TEXT vjp explain
+    In place of --v, a loss of one element in y by the output's name, such as "sum((y - t)**2)": v is its derivative by
+    y. Names such as t take values from --at. @FILE reads it.
+
+points_of VARIABLES vjp jacobian grad eval
+    Variables that hold many points, one after the other along their first axis, separated by commas. EXPR is of one
+    point, and there is an answer for each.
+
+drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
+    Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
+
+to CHOICE code choices=torch|numpy|latex|gradcli default=torch
+    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
+    with all of it, or the text of the function with its values, which gradcli reads.
+
+rtol NUMBER check  How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
+atol NUMBER check  How far torch may be off beyond that. Default: 0.
+
+claim TEXTS check
+    A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the variables. The
+    name may be left out where there is one. Repeat for more; @FILE reads it.
+
+expect VALUES check  The same as numbers, which are compared at the point; @FILE and @- as for --at.
+random WHOLE check  Check at N random points of the box that --in gives.
+
+box RANGES check spelling=in
+    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
+    the variable's --at, if it has one. Repeat for more.
+
+box RANGES improve spelling=in
+    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
+
+seed WHOLE check default=0  Of the random points.
+
+allow VERDICTS check
+    Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
+    neither proved nor refuted.
+
+require_all SWITCH check is_setting  Exit with 1 unless every entry was checked, and not a sample of them.
+differences SWITCH check  Take finite differences too, as --full does.
+
+points FILE map is_required
+    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, .arrow or
+    .arrows, text compressed too, .csv.gz or .csv.zst; a folder, or a pattern in quotes, 'data/*.csv'; - is standard
+    input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.
+
+points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
+
+columns VARIABLES map
+    Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One column of
+    numbers is the only variable without them.
+
+output FILE map short=-o
+    Where to write y and dy_dx. The file has its name when it is whole. A folder, out/, gets a part for each row group
+    or block. Default: -, standard output.
+
+output_format CHOICE map short=--format choices=ROW_FORMATS  The format written. By suffix; csv on standard output.
+keep SWITCH map  Write the columns of the input first.
+
+on_error CHOICE map choices=fail|skip|nan default=fail is_setting
+    What to do about a row that is at fault: fail, leave it out, or write nan.
+
+check SWITCH map is_setting
+    Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.
+
+check_rows WHOLE map bounds=1..100000  How many rows --check judges.
+rows WORD map letters=A..B  Only these rows, from 1, both ends: 1..1000, or 1001..
+part WORD map letters=K/N  Only the Kth of N parts of the rows; joined, they are all.
+workers WHOLE map bounds=1..999  Compute in N processes of Dask. Needs -o FOLDER/.
+scheduler WORD map letters=ADDRESS  Compute on Dask, tcp://host:8786, into -o FOLDER/.
+resume SWITCH map  Go on with a run that was ended: its parts that are whole stay.
+wrt VARIABLES QUESTIONS map run -eval  The variables to differentiate by, separated by commas. All by default.
+
+dtype CHOICE QUESTIONS map variable=GRADCLI_DTYPE choices=float64|float32 is_setting
+    The floating-point type of the computation. Default: that of a snippet's tensors, or float64.
+
+format CHOICE QUESTIONS run variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
+    A screen of tables, all tables, one line of JSON, a row of CSV an entry, the bare numbers, LaTeX for amsmath,
+    GitHub's Markdown, or a page of HTML.
+
+full SWITCH QUESTIONS run is_presentation  The same as --format full: all there is to say.
+
+format CHOICE functions variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
+    Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.
+
+json SWITCH QUESTIONS run functions is_presentation  The same as --format json.
+
+color CHOICE QUESTIONS run functions variable=GRADCLI_COLOR choices=COLORS default=auto is_presentation is_setting
+    Whether tables and messages have colours; auto: as FORCE_COLOR, NO_COLOR or the terminal says.
+
+digits WHOLE QUESTIONS run functions -code variable=GRADCLI_DIGITS words=all bounds=1..17 is_presentation is_setting
+    Significant digits of every number shown. By default 6 in the tables of a terminal; elsewhere all, as many as it
+    takes to read a number back.
+
+output FILE QUESTIONS functions short=-o is_presentation
+    Write to a file, whole or not at all, as its suffix says: .csv, .json, .md, .tex, .html, .txt (a table), .npy (one
+    array), .npz (all arrays); .py of code; .dot and .mmd of graph. With --format any other suffix.
+
+quiet SWITCH QUESTIONS run map functions short=-q is_presentation is_setting
+    Write no warnings and no notes to stderr; errors are written.
+
+pager SWITCH QUESTIONS functions guide default=on is_presentation is_setting
+    Do not show through the pager what is longer than the screen of the terminal.
+
+budget WHOLE JUDGED check improve run bounds=1..3600 is_presentation is_setting
+    Seconds for all checks and searches; what is left is counted. Default: 5 of processor time.
+
+check SWITCH JUDGED run default=on is_setting  Do not compare the numbers with the reference.
+strict SWITCH JUDGED map run is_presentation is_setting  Exit with 1 unless the verdict of the check is agree.
+strict SWITCH check is_setting  Fail for lost digits in small entries too.
+
+require_all SWITCH JUDGED map run is_presentation is_setting
+    Exit with 1 unless every entry was checked, and not a sample of them.
+
+only WHOLE run spelling=pass bounds=1..1000000000  Show only the Nth pass.
+command TEXT run short=-c  The text of the script, in place of a file.
+idle WHOLE warm bounds=1..1440 default=15  Minutes without a call until it ends.
+warm SWITCH variable=GRADCLI_WARM is_setting
+groups SWITCH functions  Only the names, group by group.""",
+    )
 )
 """The table, in the order in which the help of a command lists them."""
 

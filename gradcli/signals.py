@@ -21,6 +21,9 @@ _NAMES = "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXC
 _DEADLY = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
 """What ends a process on the spot, unless it asks to be told: a kill, a key, a timer, the limit of CPU time."""
 
+LOOK = 0.1
+"""Seconds of waiting after which Python looks for signals."""
+
 _undoing: list[Callable[[], None]] = []
 """What is to be undone, the innermost last; signals belong to the process, and so does this."""
 
@@ -90,20 +93,15 @@ def uninterrupted() -> Iterator[None]:
 def readable(descriptor: int, seconds: float | None = None) -> bool:
     """Wait until a descriptor has bytes or is at its end, at most some seconds; tell whether it has.
 
-    A signal ends the wait, also one that comes after Python has looked for signals and before it waits: the system
-    would go on waiting then, and whoever listens in Python would be called after the next byte.
+    A signal ends the wait within a moment, also one that comes after Python has looked for signals and before it waits:
+    the system would go on waiting then, and whoever listens in Python would be called after the next byte.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
-        return bool(select.select([descriptor], [], [], seconds)[0])
-    woken, waker = os.pipe()
-    os.set_blocking(waker, False)
-    before = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-    try:
-        return descriptor in select.select([descriptor, woken], [], [], seconds)[0]
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(woken)
-        os.close(waker)
+    left = float("inf") if seconds is None else seconds
+    while not select.select([descriptor], [], [], min(left, LOOK))[0]:
+        left -= LOOK
+        if left <= 0:
+            return False
+    return True
 
 
 def _is_in_foreground() -> bool:

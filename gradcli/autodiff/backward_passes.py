@@ -18,6 +18,7 @@ from typing import Any
 
 from gradcli import collector
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.jacobians import gradients
 from gradcli.autodiff.run import (
     Forward,
     Tensor,
@@ -51,49 +52,6 @@ MOST_NOTED = 2_000
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
-
-
-def accumulated(
-    forward: Forward,
-    vs: Sequence[Array],
-    wrt: tuple[str, ...],
-    steps: Sequence[tuple[Sequence[str], bool]] = (),
-) -> list[dict[str, Array]]:
-    """What the variables' `.grad` hold after each of several passes `y.backward(gradient=v, retain_graph=True)`.
-
-    Each has memory of its own here.  After a first pass torch may let them share it, as those of a and b in
-    `stack([a, b]).sum(0)` do, and then adds every later pass to all of them.
-
-    Args:
-        forward: The evaluated Program.
-        vs: The gradient vectors, of y's shape.
-        wrt: The variables; each result has their shapes, with zeros where y does not depend on one.
-        steps: For each pass the variables whose `.grad` is set to zero before it, and whether it adds to `.grad`, as
-            `torch.autograd.grad` does not; all add up by default.
-
-    Raises:
-        InputError: What torch refuses.
-
-    >>> import numpy as np
-    >>> from gradcli.autodiff.run import run
-    >>> from gradcli.language.parsing import parse
-    >>> forward = run(parse("x**2"), {"x": np.array([1.0, 2.0])}, ("x",), "float64")
-    >>> [held["x"].tolist() for held in accumulated(forward, [np.ones(2)] * 2, ("x",))]
-    [[2.0, 4.0], [4.0, 8.0]]
-    """
-    leaves = {name: forward.leaves[name] for name in wrt}
-    _forget(leaves.values())
-    found: list[dict[str, Array]] = []
-    for v, (zeroed, adds) in zip(vs, steps or [((), True)] * len(vs), strict=True):
-        _forget(leaves[name] for name in zeroed if name in leaves)
-        if adds:
-            _backward(forward.output, v)
-        for leaf in leaves.values():
-            # Memory of its own, as torch lets several leaves share one `.grad` buffer and then adds in place.
-            leaf.grad = None if leaf.grad is None else leaf.grad.clone(memory_format=torch.contiguous_format)
-        found.append({name: _held(leaf) for name, leaf in leaves.items()})
-    _forget(leaves.values())
-    return found
 
 
 def retained(
@@ -133,15 +91,10 @@ def retained(
     ran = _run(program, inputs, wrt, dtype, wanted, live)
     shown = {name: tensor for name, tensor in ran.named.items() if tensor is not None}
     kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
-    for tensor in kept.values():
-        tensor.retain_grad()
-    found = []
-    for v in vs:
-        _forget(kept.values())
-        _backward(ran.output, v)
-        found.append({name: _held(tensor) for name, tensor in kept.items()})
+    found = [gradients(ran.output, list(kept.values()), tensor_of(v, ran.output.dtype)) for v in vs]
     kind = getattr(torch, dtype)
-    return {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}, found
+    values = {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}
+    return values, [dict(zip(kept, map(derivative_of, grads), strict=True)) for grads in found]
 
 
 @dataclass
@@ -219,25 +172,6 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
     return None
 
 
-def _backward(y: Tensor, v: Array) -> None:
-    if not y.requires_grad:
-        return
-    try:
-        y.backward(gradient=tensor_of(v, y.dtype), retain_graph=True)
-    except RuntimeError as error:
-        raise backward_error(error) from None
-
-
-def _forget(tensors: Any) -> None:
-    for tensor in tensors:
-        tensor.grad = None
-
-
-def _held(tensor: Tensor) -> Array:
-    """The `.grad`; zeros where nothing flowed back to."""
-    return derivative_of(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
-
-
 # -- the graph
 
 
@@ -297,8 +231,11 @@ def walk(
                 tensors[name].retain_grad()
         results = [t for t in (*ran.values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
         adjoints = _noted(results[:MOST_NOTED])
-        if v is not None:
-            _backward(y, v)
+        if v is not None and y.requires_grad:
+            try:
+                y.backward(gradient=tensor_of(v, y.dtype))
+            except RuntimeError as error:
+                raise backward_error(error) from None
         _meet(program, ran.expansion, ran.values, met)
         numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
         nodes, edges = _graph(y, met, tensors, leaves, numbers)

@@ -5,9 +5,8 @@ backward pass for a row of the Jacobian, however many points there are.  A varia
 a leaf with one copy a point, so that its derivative is that of each point and no sum over them.  An operation that vmap
 cannot do is run point after point, which gives the same numbers.
 
-A stream of points goes block by block through all cores.  Where every operation is elementwise, the Program runs on
-whole columns; else it runs under `torch.vmap`.  A block is small enough for its intermediates to stay
-in the cache, which makes many blocks faster than one array.
+A stream of points goes block by block through all cores.  A block is small enough for its intermediates to stay in the
+cache, which makes many blocks faster than one array.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import by_rows, fill, gradients, value, vjp
+from gradcli.autodiff.jacobians import fill, value, vjp
 from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
@@ -147,10 +146,6 @@ def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
     >>> [array.tolist() for array in found]
     [[3.0, 12.0], [6.0, 12.0]]
     """
-    lines = prepared(batch.program).lines
-    if batch.points and lines and batch.live is None and all(one.call.op.kind is Kind.ELEMENTWISE for one in lines):
-        _at_once(batch, into)
-        return {}
     found = AtPoints(into[0], jacobian=dict(zip(batch.wrt, into[1:], strict=True)))
     return _fill_in(found, batch, 0, batch.points, None, is_strict=False)
 
@@ -183,12 +178,10 @@ def _fill_in(
     """
     refused: dict[int, InputError] = {}
     weights = None if v is None else np.broadcast_to(v, found.value.shape)
-    waiting = [(first, last, not is_strict and last - first == 1)] if last > first else []
-    if batch.live is not None:
-        waiting = _singly(first, last)
+    waiting = [(first, last)] * (last > first) if batch.live is None else _singly(first, last)
     while waiting:
-        first, last, is_alone = waiting.pop()
-        rows = slice(first, last)
+        first, last = waiting.pop()
+        rows, is_alone = slice(first, last), last - first == 1
         try:
             forward = alone(batch, first, batch.wrt) if is_alone else mapped(batch.part(first, last), batch.wrt)
             found.value[rows] = value(forward)
@@ -196,7 +189,8 @@ def _fill_in(
                 for name, gradient in vjp(forward, weights[rows], batch.wrt).items():
                     found.vjp[name][rows] = gradient
             if found.jacobian is not None:
-                _fill(found.jacobian, rows, forward)
+                leaves = [forward.leaves[name] for name in found.jacobian]
+                fill([block[rows] for block in found.jacobian.values()], forward.output, leaves, last - first)
         except InputError as error:
             if is_alone and is_strict:
                 error.add(f"that is at point {first:,}")
@@ -208,18 +202,15 @@ def _fill_in(
             # Few points are run one by one: some operations have no rule under vmap, and a loop over many is too long.
             elif is_strict and batch.points > MOST_ALONE:
                 raise
-            elif is_strict or last - first <= _FEW:
-                waiting += _singly(first, last)
-            else:
-                # Bisection: a few refused rows of a large block cost a logarithm of runs, not one each.
+            else:  # bisection: a few refused rows of a large block cost a logarithm of runs, not one each
                 middle = (first + last) // 2
-                waiting += [(middle, last, False), (first, middle, False)]
+                waiting += _singly(first, last) if last - first <= _FEW else [(middle, last), (first, middle)]
     return refused
 
 
-def _singly(first: int, last: int) -> list[tuple[int, int, bool]]:
+def _singly(first: int, last: int) -> list[tuple[int, int]]:
     """Points one by one, the first at the end: that of a stack."""
-    return [(row, row + 1, True) for row in reversed(range(first, last))]
+    return [(row, row + 1) for row in reversed(range(first, last))]
 
 
 def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
@@ -278,44 +269,6 @@ def alone(batch: Batch, point: int, wrt: tuple[str, ...]) -> Forward:
     program = prepared(batch.program)
     values = evaluate(program, {name: leaf[0] for name, leaf in leaves.items()}, batch.dtype)
     return Forward(leaves, output_of(program, values, batch.dtype)[None])
-
-
-def _fill(blocks: Mapping[str, Array], rows: slice, forward: Forward) -> None:
-    """Write the Jacobians of some points into those of all."""
-    leaves = [forward.leaves[name] for name in blocks]
-    fill([block[rows] for block in blocks.values()], forward.output, leaves, len(forward.output))
-
-
-def _at_once(batch: Batch, into: Sequence[Array]) -> None:
-    """Whole columns through elementwise operations; the axis of points comes first.
-
-    Broadcasting counts axes from the last, so every variable gets as many as the one with most of them.
-    """
-    program, kind, count = prepared(batch.program), getattr(torch, batch.dtype), batch.points
-    shapes = {name: batch.shape_of(name) for name in program.names}
-    most = max(map(len, shapes.values()), default=0)
-    leaves: dict[str, Tensor] = {}
-    for name, shape in shapes.items():
-        ones = [1] * (most - len(shape))
-        if name in batch.mapped:
-            column = np.ascontiguousarray(batch.inputs[name], dtype=np.float64)
-            tensor = torch.from_numpy(column).to(kind).view(count, *ones, *shape)
-        else:
-            tensor = tensor_of(batch.inputs[name], kind)
-            tensor = tensor.expand(count, *ones, *shape) if name in batch.wrt else tensor
-        # A leaf of its own even where the tensor shares the numbers of the column.
-        leaves[name] = tensor.detach().requires_grad_(name in batch.wrt)
-    y = output_of(program, evaluate(program, leaves, batch.dtype), batch.dtype)
-    # A y that no column moves has no axis of points yet.
-    y = y.expand(count, *y.shape[1:]) if y.dim() > most else y.expand(count, *[1] * (most - y.dim()), *y.shape)
-    wrt = [leaves[name] for name in batch.wrt]
-    torch.from_numpy(into[0]).copy_(y.detach().view(into[0].shape))
-    if batch.shape:
-        by_rows(into[1:], y, wrt, count)
-    else:  # one row, without keeping the graph, and straight to where it belongs
-        found = gradients(y, wrt, torch.ones_like(y), keeps_graph=False)
-        for array, one in zip(into[1:], found, strict=True):
-            torch.add(one.reshape(array.shape), 0.0, out=torch.from_numpy(array))
 
 
 def cores() -> int:

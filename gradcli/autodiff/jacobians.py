@@ -1,4 +1,4 @@
-"""Derivatives of a Program that has run: vᵀJ and J, Ju, the Hessian, Hu; and finite differences to compare with.
+"""Derivatives of a Program that has run: vᵀJ and J, Ju, the Hessian, and Hu.
 
 One answer takes the cheap paths: `torch.autograd.grad`, once for vᵀJ and once a row for J.  Where x is much smaller
 than y the columns are cheaper.  They are the transpose of vᵀJ as a function of v, which is linear, because forward mode
@@ -11,37 +11,16 @@ multiplication by the Hessian", Neural Computation 6, 1994.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, prepared, run, tensor_of
-from gradcli.errors import InputError
-from gradcli.language.program.wengert import Program
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of
 
 Array = npt.NDArray[Any]
-
-Column = tuple[str, int]
-"""A variable and the flat position of one of its elements."""
-
-Place = tuple[str, int, int]
-"""A variable, the flat position of one of its elements, and one in y (-1: of v·y)."""
-
-PRODUCT = -1
-"""The row that stands for v·y."""
-
-EPSILON = 2.0**-52
-"""The distance from 1 to the next float64."""
-
-SCALES = (100.0, 10.0, 1.0, 0.1, 0.01)
-"""The steps that are tried, in units of eps**(1/3) times the scale of x."""
-
-SMALL = 0.01
-"""An x nearer to 0 than this may be the scale on which f changes; else it is at least 1."""
 
 ROWS_ALWAYS = 64
 """Rows that are computed one by one without asking whether columns would be fewer."""
@@ -91,7 +70,8 @@ def fill(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points: i
     rows, columns = (sum(tensor.numel() for tensor in tensors) // points for tensors in ((y,), leaves))
     if rows > ROWS_ALWAYS and columns < rows and y.requires_grad:
         for block, leaf in zip(blocks, leaves, strict=True):
-            _by_columns(block, y, leaf, points)
+            if block.size:
+                _by_columns(block, y, leaf, points)
     else:
         by_rows(blocks, y, leaves, points)
 
@@ -110,20 +90,10 @@ def by_rows(blocks: Sequence[Array], y: Tensor, leaves: Sequence[Tensor], points
 
 
 def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
-    """One pass back through the backward pass for each element of x, at all points at once."""
-    block[...] = 0
-    u = torch.zeros_like(y, requires_grad=True)
-    (transposed,) = torch.autograd.grad(y, leaf, u, create_graph=True, allow_unused=True)
-    if transposed is None or not transposed.requires_grad or not block.size:
-        return
-    columns = leaf.numel() // points
-    flat = block.reshape(points, -1, columns)
-    v = torch.zeros((points, columns), dtype=y.dtype)
-    for column in range(columns):
-        v[:, column] = 1
-        (found,) = gradients(transposed, [u], v.view(leaf.shape))
-        flat[:, :, column] = derivative_of(found).reshape(points, -1)
-        v[:, column] = 0
+    """The same by the rows of the transpose, which is vᵀJ as a function of v: one for each element of x."""
+    v = torch.zeros_like(y, requires_grad=True)
+    (transposed,) = gradients(y, [leaf], v, differentiable=True)
+    by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
 
 
 def _dtype(tensor: Tensor) -> np.dtype[Any]:
@@ -227,94 +197,3 @@ def _slope(first: Sequence[Tensor], u: Mapping[str, Array], kind: Any) -> Tensor
     for gradient, direction in zip(first, u.values(), strict=True):
         total = total + (gradient * tensor_of(direction, kind)).sum()
     return total
-
-
-# -- finite differences, to compare with: central ones in float64, the step chosen by its error
-#
-# D(h) = (f(x+h) - f(x-h))/2h is off by about c·h², as the slope changes along the way, and by about eps·|f|/h, as f is
-# rounded.  The two balance near h = eps**(1/3) times the scale on which f changes, which nobody knows: so a few steps
-# are tried, and the one with the least estimate is kept.  The estimate knows nothing of digits lost inside of f.
-# Source: W. H. Press et al., Numerical Recipes, 3rd edition, section 5.7.
-
-
-def differences(
-    program: Program, inputs: Mapping[str, Array], wanted: Mapping[Column, Sequence[int]], v: Array | None = None
-) -> Iterator[tuple[Place, tuple[float, float]]]:
-    """Difference quotients for some columns, each at some flat rows of y, in float64 whatever the inputs' dtype.
-
-    Args:
-        program: The function.
-        inputs: An array per variable.
-        wanted: The rows for each column; `PRODUCT` asks for the derivative of v·y.
-        v: The gradient vector, of y's shape.
-
-    Yields:
-        Places with quotients and their errors, column by column; none where f has no finite values around x.
-
-    >>> from gradcli.language.parsing import parse
-    >>> found = dict(differences(parse("x**3"), {"x": np.array(2.0)}, {("x", 0): [0]}))
-    >>> quotient, error = found["x", 0, 0]
-    >>> abs(quotient - 12) <= error < 1e-8
-    True
-    """
-    exact = {name: np.asarray(array, dtype=np.float64) for name, array in inputs.items()}
-    ready = prepared(program)
-    for (name, position), rows in wanted.items():
-
-        def evaluate(at: float, name: str = name, position: int = position, rows: Sequence[int] = rows) -> Array:
-            moved = exact[name].copy()
-            moved.ravel()[position : position + 1] = at
-            return _outputs(ready, {**exact, name: moved}, rows, v)
-
-        quotients, errors = _column(evaluate, float(exact[name].ravel()[position]), len(rows))
-        for row, quotient, error in zip(rows, quotients.tolist(), errors.tolist(), strict=True):
-            if math.isfinite(error):
-                yield (name, position, row), (quotient, error)
-
-
-def _outputs(program: Program, inputs: Mapping[str, Array], rows: Sequence[int], v: Array | None) -> Array:
-    """The wanted elements of y, and v·y where it is asked for; NaN where torch refuses the inputs."""
-    try:
-        y = value(run(program, inputs, (), "float64")).ravel()
-    except InputError:
-        return np.full(len(rows), np.nan)
-    with np.errstate(all="ignore"):
-        total = np.nan if v is None else _weighted_sum(v.ravel().astype(np.float64), y)
-        return np.array([total if row == PRODUCT else y[row] for row in rows])
-
-
-def _weighted_sum(v: Array, y: Array) -> float:
-    """The sum of v*y, where a weight of 0 leaves out what is not finite."""
-    return float(np.sum(v[v != 0] * y[v != 0]))
-
-
-def _column(evaluate: Callable[[float], Array], x: float, rows: int) -> tuple[Array, Array]:
-    """For each row the quotient with the least error among the steps; an infinite error where there is none."""
-    quotients, errors = np.zeros(rows), np.full(rows, np.inf)
-    if not math.isfinite(x):
-        return quotients, errors
-    for h in _steps(x):
-        wide, _ = _quotient(evaluate, x, h, rows)
-        # Two steps: their difference estimates the truncation, and the rounding is eps*|f|/h.
-        narrow, largest = _quotient(evaluate, x, h / 2, rows)
-        with np.errstate(all="ignore"):
-            estimate = np.abs(wide - narrow) + EPSILON * largest / (h / 2)
-            better = estimate < errors  # False for NaN
-        quotients[better], errors[better] = narrow[better], estimate[better]
-    return quotients, errors
-
-
-def _steps(x: float) -> Iterable[float]:
-    scales = [max(1.0, abs(x)), *([abs(x)] if 0 < abs(x) < SMALL else [])]
-    return (EPSILON ** (1 / 3) * scale * factor for scale in scales for factor in SCALES)
-
-
-def _quotient(evaluate: Callable[[float], Array], x: float, h: float, rows: int) -> tuple[Array, Array]:
-    """The central difference quotient and the largest magnitude of f; the step is what x moves by, as rounded."""
-    above, below = x + h, x - h
-    if not (below < above and math.isfinite(above - below)):
-        nothing = np.full(rows, np.nan)
-        return nothing, nothing
-    high, low = evaluate(above), evaluate(below)
-    with np.errstate(all="ignore"):
-        return (high - low) / (above - below), np.maximum(np.abs(high), np.abs(low))

@@ -267,10 +267,7 @@ class Trace:
             InputError: What torch refuses.
         """
         adjoint = self.adjoints.get(line.symbol) if adjoint is None else adjoint
-        if adjoint is None:
-            return {}
-        leaves, result = self._alone(line, self._held(line))
-        return _back(result, leaves, adjoint)
+        return {} if adjoint is None else self._alone(line, adjoint)
 
     def slopes(self, line: Line) -> dict[Atom, Array]:
         """The local derivative of an elementwise line by each of its operands, of the line's shape.
@@ -278,35 +275,29 @@ class Trace:
         An operand that broadcasts is stretched first, so that every element of the line has a slope of its own.
         """
         shape = self.values[line.symbol].shape
-        held = {a: np.array(np.broadcast_to(array, shape)) for a, array in self._held(line).items()}
-        leaves, result = self._alone(line, held)
-        return _back(result, leaves, np.ones(shape, dtype=self.dtype))
+        return self._alone(line, np.ones(shape, dtype=self.dtype), shape)
 
     def jacobians(self, line: Line) -> dict[Atom, Array]:
         """The local Jacobian of a line by each of its operands, of shape line.shape + operand.shape.
 
         A vector-Jacobian product a row: for lines of few elements.
         """
-        held = self._held(line)
-        leaves, result = self._alone(line, held)
         shape, rows = self.values[line.symbol].shape, self.values[line.symbol].size
-        found = [_back(result, leaves, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
+        found = [self._alone(line, one.reshape(shape)) for one in np.eye(rows, dtype=self.dtype)]
         return {
-            a: np.array([row[a] for row in found]).reshape((*shape, *held[a].shape)) for a in (found[0] if rows else {})
+            a: np.array([row[a] for row in found]).reshape((*shape, *self.values[a].shape))
+            for a in (found[0] if rows else {})
         }
 
-    def _held(self, line: Line) -> dict[Atom, Array]:
-        """The values of the operands."""
-        return {a: self.values[a] for a in line.call.operands if a in self.values}
-
-    def _alone(self, line: Line, held: Mapping[Atom, Array]) -> tuple[dict[Atom, Any], Any]:
-        """One operation on copies of its operands: those that it has a derivative by, and the result."""
-        copies = {a: torch.tensor(array) for a, array in held.items()}
+    def _alone(self, line: Line, v: Array, shape: tuple[int, ...] | None = None) -> dict[Atom, Array]:
+        """The product of v and one operation by its operands, on copies of them, stretched to a shape if so."""
+        held = {a: self.values[a] for a in line.call.operands if a in self.values}
+        copies = {a: torch.tensor(x if shape is None else np.broadcast_to(x, shape).copy()) for a, x in held.items()}
         leaves = {a: copy.requires_grad_() for a, copy in copies.items() if copy.is_floating_point()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of losses between shapes that broadcast
             try:
-                return leaves, apply(line.call, copies, calls_in(self.dtype))
+                return _back(apply(line.call, copies, calls_in(self.dtype)), leaves, v)
             except RuntimeError as error:
                 raise backward_error(error) from None
 

@@ -9,7 +9,7 @@ streams                          the commands for many: map, batch, and its requ
 script_passes                    the command run
 in_force                         the command config
 warming                          the command warm
-about, paging                    the commands about gradcli itself; pages of the guide on a terminal
+about                            the commands about gradcli itself
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word
 expression                       options and arguments told apart, and what is wrong with a command line

@@ -11,7 +11,7 @@ from typer._types import TyperChoice
 from gradcli import guide as manual
 from gradcli.cli.completion import Shell, function_names
 from gradcli.cli.in_force import config
-from gradcli.cli.output import MarkdownPage, Output, manner, output
+from gradcli.cli.output import Output, manner, output
 from gradcli.cli.parameters import argument
 from gradcli.cli.warming import ACTIONS, warm
 from gradcli.errors import UsageError, did_you_mean
@@ -44,11 +44,11 @@ def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output
     return output(found, shown)
 
 
-def guide(page: str | None, **_: Any) -> str | MarkdownPage:
+def guide(page: str | None, **_: Any) -> str:
     """The pages of the guide: a tour, the language, verdicts, scripts.
 
-    Without a page, lists them. On a terminal, a page comes through the pager: GRADCLI_PAGER, or else PAGER, or less. In
-    a pipe, it is the Markdown that it is written in.
+    Without a page, lists them. A page is the Markdown that it is written in. On a terminal, it comes through the pager:
+    GRADCLI_PAGER, or else PAGER, or less.
 
     \b
     Examples:
@@ -61,7 +61,7 @@ def guide(page: str | None, **_: Any) -> str | MarkdownPage:
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)
-    return MarkdownPage(manual.text(page))
+    return manual.text(page)
 
 
 def completion(shell: str) -> str:

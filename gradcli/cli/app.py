@@ -27,7 +27,7 @@ from gradcli.cli.console import complain, remark, send
 from gradcli.cli.expression import OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.groups import GroupedCommands
-from gradcli.cli.output import MarkdownPage, Output, Stream, out_of_memory, typed_color, wants_json, write
+from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
@@ -149,7 +149,7 @@ def application(command: str = "") -> click.Command:
     )
 
 
-def _answer(arguments: list[str]) -> Output | MarkdownPage | Stream | str | int:
+def _answer(arguments: list[str]) -> Output | Stream | str | int:
     """What the command answers; the text of its help or version, which goes out as answers do; or an exit code."""
     while arguments[:1] == [NO_PAGER]:  # which counts wherever it stands
         arguments = arguments[1:]

@@ -94,7 +94,7 @@ def command_of(
             shown, files = manner(presentation), Files()
         text, function = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
-        function, asked = arguments(question, given, function, files)
+        asked = arguments(question, given, files)
         answer = body(CommandLine(command, text, function, asked, presentation, shown, files))
         return answer if no_files or callable(answer) else output(answer, shown, **demands)
 

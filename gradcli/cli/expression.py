@@ -41,19 +41,23 @@ _TWINS = {
 
 
 _MEANT = {
-    **dict.fromkeys(
-        ("--gradient", "--vector", "--grad-output", "--grad_output", "--grad-outputs", "--cotangent"), "--v"
-    ),
-    **dict.fromkeys(("--tangent", "--direction"), "--u"),
-    **dict.fromkeys(("--precision", "--significant"), "--digits N"),
-    **dict.fromkeys(("--point", "--value", "--x0", "--input", "--inputs"), "--at"),
     **{f"--{form}": f"--format {form}" for form in FORMATS},
-    **dict.fromkeys(("--tex",), "--format latex"),
-    **dict.fromkeys(("--md",), "--format markdown"),
-    **dict.fromkeys(("--float32", "--single"), "--dtype float32"),
-    **dict.fromkeys(("--float64", "--double"), "--dtype float64"),
-    "--no-color": "--color never",
-    "--verbose": "--full",
+    **{
+        f"--{name}": option
+        for option, names in {
+            "--v": "gradient vector grad-output grad_output grad-outputs cotangent",
+            "--u": "tangent direction",
+            "--digits N": "precision significant",
+            "--at": "point value x0 input inputs",
+            "--format latex": "tex",
+            "--format markdown": "md",
+            "--dtype float32": "float32 single",
+            "--dtype float64": "float64 double",
+            "--color never": "no-color",
+            "--full": "verbose",
+        }.items()
+        for name in names.split()
+    },
 }
 """What options are called elsewhere."""
 

@@ -13,25 +13,22 @@ DERIVATIVE = "derivative"
 """The command that an expression alone stands for."""
 
 OTHER_NAMES: Mapping[str, str] = {
-    "d": DERIVATIVE,
-    "diff": DERIVATIVE,
-    "differentiate": DERIVATIVE,
-    "gradient": "grad",
-    "jac": "jacobian",
-    "hess": "hessian",
-    "backward": "vjp",
-    "pullback": "vjp",
-    "pushforward": "jvp",
-    "evaluate": "eval",
-    "value": "eval",
-    "prove": "check",
-    "verify": "check",
-    "gradcheck": "check",
-    "rewrite": "improve",
-    "stabilize": "improve",
-    "steps": "explain",
-    "script": "code",
-    "man": "guide",
+    name: command
+    for command, names in {
+        DERIVATIVE: "d diff differentiate",
+        "grad": "gradient",
+        "jacobian": "jac",
+        "hessian": "hess",
+        "vjp": "backward pullback",
+        "jvp": "pushforward",
+        "eval": "evaluate value",
+        "check": "prove verify gradcheck",
+        "improve": "rewrite stabilize",
+        "explain": "steps",
+        "code": "script",
+        "guide": "man",
+    }.items()
+    for name in names.split()
 }
 """What other tools, and textbooks, call a command."""
 

@@ -134,17 +134,6 @@ class Output:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownPage:
-    """A page of the guide, which a terminal shows as it is meant.
-
-    Attributes:
-        markdown: The text.
-    """
-
-    markdown: str
-
-
 def output(answer: Result, shown: OutputOptions, *, strict: bool = False, require_all: bool = False) -> Output:
     """The answer in the manner asked for.
 
@@ -170,11 +159,11 @@ def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:
     return (agrees or not strict) and (not require_all or (check is not None and check.is_whole))
 
 
-def write(result: Output | MarkdownPage | str, show: Callable[[Iterable[str]], None] = send) -> int:
+def write(result: Output | str, show: Callable[[Iterable[str]], None] = send) -> int:
     """Write an answer to stdout in one piece or to its file, remarks to stderr; the exit code, 1 if a check failed.
 
     Args:
-        result: The answer, a page, or a text.
+        result: The answer, or a text.
         show: What writes to stdout: to a terminal, through the pager what is longer than its screen.
 
     Raises:
@@ -182,8 +171,7 @@ def write(result: Output | MarkdownPage | str, show: Callable[[Iterable[str]], N
     """
     if not isinstance(result, Output):
         require_stdout()
-        text = result if isinstance(result, str) else _drawn(result)
-        show([in_signs_of(text, sys.stdout)])
+        show([in_signs_of(result, sys.stdout)])
         return 0
     shown = result.manner
     if shown.path is None:
@@ -199,16 +187,6 @@ def write(result: Output | MarkdownPage | str, show: Callable[[Iterable[str]], N
     for said in () if shown.is_quiet else [*remarks, *([f"note: {result.note}\n"] if result.note else [])]:
         remark(in_signs_of(said, sys.stderr), shown.color)
     return 0 if result.passed else NOT_PASSED
-
-
-def _drawn(page: MarkdownPage) -> str:
-    """A page as it stands on a terminal; elsewhere the Markdown itself."""
-    on = screen(typed_color(()))
-    if on.width is None:
-        return page.markdown
-    from gradcli.cli.paging import rendered  # rich is not for the help
-
-    return rendered(page.markdown, on)
 
 
 def out_of_memory(error: Exception) -> TooLargeError | None:

@@ -19,19 +19,17 @@ from typer._types import TyperChoice
 from typer.core import TyperArgument, TyperOption
 
 from gradcli.cli import completion
-from gradcli.errors import InputError, constants_meant
+from gradcli.errors import InputError
 from gradcli.options import BY_VARIABLE, Kind, Option
 
 if TYPE_CHECKING:
     from gradcli.files import Files
-    from gradcli.function import Function
     from gradcli.results import Array
 
 _Read = TypeVar("_Read")
 
 _NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
-_NUMBER = re.compile(r"[-+]?[.\d][\d.eE+-]*")
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
 """Those that no brackets are around, as in `x[0,0],x[0,1]`."""
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
@@ -118,18 +116,11 @@ def _completing(suggestion: Suggestion | None) -> Callable[..., completion.Candi
 # -- words
 
 
-def arguments(
-    options: Iterable[Option], given: Mapping[str, Any], function: Function, files: Files
-) -> tuple[Function, dict[str, Any]]:
+def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files) -> dict[str, Any]:
     """The arguments of a question, of which those are left out that were not given.
 
-    Returns:
-        The function, which remarks on the name of a variable that took a value without naming it, and the arguments.
-
     Raises:
-        InputError: A bare value where there is not exactly one variable, two values for one, or no name where names
-            are due; or a file that cannot be read.
-        LanguageError: A bare value for a name that is several words written together.
+        InputError: Two values for one variable, or no name where names are due; or a file that cannot be read.
     """
     found = {}
     for option in options:
@@ -137,30 +128,21 @@ def arguments(
         if words in (None, ()) or (option.kind is Kind.SWITCH and not words):
             continue
         if option.kind in BY_VARIABLE:
-            is_own = option.kind in (Kind.INPUTS, Kind.RANGES)  # of variables of the function, and not of a derivative
-            texts = _by_name(words, option.flag, function.open_variables if is_own else None)
-            function = function.unnamed() if is_own and not all(map(_NAMED.fullmatch, words)) else function
-            words = texts
+            words = _by_name(words, option.flag)
         found[option.name] = _READERS[option.kind](words, option, files) if option.kind in _READERS else words
-    return function, found
+    return found
 
 
-def _by_name(words: Sequence[str], option: str, variables: Sequence[str] | None = None) -> dict[str, str]:
-    """The texts of `NAME=TEXT` words by their names.
-
-    Args:
-        words: As given.
-        option: That they were given to.
-        variables: Of which a word without a name is for the only one; by default its name is empty.
+def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
+    """The texts of `NAME=TEXT` words by their names, of which that of a word without one is empty.
 
     Raises:
-        InputError: A word without a name where there is not exactly one variable, or two of one name.
+        InputError: Two have one name.
     """
     given: dict[str, str] = {}
     for word in (one for several in words for one in _separate(several)):
         match = _NAMED.fullmatch(word) or (_LABELLED.match(word) if option == "--claim" else None)
-        bare = "" if match or variables is None else _only(variables, word, option)
-        name, value = (match[1], match[2]) if match else (bare, word)
+        name, value = (match[1], match[2]) if match else ("", word)
         if name in given:
             whose = f"'{name}'" if name else "the only variable"
             hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
@@ -222,22 +204,6 @@ def _behind(word: str, source: str, read: Callable[[str, str], _Read]) -> str | 
     if text.startswith("@@"):
         return text[1:]
     return read(text[1:], source) if text.startswith("@") else word
-
-
-def _only(variables: Sequence[str], word: str, option: str) -> str:
-    if len(variables) == 1:
-        return variables[0]
-    known = f"the variables {', '.join(variables)}" if variables else "no variables"
-    shown = word.strip() or "''"
-    parts = [part.strip() for part in word.split(",")]
-    if option == "--at" and len(parts) == len(variables) and all(map(_NUMBER.fullmatch, parts)):
-        hint = "write " + " ".join(f"--at {name}={part}" for name, part in zip(variables, parts, strict=True))
-    else:
-        rest = "".join(f" --at {name}=VALUE" for name in variables[1:4]) if option == "--at" else ""
-        example = "VALUE" if "e" in variables else word.strip() or "VALUE"
-        hint = f"write {option} {variables[0]}={example}{rest}" if variables else f"leave out {option}"
-    message = f"{option} {shown} names no variable, and the expression has {known}"
-    raise InputError(message, hint=constants_meant(variables) + hint)
 
 
 def _values(given: Mapping[str, str], option: Option, files: Files) -> dict[str, str | Array]:

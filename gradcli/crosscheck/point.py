@@ -52,10 +52,9 @@ class Point:
         shapes: Mapping[Atom, Shape],
         inputs: Mapping[str, Array],
         passes: RecordPasses | None = None,
-        dtype: str = "float64",
     ) -> Point:
         """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
-        source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables}, dtype)
+        source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
         primitive = source.made(in_total)
         return cls(source, primitive, shapes_in(primitive, shapes), exact, passes=passes)
@@ -94,15 +93,9 @@ class Point:
         return self.shapes[sympy.Symbol(variable, real=True)]
 
 
-def _as_in_torch(program: Program, variables: Mapping[Atom, Shape], dtype: str) -> Program:
-    """The same with the constants that torch takes in place of those that are given, or are left out.
-
-    A variance has no more correction than elements, as torch divides by max(0, count - correction); an eps that is the
-    machine epsilon by default is that of the dtype.
-    """
-    eps, own = (sympy.Float(float(np.finfo(kind).eps), precision=53) for kind in ("float64", dtype))
-    ops = [line.call.op for line in program.lines]
-    if not any("correction" in op.statics or op.defaults.get("eps") == eps for op in ops):
+def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
+    """The same where no variance has more correction than elements: torch divides by max(0, count - correction)."""
+    if not any("correction" in line.call.op.statics for line in program.lines):
         return program
     shapes = infer(program, variables, bounded=False)
 
@@ -111,8 +104,6 @@ def _as_in_torch(program: Program, variables: Mapping[Atom, Shape], dtype: str) 
         if "correction" in statics:
             count = count_of(shapes.get(line.call.operands[0], ()), statics["dim"])
             statics["correction"] = min(statics["correction"], count)
-        if line.call.op.defaults.get("eps") == eps:
-            operands = tuple(own if a == eps else a for a in operands)
         return builder.emit(line.call.op.name, operands, line.span, tuple(statics.values()))
 
     return rewritten(program, write, shares=True).program

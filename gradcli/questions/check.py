@@ -154,7 +154,8 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     """
     if demands.claims and not (inquiry.at or inquiry.snippet.values or demands.boxes or demands.expected):
         inquiry = at_random_values(inquiry, demands.seed)
-    inquiry = inquiry.within(demands.boxes)
+    inquiry, boxes = inquiry.within(demands.boxes)
+    demands = replace(demands, boxes=boxes)
     question = inquiry.question()
     claims = {_variable(name, question.wrt, "--claim", text): text for name, text in demands.claims.items()}
     expected = {_variable(name, question.wrt, "--expect"): value for name, value in demands.expected.items()}
@@ -339,22 +340,18 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
-    from gradcli.autodiff.jacobians import PRODUCT, Column, differences
+    from gradcli.autodiff.differences import PRODUCT, difference
 
-    places = {}
-    wanted: dict[Column, list[int]] = {}
-    for entry in entries:
-        if entry.variable is not None and entry.column is not None:
-            row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
-            position = flat(entry.column, question.arrays[entry.variable].shape)
-            places[entry.variable, position, row] = entry
-            wanted.setdefault((entry.variable, position), []).append(row)
     found: dict[results.Entry, tuple[float, float]] = {}
     with time_limit():
-        for place, quotient in differences(question.program, question.arrays, wanted, v):
-            found[places[place]] = quotient
+        for n, entry in enumerate(entries):
+            if entry.variable is not None and entry.column is not None:
+                row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
+                place = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
+                quotient = difference(question.program, question.arrays, place, v, question.shape)
+                found |= {entry: quotient} if quotient else {}
             if is_over_time():
-                return found, f"there was time for {len(found):,} of {len(places):,} finite differences"
+                return found, f"there was time for {n + 1:,} of {len(entries):,} finite differences"
     return found, ""
 
 

@@ -6,25 +6,24 @@ are the symbolic reading's, shown where the reference confirms them and they giv
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from gradcli.errors import TooLargeError
 from gradcli.language.inputs import Array, Value
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.notation import Bar, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.adjoints import judged_adjoint
-from gradcli.questions.judging import differentiated, of_passes, of_v
-from gradcli.questions.loss import agrees, apart, derive_loss, with_loss
+from gradcli.questions.judging import of_v
+from gradcli.questions.loss import agrees
+from gradcli.questions.products import answered
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.terms import Terms
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Adjoint, Explanation, Formula, Step, Term, Verdict
+from gradcli.results import VJP, Adjoint, Explanation, Formula, Step, Term, Verdict
 from gradcli.symbolic.operations import constant, written
 
 if TYPE_CHECKING:
@@ -41,9 +40,6 @@ MOST_JUDGED = 30
 MOST_TERMS = 12
 """Terms of one adjoint that an answer holds."""
 
-MOST_ELEMENTS = 2**24
-"""Elements of all lines together: each is held with its adjoint and its local derivatives, 1 GiB in all."""
-
 
 def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Explanation:
     """The forward pass, v, the backward pass and vᵀJ.
@@ -57,48 +53,30 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
         GradcliError: v or the loss makes no sense.
         TooLargeError: The lines have more than `MOST_ELEMENTS` in all.
     """
-    own, extra = (inquiry, {}) if loss is None else apart(inquiry, loss, v)
-    question = own.of_last(own.question(), v if loss is None else loss)
-    of_snippet, check = inquiry.snippet.v, inquiry.check
-    elements = sum(map(math.prod, question.shapes.values()))
-    if elements > MOST_ELEMENTS:
-        raise TooLargeError(
-            f"the steps have {elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
-            hint="use smaller inputs, or vjp, which keeps no steps",
-        )
-    given = np.ones(()) if loss is not None else question.cotangent(v, of_snippet)
-    derived = None if loss is None else derive_loss(question, loss, extra, check=check)
-    weights = question.weights(given) if derived is None else derived.v
-    shared = differentiated(question, weights, check=check)
-    found = shared["vjp"]
+    vs = () if v is None else (v,)
+    question, (product,) = answered(inquiry, vs, text=loss, command="explain")
     from gradcli.autodiff.run import trace
 
-    walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, weights))
+    walk = Walk(question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v))
     lines = walk.shown()
-    adjoints = list(walk.adjoints(weights, found))
-    if check:
-        adjoints = judged(walk, adjoints, weights)
-    if check and derived is not None:
-        shared["check"] = with_loss(shared["check"], derived, question, found)
-    is_implicit = v is None and of_snippet is None and loss is None
-    customs = () if question.live is None else question.live.customs
+    adjoints = list(walk.adjoints(product.v, product.vjp))
+    if inquiry.check:
+        adjoints = judged(walk, adjoints, product.v)
+    told = () if loss else tuple(of_v(question, question.cotangent(v, inquiry.snippet.v)))
     remarked = [
-        *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in customs),
-        *remarks(walk, weights, shared["symbolic"], is_implicit=is_implicit),
-        *(of_v(question, given) if not loss else ()),
+        *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in walk.customs),
+        *remarks(walk, product.v, product.symbolic, is_implicit=not vs and inquiry.snippet.v is None and loss is None),
+        *told,
     ]
-    warnings = (*shared.pop("warnings"), *of_passes(question), *(derived.warnings if derived else ()))
+    shared = {one.name: getattr(product, one.name) for one in fields(VJP) if one.name != "accumulated"}
+    shared |= {"command": "explain", "warnings": tuple(word for word in product.warnings if word not in told)}
     return Explanation(
-        command="explain",
-        remarks=tuple(remarked),
+        **shared | {"remarks": tuple(remarked)},
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
-        loss=derived,
-        loss_agrees=None if derived is None else agrees(derived, found, question.dtype),
-        warnings=warnings,
-        **shared,
+        loss_agrees=None if product.loss is None else agrees(product.loss, product.vjp, question.dtype),
     )
 
 
@@ -110,6 +88,7 @@ class Walk:
         self.lines = needed(found.program.lines, found.program.output)
         self.output = found.program.output
         self.name = question.program.output_name
+        self.customs = () if question.live is None else question.live.customs
         self.given: dict[Atom, list[str]] = {}
         for name, atom in question.program.named.items():
             self.given.setdefault(atom, []).append(name)

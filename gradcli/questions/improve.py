@@ -73,10 +73,10 @@ def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     Raises:
         GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
     """
-    read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     if ranges:
         inquiry.require_fixed()
-    inquiry = inquiry.within(ranges)
+    inquiry, ranges = inquiry.within(ranges)
+    read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
     names = inquiry.snippet.program.names
     if names and not (inquiry.at or inquiry.snippet.values):
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -31,27 +32,50 @@ def unnamed(snippet: Snippet) -> Snippet:
     return replace(snippet, program=told)
 
 
-def by_name(snippet: Snippet, at: Inputs | None) -> tuple[Snippet, Mapping[str, Value]]:
-    """Values by variable, one alone being that of the only variable; and what was asked, with a remark of that.
+def open_names(snippet: Snippet) -> tuple[str, ...]:
+    """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
+    found = tuple(name for name in snippet.program.names if name not in snippet.values) or snippet.program.names
+    return tuple(name for name in found if name not in snippet.uncalled) or found
+
+
+def has_nameless(given: Inputs | None) -> bool:
+    """Whether a value is given without the name of its variable: alone, or by the empty name."""
+    return "" in given if isinstance(given, Mapping) else given is not None
+
+
+def with_name(
+    given: Inputs | None, names: Sequence[str], option: str = "--at", whose: str = "the expression"
+) -> dict[str, Value]:
+    """Values by variable, one without a name being that of the only variable.
+
+    Args:
+        given: Values as they are given.
+        names: The variables that a value without a name may be of.
+        option: That the values are given to.
+        whose: The variables are.
 
     Raises:
-        InputError: It is alone, and there is not one variable.
+        InputError: There is not one such variable, or it has another value.
 
-    >>> from gradcli.language.snippets import read
-    >>> by_name(read("x**2"), [1, 2])[1]
-    {'x': [1, 2]}
+    >>> with_name([1, 2], ["x"]), with_name({"": 1, "y": 2}, ["x"])
+    ({'x': [1, 2]}, {'x': 1, 'y': 2})
     """
-    if at is None or isinstance(at, Mapping):
-        return snippet, at or {}
-    snippet.require_valued(())
-    names = tuple(n for n in snippet.program.names if n not in snippet.values) or snippet.program.names
+    found: dict[str, Value] = dict(given) if isinstance(given, Mapping) else {} if given is None else {"": given}
+    if "" not in found or (len(names) == 1 and names[0] not in found):
+        return {name or names[0]: value for name, value in found.items()}
+    word = found[""].strip() or "''" if isinstance(found[""], str) else "VALUE"
     if len(names) == 1:
-        return unnamed(snippet), {names[0]: at}
+        raise InputError(f"{option} gives '{names[0]}' two values: {word} and {found[names[0]]}", hint="give it once")
     known = f"the variables {', '.join(names)}" if names else "no variables"
-    hint = f"give {' '.join(f'--at {name}=VALUE' for name in names[:4])}" if names else "leave it out"
-    raise InputError(
-        f"a value alone names no variable, and the expression has {known}", hint=constants_meant(names) + hint
-    )
+    parts = word.split(",")
+    if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
+        parts = ["VALUE"] * min(4, len(names))
+    hint = f"write {' '.join(map(f'{option} {{}}={{}}'.format, names, parts))}" if names else f"leave out {option}"
+    message = f"{option} {word} names no variable, and {whose} has {known}"
+    raise InputError(message, hint=constants_meant(names) + hint)
+
+
+_NUMBER = re.compile(r"\s*[-+]?[.\d][\d.eE+-]*\s*")
 
 
 def require_names(program: Program, given: Mapping[str, Value], named: Mapping[str, Array]) -> None:

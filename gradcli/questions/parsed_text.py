@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Container, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Self, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
-from gradcli.questions.naming import Inputs, Names, by_name, unnamed
+from gradcli.questions.naming import Inputs, Names, has_nameless, open_names, unnamed, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.texts import read_whole
 from gradcli.results import RowSource
@@ -111,12 +110,6 @@ class ParsedText:
         return self.variables
 
     @property
-    def open_variables(self) -> tuple[str, ...]:
-        """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
-        found = tuple(name for name in self.variables if name not in self._snippet.values) or self.variables
-        return tuple(name for name in found if name not in self._snippet.uncalled) or found
-
-    @property
     def has_values(self) -> bool:
         """Whether some variable has a value in the text, or there is none that needs one."""
         return not self.variables or any(name in self._snippet.values for name in self.variables)
@@ -141,16 +134,6 @@ class ParsedText:
             raise UsageError(f"shape and {of_numbers} exclude each other", hint=hint)
         return "shape" in given or not (of_numbers or self.has_values)
 
-    def unnamed(self) -> Self:
-        """This function where its only variable takes a value that does not name it: a remark may say so.
-
-        Raises:
-            LanguageError: The variable is several words written together, as in `sinx`.
-        """
-        other = copy(self)
-        other._snippet = unnamed(self._snippet)
-        return other
-
     def _asked(
         self,
         at: Inputs | None,
@@ -163,7 +146,8 @@ class ParsedText:
 
     def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
-        snippet, values = by_name(self._snippet, at)
+        values = with_name(at, open_names(self._snippet))
+        snippet = unnamed(self._snippet) if has_nameless(at) else self._snippet
         return Inquiry(self.expression, snippet, values, wrt, dtype, points_of=points_of)
 
     def _planned(

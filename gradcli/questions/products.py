@@ -24,6 +24,9 @@ from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Interm
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
 
+MOST_ELEMENTS = 2**24
+"""Elements of all lines that are explained: each is held with its adjoint and local derivatives, 1 GiB in all."""
+
 MAX_SHOWN = 30
 """Intermediates of one answer; the adjoint of each is judged on a function of its own."""
 
@@ -37,7 +40,7 @@ def vjp(
         GradcliError: As for `vjps`; what is asked at one point only is asked at many.
     """
     if not inquiry.points_of:
-        return vjps(inquiry, vs, show, loss, command=command, each=False).answers[0]
+        return answered(inquiry, vs, show, loss, command=command)[1][0]
     from gradcli.questions.points import differentiated
 
     for name, given in (("show", show), ("loss", loss)):
@@ -64,10 +67,31 @@ def vjps(
     text: str | None = None,
     *,
     accumulate: bool = False,
-    command: str = "vjp",
-    each: bool = True,
 ) -> Products:
     """A product for each v; without any, for each pass of a snippet.
+
+    Raises:
+        GradcliError: As for `answered`.
+    """
+    _, answers = answered(inquiry, vs, show, text, accumulate=accumulate, each=True)
+    first = answers[0]
+    check = first.check
+    if check is not None and len(answers) > 1:
+        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
+    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
+
+
+def answered(
+    inquiry: Inquiry,
+    vs: Sequence[Value],
+    show: Sequence[str] = (),
+    text: str | None = None,
+    *,
+    accumulate: bool = False,
+    command: str = "vjp",
+    each: bool = False,
+) -> tuple[Question, Sequence[VJP]]:
+    """The question, and a product for each v; without any, for all passes of a snippet together.
 
     Args:
         inquiry: The function at its point.
@@ -75,7 +99,7 @@ def vjps(
         show: Names of intermediates, and of variables.
         text: Of the loss that v is the derivative of.
         accumulate: Whether to show what `.grad` holds after each pass.
-        command: `grad`, if y must have one element.
+        command: `grad`, if y must have one element; `explain`, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
 
     Raises:
@@ -87,6 +111,11 @@ def vjps(
     question = own.question(shares=not show)
     if command == "grad":
         require_one_element(question, "grad")
+    if command == "explain" and question.elements > MOST_ELEMENTS:
+        raise TooLargeError(
+            f"the steps have {question.elements:,} numbers in all; at most {MOST_ELEMENTS:,} are explained",
+            hint="use smaller inputs, or vjp, which keeps no steps",
+        )
     question = question if each else own.of_last(question, vs or text or None)
     is_of_snippet = not vs and text is None
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
@@ -99,28 +128,31 @@ def vjps(
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
     values, adjoints = _retained(question, atoms, weights)
-    held: Sequence[dict[str, Array] | None] = [None] * len(weights)
+    added: list[Array] = []
+    held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
-    if accumulates:
-        from gradcli.autodiff.backward_passes import accumulated
-
-        held = accumulated(question.forward, weights, question.wrt, steps)
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
         found, grads = differentiated(question, v, check=check), adjoints[number]
         found["intermediates"] = {name: Intermediate(value, grads.get(name)) for name, value in values.items()}
-        found |= {"warnings": (*warnings, *remarked), "accumulated": held[number], "loss": loss}
+        zeroed, adds = steps[number]
+        added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
+        held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
+        if adds:
+            with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
+                held = {name: held[name] + grad for name, grad in found["vjp"].items()}
+        found |= {"warnings": (*warnings, *remarked), "accumulated": held if accumulates else None, "loss": loss}
         if check:
             for name, grad in grads.items():
                 part = judged_adjoint(question, itself(question, atoms[name]), name, values[name], v, grad)
                 found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
-            added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
-            found["check"] = _with_added(found["check"], question, added, held[number])
+            if accumulates and len(added) > 1:
+                found["check"] = _with_added(found["check"], question, added, held)
             if loss is not None:
                 found["check"] = with_loss(found["check"], loss, question, found["vjp"])
         answers.append(VJP(command="vjp", **found))
-    return _joined(answers)
+    return question, answers
 
 
 def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
@@ -163,22 +195,8 @@ def _retained(
     return retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
 
 
-def _adding(steps: Sequence[tuple[Sequence[str], bool]], wrt: Sequence[str]) -> list[int]:
-    """The passes that `.grad` adds up after these, since it was set to zero.
-
-    >>> _adding([((), True), (("x",), True), ((), False), ((), True)], ("x",))
-    [1, 3]
-    """
-    found: list[int] = []
-    for n, (zeroed, adds) in enumerate(steps):
-        found = ([] if set(zeroed) & set(wrt) else found) + [n] * adds
-    return found
-
-
-def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array] | None) -> Check:
+def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
     """The check, and that of what `.grad` holds after several passes."""
-    if held is None or len(passes) < 2:
-        return check
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
@@ -191,15 +209,6 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
     )
     of = "" if found.is_whole else f".grad after {count} passes"
     return with_part(check, replace(found, findings=findings), of)
-
-
-def _joined(answers: Sequence[VJP]) -> Products:
-    """Several answers as one; whatever they share is that of the first."""
-    first = answers[0]
-    check = first.check
-    if check is not None and len(answers) > 1:
-        check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
 
 
 def _shared(answer: VJP) -> dict[str, Any]:

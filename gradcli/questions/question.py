@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
 from gradcli.crosscheck.formulas import Derived, of_jacobian
 from gradcli.crosscheck.point import Point
@@ -25,7 +26,7 @@ from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
 from gradcli.questions.live import Live
-from gradcli.questions.naming import no_such_variable, require_names
+from gradcli.questions.naming import no_such_variable, open_names, require_names, unnamed, with_name
 from gradcli.questions.texts import read
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ class Question:
     frees_graph: Replay | None = None
     live: Live | None = None
     anew: Inquiry | None = None
+
+    def __post_init__(self) -> None:
+        """Have the machine epsilon of the dtype, where torch takes it for an eps that is left out."""
+        if self.dtype != "float64":
+            own = {_epsilon("float64"): _epsilon(self.dtype)}
+            lines = tuple(
+                replace(line, call=line.call.renamed(own)) if line.call.op.defaults.get("eps") in own else line
+                for line in self.program.lines
+            )
+            object.__setattr__(self, "program", replace(self.program, lines=lines))
 
     @property
     def shape(self) -> Shape:
@@ -175,7 +186,7 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, record_passes, self.dtype)
+        return Point.of(self.program, self.shapes, self.arrays, record_passes)
 
     @cached_property
     def derived(self) -> Derived:
@@ -254,6 +265,11 @@ class Question:
         from gradcli.autodiff.run import array_of, run
 
         return array_of(run(program, inputs, (), self.dtype).output)
+
+
+def _epsilon(dtype: str) -> Atom:
+    """The machine epsilon of a dtype, as the table of operations has it."""
+    return sympy.Float(float(np.finfo(dtype).eps), precision=53)
 
 
 def record_passes(*given: Any, **how: Any) -> TorchPasses | None:
@@ -342,18 +358,21 @@ class Inquiry:
         self.snippet.require_valued({*hidden, *self.snippet.values})
         return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
-    def within(self, ranges: Mapping[str, str]) -> Inquiry:
-        """The same with a value of its range for each variable that has none: its shape is that of the bounds.
+    def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
+        """The same with a value of its range for each variable that has none, of the shape of the bounds; and ranges.
 
         Raises:
             InputError: A range is for no variable, nor for a name that is one where it has a value.
         """
+        is_unnamed = "" in given and self.live is None
+        snippet = unnamed(self.snippet) if is_unnamed else self.snippet
+        ranges = {name: str(text) for name, text in with_name(given, open_names(self.snippet), "--in").items()}
         variables, known = self.snippet.program.names, {*self.at, *self.snippet.values}
         for name in ranges:
             if name not in variables and not shadowed([name]):
                 raise no_such_variable("--in", name, variables)
         missing = {name: read_range(text, f"--in {name}")[0] for name, text in ranges.items() if name not in known}
-        return replace(self, at={**self.at, **missing})
+        return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
     def of_last(self, question: Question, given: object) -> Question:
         """A question about the last pass, with a remark if that is one of several and nothing else was given."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradcli import progress
-from gradcli.errors import InputError, UsageError, did_you_mean
-from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, keys
-from gradcli.requests.json_values import argument, called, text
+from gradcli.errors import UsageError, did_you_mean
+from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, keys
+from gradcli.requests.json_values import argument, text
 from gradcli.results import Result
 
 if TYPE_CHECKING:
@@ -51,13 +51,8 @@ def answer(request: Request) -> Result:
     arguments = {known[key].name: argument(known[key], value) for key, value in given.items() if key in known}
     from gradcli.function import Function
 
-    function = Function(expression)
-    for key in given.keys() & known.keys():
-        if known[key].kind in (Kind.INPUTS, Kind.RANGES) and not isinstance(given[key], dict):
-            only = _only(function.open_variables, key)
-            function, arguments[known[key].name] = function.unnamed(), {only: arguments[known[key].name][""]}
     _require_one_v(arguments)
-    return ask(function, command, arguments)
+    return ask(Function(expression), command, arguments)
 
 
 def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
@@ -100,20 +95,6 @@ def require_command(found: str) -> None:
     if found not in QUESTIONS:
         hint = did_you_mean(found, QUESTIONS) or f"the commands are: {', '.join(QUESTIONS)}"
         raise UsageError(f"'{found}' is no command that a request may have", hint=hint)
-
-
-def _only(variables: Sequence[str], key: str) -> str:
-    """The variable that a value without a name is for.
-
-    Raises:
-        InputError: There is not exactly one.
-    """
-    if len(variables) == 1:
-        return variables[0]
-    known = f"the variables {', '.join(variables)}" if variables else "no variables"
-    named = ", ".join(f'"{name}": VALUE' for name in variables)
-    hint = f'write "{key}": {{{named}}}' if variables else f'leave out "{key}"'
-    raise InputError(f"{called(key)} names no variable, and the expression has {known}", hint=hint)
 
 
 def _required(given: Mapping[str, Any], key: str, what: str) -> str:

@@ -6,7 +6,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.columns import Plan, columns_of, plan
-from gradcli.questions.naming import Inputs, Names
+from gradcli.questions.naming import Inputs, Names, with_name
 from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
@@ -57,8 +57,6 @@ class PythonFunction(Function):
         left = tuple(name for name in self._taken.kinds if name not in self._given)
         return tuple(name for name in left if name not in self._taken.optional) or left or self.parameters
 
-    open_variables = variables
-
     @property
     def parameters(self) -> tuple[str, ...]:
         """All parameters, in order."""
@@ -73,10 +71,6 @@ class PythonFunction(Function):
     def has_passes(self) -> bool:
         """Backward passes are those of the question."""
         return False
-
-    def unnamed(self) -> Self:
-        """Itself: a parameter has the name that its author gave it."""
-        return self
 
     def closed_form(self, of: str = "", **options: Any) -> ClosedForm:
         """Refused: a function of Python is recorded where it is called.
@@ -126,14 +120,7 @@ class PythonFunction(Function):
         return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, points_of=points_of, live=made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
-        if at is None or isinstance(at, Mapping):
-            return {**self._given, **(at or {})}
-        if len(self.variables) == 1:
-            return {**self._given, self.variables[0]: at}
-        raise InputError(
-            f"a value alone names no parameter, and {self.expression} has {', '.join(self._taken.kinds) or 'none'}",
-            hint=give_values(self.variables),
-        )
+        return {**self._given, **with_name(at, self.variables, whose=self.expression)}
 
     def _value(self, name: str, value: Value) -> Any:
         """The numbers of a value; the word of a parameter that takes one."""

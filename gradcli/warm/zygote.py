@@ -1,8 +1,7 @@
 """The process that has imported all: it answers one call of each kind to itself, and then forks a child for each call.
 
-One child is there before its call comes, as a fork takes as long as half an answer: it waits at the socket, and when it
-has a call, the process forks the next one.  The process has one thread.  What it forks has torch's threads again: torch
-starts them with its first parallel work, and a process that has started them cannot be forked.
+The process has one thread.  What it forks has torch's threads again: torch starts them with its first parallel work,
+and a process that has started them cannot be forked.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import os
 import pkgutil
 import re
 import resource
-import select
 import shlex
 import signal
 import socket
@@ -78,7 +76,6 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
                 os.unlink(new)
             listener.bind(new)
             listener.listen(128)
-            listener.setblocking(False)
             server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             lock.write(str(os.getpid()))
@@ -145,70 +142,41 @@ class _Server:
     program: Callable[[], int]
 
     def run(self) -> None:
-        """Have a child at the socket until it is over."""
+        """Fork a child for each client until there is none for long."""
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, lambda *_: os._exit(0))
-        is_taken = True
-        while is_taken:
-            taken, told = os.pipe()
-            with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
-                child = os.fork()
-            if child == 0:
-                try:
-                    os.close(taken)
-                    self._be_a_call(told)
-                finally:
-                    os._exit(70)
-            os.close(told)
-            # The child says that it has a call, before the process is over or it was killed.
-            is_taken = bool(select.select([taken], [], [], self.idle)[0] and os.read(taken, 1))
-            os.close(taken)
+        self.listener.settimeout(self.idle)
+        with contextlib.suppress(TimeoutError):
+            while True:
+                connection, _ = self.listener.accept()
+                with connection:
+                    with warnings.catch_warnings(action="ignore"):  # of threads, which their library stops first
+                        child = os.fork()
+                    if child == 0:
+                        try:
+                            self._be_a_call(connection)
+                        finally:
+                            os._exit(70)
 
-    # -- a child
-
-    def _be_a_call(self, told: int) -> None:
-        """Wait for a call, be what its client asks for, and end.
-
-        Args:
-            told: What says that there is a call, and whose other end is closed when the process has ended.
-        """
+    def _be_a_call(self, connection: socket.socket) -> None:
+        """Be what a client asks for, if it is one of this user whose call can be answered here, and end."""
         os.setpgid(0, 0)
         for number in (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(self.lock)
-        process = select.poll()
-        process.register(told, 0)
-        process.register(self.listener, select.POLLIN)
-        connection = None
-        while connection is None:
-            if any(descriptor == told for descriptor, _ in process.poll()):
-                os._exit(0)
-            with contextlib.suppress(OSError, EOFError):
-                connection = self._call()
-        os.write(told, b"c")
-        os.close(told)
         self.listener.close()
-        connection.settimeout(None)
         try:
+            connection.settimeout(SAYING)
+            if wire.peer(connection) != os.geteuid():
+                os._exit(0)
+            if wire.body(connection) != self.fingerprint:
+                connection.sendall(wire.COLD)
+                os._exit(0)
+            connection.settimeout(None)
             connection.sendall(wire.CHILD + wire.number(os.getpid()))
             connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
-
-    def _call(self) -> socket.socket | None:
-        """The next client of this user, if its call can be answered here.
-
-        Raises:
-            OSError, EOFError: It says nothing that is a call.
-        """
-        connection, _ = self.listener.accept()
-        connection.settimeout(SAYING)
-        if wire.peer(connection) == os.geteuid():
-            if wire.body(connection) == self.fingerprint:
-                return connection
-            connection.sendall(wire.COLD)
-        connection.close()
-        return None

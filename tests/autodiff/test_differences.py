@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff.jacobians import PRODUCT, differences as quotients
+from gradcli.autodiff.differences import PRODUCT, difference
 from tests.parsing import parse
 
 SMOOTH = [
@@ -26,7 +26,10 @@ SMOOTH = [
 
 def differences(*asked: Any) -> dict[tuple[str, int, int], tuple[float, float]]:
     """All of them."""
-    return dict(quotients(*asked))
+    program, inputs, columns, *more = asked
+    places = [(*column, row) for column, rows in columns.items() for row in rows]
+    found = {place: difference(program, inputs, place, *more) for place in places}
+    return {place: quotient for place, quotient in found.items() if quotient}
 
 
 def _slope(text: str, x: float) -> tuple[float, float]:
@@ -44,9 +47,9 @@ def test_smooth_functions_have_nine_digits_and_an_honest_estimate(text: str, x: 
 def test_a_product_with_v_is_the_difference_of_v_times_y() -> None:
     """Two rows, weighted; a weight of 0 hides an infinite element."""
     wanted = {("x", 0): [PRODUCT]}
-    found = differences(parse("[x**2, x**3]"), {"x": np.array(2.0)}, wanted, np.array([10.0, 1.0]))
+    found = differences(parse("[x**2, x**3]"), {"x": np.array(2.0)}, wanted, np.array([10.0, 1.0]), (2,))
     assert found["x", 0, PRODUCT][0] == pytest.approx(52)
-    masked = differences(parse("[x**2, log(-x)]"), {"x": np.array(2.0)}, wanted, np.array([1.0, 0.0]))
+    masked = differences(parse("[x**2, log(-x)]"), {"x": np.array(2.0)}, wanted, np.array([1.0, 0.0]), (2,))
     assert masked["x", 0, PRODUCT][0] == pytest.approx(4)
 
 
@@ -61,7 +64,7 @@ def test_there_is_none_without_values_on_both_sides(text: str, x: float) -> None
 @pytest.mark.parametrize(("text", "x"), [("x/sum(x)", [1e-320, 0]), ("[x[0], 1/x[0]]", [1.7e308, 0])])
 def test_a_step_too_small_or_too_large_for_float64_is_left_out_for_every_row(text: str, x: list[float]) -> None:
     """A thousandth of 1e-320 moves nothing, and 1.7e308 may not be doubled."""
-    found = differences(parse(text), {"x": np.array(x)}, {("x", 0): [0, 1]})
+    found = differences(parse(text), {"x": np.array(x)}, {("x", 0): [0, 1]}, None, (2,))
     assert all(math.isfinite(quotient) for quotient, _ in found.values())
 
 
