@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.recording.aten_lowering import row_of
+from gradcli.recording.aten_lowering import AtenLowering, Rule, row_of
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.places import Place
 from gradcli.recording.recorder import Recorder
@@ -81,6 +81,25 @@ FAULTS: Mapping[str, tuple[Callable[..., Any], str]] = {
 """By rows: where torch's function is known to have another derivative than its meaning, and why."""
 
 
+VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh": (1,)}
+"""Which results of a call are matrices of unit vectors."""
+
+
+def _of_whole_vectors(rule: Rule, places: Collection[int]) -> Rule:
+    """Give vectors of length 1 the error that LAPACK leaves in each element, however small that is: one of 1."""
+
+    def lowered(a: AtenLowering, *args: Any, **given: Any) -> Any:
+        found = rule(a, *args, **given)
+        if found is NotImplemented:
+            return found
+        return [
+            one if n not in places or one is None else a.row("sub", a.row("add", one, 1), 1)
+            for n, one in enumerate(found)
+        ]
+
+    return lowered
+
+
 class PassRecorder(Recorder):
     """Records backward passes too, whatever autograd follows.
 
@@ -93,6 +112,8 @@ class PassRecorder(Recorder):
 
     def __init__(self, names: Names, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
+        vectors = {name: _of_whole_vectors(self.lines.rules[name], places) for name, places in VECTORS.items()}
+        self.lines.rules = {**self.lines.rules, **vectors}
         self.is_sound, self.faults = is_sound, dict[str, None]()
         self._ends, self._spans = list[int](), list[Span]()
 

@@ -84,16 +84,12 @@ def _vectors(shape: Sequence[int], weights: str) -> list[str]:
     return [*text, "v = transpose(r/sqrt(sum(r*w, -1, keepdim=True)), -2, -1)"]
 
 
-UNIT = "(v + 1) - 1"
-"""Unit vectors with the error that LAPACK leaves in each element, however small: one of the whole vector."""
-
-
 def _eigenvectors(_: Constants, shapes: Shapes) -> str:
     *batch, rows, columns = _matrix_of(shapes, "eigenvectors")
     if rows != columns:
         raise ShapeError(f"eigenvectors needs a square matrix, and the shape is {shapes[0]}")
     found = _vectors((*batch, rows, rows), f"exp(-arange({rows}))")
-    return "; ".join(["s = (A + transpose(A, -2, -1))/2", "l = eigvalsh(A)", *found, UNIT])
+    return "; ".join(["s = (A + transpose(A, -2, -1))/2", "l = eigvalsh(A)", *found, "1*v"])
 
 
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
@@ -108,8 +104,8 @@ def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
         padded, values = _singular_values({}, shapes).split("; ")
         text = "; ".join([product, padded, f"d = {values}", "l = d**2", *found])
         if is_tall == (side == "right"):
-            return f"{text}; {UNIT}"
-        return f"{text}; v = {'A' if is_tall else turned} @ v/unsqueeze(d, -2); {UNIT}"
+            return f"{text}; 1*v"
+        return f"{text}; {'A' if is_tall else turned} @ v/unsqueeze(d, -2)"
 
     return written
 
