@@ -76,7 +76,7 @@ def doubled(first: str, second: str) -> bytes:
     with warnings.catch_warnings(), zipfile.ZipFile(stream, "w") as archive:
         warnings.simplefilter("ignore")  # of the name
         for name in (first, second):
-            archive.writestr(name, npy([1.0, 2.0]))
+            archive.writestr(zipfile.ZipInfo(name), npy([1.0, 2.0]))
     return stream.getvalue()
 
 
