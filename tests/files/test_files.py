@@ -83,7 +83,7 @@ def doubled(first: str, second: str) -> bytes:
 def zipped(content: bytes, method: int = zipfile.ZIP_STORED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
-        archive.writestr("x.npy", content)
+        archive.writestr(zipfile.ZipInfo("x.npy"), content, method)
     return stream.getvalue()
 
 
