@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = {page: generated.GUIDE / f"{page}.md" for page in guide.PAGES}
 DOCUMENTS = [README, *PAGES.values()]
-LONGEST = 220
+LONGEST = 200
 """Lines of a front page."""
 
 OPENING = ['pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1', "pip install -e '.[dev]' && pytest"]
@@ -167,14 +167,14 @@ def _anchors(text: str) -> set[str]:
 
 
 def test_the_readme_is_a_front_page(gradcli: Command) -> None:
-    """Short, with every command, every verdict, every exit code, and every page of the guide."""
+    """Short, with every command, every verdict and every page of the guide, which has every exit code."""
     text = README.read_text(encoding="utf-8")
     assert text.count("\n") <= LONGEST
     assert re.findall(r"^\| `gradcli (\w+)` \| (.*) \|$", text, re.MULTILINE) == _listed(gradcli)
     assert re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE) == list(SEVERITY)
-    assert re.findall(r"^\| (\d+) \|", text, re.MULTILINE) == re.findall(r"\b\d+\b", EXIT_CODES)
-    pages = re.findall(r"^- \[`([\w-]+)`\]\(gradcli/guide/(.*)\.md\): (.*)$", text, re.MULTILINE)
-    assert pages == [(page, page, guide.title(page)) for page in guide.PAGES]
+    assert set(re.findall(r"\(gradcli/guide/(.*?)\.md\)", text)) == set(guide.PAGES)
+    codes = guide.text("scripting").partition("## Exit codes\n")[2].partition("Ctrl-C")[0]
+    assert re.findall(r"\b\d+\b", codes) == re.findall(r"\b\d+\b", EXIT_CODES)
 
 
 def test_every_page_of_the_guide_is_listed() -> None:
