@@ -20,7 +20,7 @@ from flint import arb
 
 from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
-from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, ReferenceValues, Singular, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, to_float
 from gradcli.crosscheck.point import unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -240,12 +240,11 @@ class Comparison:
 
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
         found = moved(self.truth, inputs).run(bits)
-        by_column = ReferenceValues(found, self.directions).columns
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
         weights = self.weights(v)
         truths: list[Outcome] = []
         for entry in self.entries:
-            column = by_column.get((self.subject.variable, entry.column), {})
+            column = found.columns.get((self.subject.variable, entry.column), {})
             if entry.row >= 0:
                 # No path from x to the row: the derivative is exactly 0, if y exists there.
                 truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
@@ -287,7 +286,7 @@ class Comparison:
     def singular(self, inputs: Inputs, v: Array, lost: Iterable[Entry]) -> tuple[Case, Mapping[Entry, Singular]]:
         """The entries whose truth is missing, as the check asks for them; their numbers of torch are none."""
         plan = moved(self.truth, inputs)
-        seen = ReferenceValues(plan.run(FIRST_BITS), plan.directions)
+        seen = plan.run(FIRST_BITS)
         # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
         case = Case(plan.reference, TOLERANCE["float64"], self.weights(v))
         found = {}

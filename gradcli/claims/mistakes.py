@@ -263,8 +263,9 @@ def _measured(plan: Plan, look: Look) -> tuple[Numbers, Numbers]:
         run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(BITS)
     values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])
     J = np.zeros((len(values), len(plan.directions)))
-    for (direction, row), outcome in run.columns.items():
-        J[row, direction] = _number(outcome)
+    for n, direction in enumerate(plan.directions):
+        for row, outcome in run.columns.get(direction, {}).items():
+            J[row, n] = _number(outcome)
     return values, J
 
 

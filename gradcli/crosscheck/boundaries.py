@@ -100,7 +100,7 @@ def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
     """A kink where a condition has no derivative; inaccurate where it is not what floats say."""
     directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
     run = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS)
-    if any(isinstance(change, Undefined) for change in run.columns.values()):
+    if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):
         return "kink"
     found = numeric.run(point.program, {symbol: point.inputs[str(symbol)] for symbol in point.program.variables})
     floats = np.broadcast_to(found, point.shape).ravel()

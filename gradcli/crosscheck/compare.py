@@ -214,17 +214,16 @@ class Evidence:
     def of_columns(
         cls, point: Point, directions: Sequence[Direction], columns: Columns, rows: Flat | None, bits: int
     ) -> Evidence:
-        """Columns of a Jacobian by number of the direction, at these rows of y, None for all."""
+        """Columns of a Jacobian, at these rows of y, None for all."""
         known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}
         reached: dict[tuple[str, int], list[int]] = {}
-        for (d, row), ball in columns.items():
-            symbol, j = directions[d]
-            reached.setdefault((str(symbol), j), []).append(row)
-            if not isinstance(ball, Undefined):
-                known.setdefault(str(symbol), ([], []))[0].append((row, j, ball))
+        for (symbol, j), column in columns.items():
+            reached[str(symbol), j] = list(column)
+            found = [(row, j, ball) for row, ball in column.items() if not isinstance(ball, Undefined)]
+            known.setdefault(str(symbol), ([], []))[0].extend(found)
         all_rows = range(min(point.rows, MOST_ENTRIES)) if rows is None else rows.tolist()
-        for d, (symbol, j) in enumerate(directions):
-            zero = [(row, j, arb(0)) for row in all_rows if (d, row) not in columns]
+        for symbol, j in directions:
+            zero = [(row, j, arb(0)) for row in all_rows if row not in columns.get((symbol, j), {})]
             known.setdefault(str(symbol), ([], []))[1].extend(zero)
         blocks = {
             ("", name): {
@@ -251,16 +250,6 @@ def _chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
 def spaced(items: Sequence[Any], most: int) -> list[Any]:
     """Every so many of some items, so that they are at most this many."""
     return list(items[:: max(1, math.ceil(len(items) / most))])
-
-
-class ReferenceValues:
-    """What one pass of the reference found: y by flat row, and the nonzero derivatives by direction and row."""
-
-    def __init__(self, found: Found, directions: Sequence[Direction]) -> None:
-        self.values = found.values
-        self.columns: dict[Direction, dict[int, Outcome]] = {}
-        for (number, row), outcome in found.columns.items():
-            self.columns.setdefault(directions[number], {})[row] = outcome
 
 
 @dataclass(frozen=True)
@@ -298,7 +287,7 @@ class Case:
             return {self.row(entry): 1.0}
         return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
 
-    def truth(self, entry: Entry, seen: ReferenceValues) -> Outcome:
+    def truth(self, entry: Entry, seen: Found) -> Outcome:
         """The ball that contains the true number; what no direction reaches is an exact zero.
 
         Args:
@@ -318,13 +307,13 @@ class Case:
             total += outcome * (weight if self.passes is None else _exact(self.passes[:, row]))
         return total
 
-    def rows(self, entry: Entry, seen: ReferenceValues) -> list[int]:
+    def rows(self, entry: Entry, seen: Found) -> list[int]:
         """The flat rows of y that an entry is about."""
         if entry.row is not None:
             return [self.row(entry)]
         return [row for row, _, _ in self._weighted(entry, seen)]
 
-    def values(self, entry: Entry, seen: ReferenceValues) -> Mapping[int, Outcome]:
+    def values(self, entry: Entry, seen: Found) -> Mapping[int, Outcome]:
         """The elements of y in these rows, as far as they were judged."""
         return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
 
@@ -344,7 +333,7 @@ class Case:
         assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
         return self.v
 
-    def _weighted(self, entry: Entry, seen: ReferenceValues) -> Iterator[tuple[int, Outcome, float]]:
+    def _weighted(self, entry: Entry, seen: Found) -> Iterator[tuple[int, Outcome, float]]:
         for row, outcome in seen.columns.get(self.direction(entry), {}).items():
             weight = float(self._weights[row])
             if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):

@@ -22,7 +22,6 @@ from gradcli.crosscheck.compare import (
     TOLERANCE,
     Case,
     Evidence,
-    ReferenceValues,
     Singular,
     Tolerance,
     Wrong,
@@ -281,12 +280,11 @@ class _Judge:
         entries = []
         if torch.judges_value:
             entries += [Entry(None, index[row], None, "unchecked", float(value[row])) for row in found.values]
-        reached = ReferenceValues(found, selection.directions).columns
         for symbol, j in selection.directions:
             name, column = str(symbol), unravel(j, self.point.shapes[symbol])
             if torch.jacobian is not None:
                 block = torch.jacobian[name].reshape(self.point.rows, -1)
-                own = sorted(reached.get((symbol, j), ())) if selection.is_sparse else rows
+                own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
                 entries += [Entry(name, index[row], column, "unchecked", float(block[row, j])) for row in own]
             if torch.vjp is not None and torch.v is not None and selection.rows is None:
                 entries.append(Entry(name, None, column, "unchecked", float(torch.vjp[name].ravel()[j])))
@@ -305,14 +303,14 @@ class _Judge:
 
     def _decide(self, selection: Selection, found: Found, entries: Sequence[Entry]) -> list[Entry]:
         """Compare the entries with the truth, then ask why what is wrong is wrong."""
-        case, first = self.case, ReferenceValues(found, selection.directions)
+        case = self.case
 
         def truths(bits: int, entries: Sequence[Entry]) -> Callable[[Entry], Outcome]:
-            seen = first
+            seen = found
             if bits > FIRST_BITS:  # only the columns that are still open pay for more
                 open_ones = {case.direction(entry) for entry in entries if entry.variable is not None}
                 directions = [direction for direction in selection.directions if direction in open_ones]
-                seen = ReferenceValues(self.reference.plan(directions, selection.rows).run(bits), directions)
+                seen = self.reference.plan(directions, selection.rows).run(bits)
             return partial(case.truth, seen=seen)
 
         known = verdicts(entries, truths, case.tolerance)
@@ -322,13 +320,13 @@ class _Judge:
             from gradcli.crosscheck.rounding import explained
             from gradcli.crosscheck.singular import at_jumps
 
-            wrong = [Wrong(entry, frozenset(case.rows(entry, first))) for entry in known.wrong]
+            wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in known.wrong]
             # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
             decided += at_jumps(case, explained(case, self.point, selection.rows, wrong))
         if known.missing:
             from gradcli.crosscheck.singular import classify_singularities
 
-            ones = [Singular(entry, cause, frozenset(case.rows(entry, first))) for entry, cause in known.missing]
+            ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
             decided += classify_singularities(case, ones)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, ReferenceValues, Wrong, number_of
+from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Wrong, number_of
 from gradcli.crosscheck.point import STEP, Point
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
@@ -112,7 +112,7 @@ def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]
         plan = case.reference.plan(list(dict.fromkeys(case.direction(one.entry) for one in wrong)), rows)
     except OverBudgetError:
         return []
-    seen = ReferenceValues(plan.run(ZERO_BITS), plan.directions)
+    seen = plan.run(ZERO_BITS)
     with precision(ZERO_BITS):
         truths = {one: case.truth(one.entry, seen) for one in wrong}
         return [one for one, truth in truths.items() if not isinstance(truth, Undefined) and truth.contains(0)]

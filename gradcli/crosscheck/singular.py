@@ -18,7 +18,7 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import Case, ReferenceValues, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, is_nothing, precision
@@ -237,7 +237,7 @@ class Looks:
 
     def __post_init__(self) -> None:
         self.rays = Rays(self.plan, self.bits)
-        self.here = ReferenceValues(self.plan.run(self.bits), self.plan.directions)
+        self.here = self.plan.run(self.bits)
         self.groups = self._independent()
         self.group_of = {d: n for n, group in enumerate(self.groups) for d in group}
         generator = np.random.default_rng(SEED)
@@ -467,7 +467,7 @@ def _is_of(turned: Case, entry: Entry) -> bool:
     plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
     if plan is None:
         return False
-    seen = ReferenceValues(plan.run(BITS[0]), plan.directions)
+    seen = plan.run(BITS[0])
     with precision(BITS[0]):
         truth = turned.truth(entry, seen)
     return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)

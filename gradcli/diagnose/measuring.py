@@ -247,7 +247,7 @@ def enclosed(
     for bits in BITS:
         run, every = plan.run(bits), rows.tolist()
         found = [run.values.get(row, arb(0)) for row in every] if plan.judges_value else []
-        found += [run.columns.get((n, row), arb(0)) for n in range(len(columns)) for row in every]
+        found += [run.columns.get(one, {}).get(row, arb(0)) for one in columns for row in every]
         if all(one.decided if isinstance(one, Undefined) else is_known(one) for one in found):
             break
     return found

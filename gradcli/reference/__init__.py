@@ -12,7 +12,7 @@ bits.  A derivative takes the same way, as a tangent next to each value.
 >>> (x,) = program.variables
 >>> plan = Reference(program, infer(program, {x: ()}), {"x": np.array(1e-8)}).plan([(x, 0)])
 >>> for bits in (64, 128):
-...     print(bits, plan.run(bits).columns[0, 0])
+...     print(bits, plan.run(bits).columns[x, 0][0])
 64 [+/- 1.81e+5]
 128 [-8.3334e-10 +/- 8.24e-15]
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 Direction = tuple[sympy.Symbol, int]
 """A variable and the flat position of one of its elements."""
 
-Columns = Mapping[tuple[int, int], Outcome]
-"""Nonzero derivatives by (number of the direction, flat row of y)."""
+Columns = Mapping[Direction, Mapping[int, Outcome]]
+"""Nonzero derivatives by direction and flat row of y."""
 
 Way = tuple[int, int, int, Outcome]
 """From an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
@@ -98,10 +98,11 @@ class Run:
         self.evaluate()
         tangents, output = self._tangents(), self.reference.program.output
         judged = self._judged(output)
-        columns: dict[tuple[int, int], Outcome] = {}
+        columns: dict[Direction, dict[int, Outcome]] = {}
         for d, row in zip(*(n.tolist() for n in self.plan.pairs.get(output, ())), strict=True):
             value = judged.get(row)
-            columns[d, row] = value if isinstance(value, Undefined) else tangents.get(row, {}).get(d, arb(0))
+            own = value if isinstance(value, Undefined) else tangents.get(row, {}).get(d, arb(0))
+            columns.setdefault(self.plan.directions[d], {})[row] = own
         return Found(judged, columns)
 
     # -- values

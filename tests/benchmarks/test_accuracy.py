@@ -109,10 +109,10 @@ def _truth(point: Point, names: list[str]) -> Numbers | None:
     """The truth at a point; None if a number is missing there, or not normal."""
     reference = Reference(point.program, point.shapes, point.inputs)
     plan = reference.plan([(symbol, 0) for symbol in point.program.variables])
-    places = {str(symbol): n for n, (symbol, _) in enumerate(plan.directions)}
     for bits in BITS:
         found = plan.run(bits)
-        numbers = [found.values[0], *(found.columns.get((places[name], 0), arb(0)) for name in names)]
+        slopes = {str(symbol): column.get(0, arb(0)) for (symbol, _), column in found.columns.items()}
+        numbers = [found.values[0], *(slopes.get(name, arb(0)) for name in names)]
         if any(isinstance(one, Undefined) and one.decided for one in numbers):
             return None
         balls = [one for one in numbers if isinstance(one, arb)]

@@ -175,14 +175,14 @@ def _adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, i
                 if value.is_known[row]:
                     assert _is_open(truth) or _holds(value, row, truth)
             flows = adjoints(values, np.eye(count).reshape(count, *y))
-            for d, (symbol, j) in enumerate(directions):
+            for symbol, j in directions:
                 way = np.zeros((1, *arrays[str(symbol)].shape))
                 way.reshape(-1)[j] = 1
                 back = flows[symbol].bounds.mapped(lambda x: x.reshape(count, -1))
                 forward = tangents(values, {symbol: way}).bounds.mapped(lambda x: x.reshape(1, count).T)
                 for block, place in ((back, j), (forward, 0)):
                     for row in np.flatnonzero(block.is_known[:, place] & value.is_known).tolist():
-                        truth = found.columns.get((d, row), arb(0))
+                        truth = found.columns.get((symbol, j), {}).get(row, arb(0))
                         assert _is_open(truth) or _holds(block, (row, place), truth), (text, at, str(symbol), j, row)
                         known += 1
     return known, 4 * count * len(directions)
