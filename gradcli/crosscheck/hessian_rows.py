@@ -20,7 +20,6 @@ from gradcli.crosscheck.compare import (
     Tolerance,
     Wrong,
     compare,
-    number_of,
     to_float,
     verdicts,
 )
@@ -67,11 +66,19 @@ class Row:
 
 @dataclass
 class HessianRows:
-    """Products of one Hessian with directions, whose elements are derivatives of slopes along the direction."""
+    """Products of one Hessian with directions, whose elements are derivatives of slopes along the direction.
+
+    Args:
+        point: The Program and its inputs.
+        tolerance: How far a number may be from the truth.
+        wrt: The variables of the elements.
+        gradient: Finds the slopes where one of them may be missing, and is not given.
+    """
 
     point: Point
     tolerance: Tolerance
     wrt: tuple[str, ...]
+    gradient: Callable[[], Sequence[Entry]] = tuple
     _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -138,10 +145,12 @@ class HessianRows:
         for entry in asked:
             column = self.case.direction(entry)
             by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
-            known = slopes if by == own else ()
             if not is_met(self._at(FIRST_BITS), by, against):
                 waiting.append(entry)
-            elif column == own:
+                continue
+            place = entry.variable, entry.column
+            known = slopes if by == own else [g for g in self.gradient() if (g.variable, g.column) == place]
+            if column == own:
                 decided.append(self._where_met(entry, column, moving, known))
             else:
                 decided.append(_unless_missing(entry, known))
@@ -228,7 +237,8 @@ def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
         return _unknown(entry, "is not decided")
     note = f"the gradient does not exist here: {missing.note}"
     if missing.verdict == "kink":
-        note = f"the gradient has a kink here, and torch picked {shown_number(number_of(missing))} for it"
+        picked = "" if missing.torch is None else f", and torch picked {shown_number(missing.torch)} for it"
+        note = f"the gradient has a kink here{picked}"
     return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
 
 

@@ -65,6 +65,15 @@ def test_second_derivatives_where_y_has_no_value_are_undefined(command: str, opt
 
 
 @pytest.mark.parametrize(
+    ("text", "verdict"), [("relu(x[0])*x[1] + x[1]**2", "kink"), ("sqrt(x[0])*x[1] + x[1]**2", "undefined")]
+)
+def test_a_product_of_the_hessian_by_what_has_no_slope_does_not_exist(text: str, verdict: str) -> None:
+    """Also where the direction is another."""
+    check = check_of(Function(text).hvp([0.0, 1.0], u=[1.0, 1.0]))
+    assert {f.column: f.verdict for f in check.findings if f.of == "hvp"}[0,] == verdict
+
+
+@pytest.mark.parametrize(
     ("text", "x", "truth"),
     [("(1-cos(x))/x**2", 1e-8, 0.5), ("log(1+x)", 1e-18, 1e-18), ("sum(x)", [1e16, 1, -1e16], 1)],
 )
