@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from gradcli.function import Function as Function
     from gradcli.running.plain_functions import *  # noqa: F403
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _written(answer: Any, form: str) -> str:
