@@ -18,10 +18,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Operand, Several
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
 
-MOST_KEPT = 2**24
-"""Elements of all values that are kept: of more, only those that names stand for."""
-
-MOST_WORK = 2**28
+MOST_WORK = 2**26
 """Elements that are computed to decide."""
 
 MOST_DECIDED = 1_000
@@ -31,7 +28,7 @@ MOST_DECIDED = 1_000
 class Decisions(Constants):
     """Evaluates at the point what decides, each line once, and keeps it as a guard."""
 
-    _kept = _work = 0
+    _work = 0
 
     @cached_property
     def known_values(self) -> dict[Atom, Any]:
@@ -56,11 +53,7 @@ class Decisions(Constants):
             held = {one: self.known_values[one] for one in line.call.operands if one in self.known_values}
             alone = Program(self.source.text, (), (line,), line.symbol, self.source.name)
             self.known_values[line.symbol] = found = self.evaluation.run(alone, held)
-            self._kept += found.size
             self._work += found.size
-        if self._kept > MOST_KEPT:
-            named = {*self.scope.names.values(), *self.scope.variables.values(), atom}
-            self.known_values, self._kept = {one: value for one, value in self.known_values.items() if one in named}, 0
         return np.asarray(self.known_values[atom] if atom in self.known_values else number(atom), dtype=np.float64)
 
     def decided(self, condition: Atom, span: Span, changes: str) -> Array | None:

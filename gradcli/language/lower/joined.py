@@ -113,20 +113,13 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
 
 
 def of_call(name: str) -> str | None:
-    """The hint for a call of an unknown function, if a factor or a function is written before one.
+    """The hint for a call of an unknown function, if a factor is written before one.
 
-    >>> of_call("xsin"), of_call("logcosh"), of_call("celu")
-    ('write x*sin(...)', 'write log(cosh(...))', None)
+    >>> of_call("xsin"), of_call("piexp"), of_call("total")
+    ('write x*sin(...)', 'write pi*exp(...)', None)
     """
-    for length in range(1, min(len(name), LONGEST)):
-        before, after = name[:length], name[length:]
-        if after not in _ELEMENTARY and after != "log":
-            continue
-        if before in "xyzt" or before == "pi":
-            return f"write {before}*{after}(...)"
-        if before in _FUNCTIONS:
-            return f"write {before}({after}(...))"
-    return None
+    found = apart(f"{name}x")
+    return f"write {found.removesuffix('x)')}...)" if found is not None and found.endswith("(x)") else None
 
 
 def _place(program: Program, name: str) -> Place:
