@@ -78,7 +78,6 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
     adjoints = list(walk.adjoints(weights, found))
     if check:
         adjoints = judged(walk, adjoints, weights)
-    if check and derived is not None:
         shared["check"] = with_loss(shared["check"], derived, question, found)
     is_implicit = v is None and of_snippet is None and loss is None
     customs = () if question.live is None else question.live.customs

@@ -117,8 +117,7 @@ def vjps(
                 found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
             added = [weights[n] for n in _adding(steps[: number + 1], question.wrt)]
             found["check"] = _with_added(found["check"], question, added, held[number])
-            if loss is not None:
-                found["check"] = with_loss(found["check"], loss, question, found["vjp"])
+            found["check"] = with_loss(found["check"], loss, question, found["vjp"])
         answers.append(VJP(command="vjp", **found))
     return _joined(answers)
 

@@ -80,9 +80,6 @@ class _Reader(Statements):
             self.require_used()
             output = asked[-1].output, asked[-1].span
         if output is None:
-            for value in (getattr(line, "value", None) for line in lines):
-                if isinstance(value, nodes.Broken):
-                    raise value.error
             hint = 'write one, such as "x**2"; a snippet has y = x**2 and y.backward(v)'
             raise self.source.error("there is no function in this text", self.source.tokens[-1].span, hint=hint)
         return self._of_torch(output, asked) if self.is_torch else self._of_mathematics(output, lines)

@@ -192,7 +192,8 @@ class Statements(Functions, Drawing):
         for argument in arguments.items if arguments is not None else ():
             if self.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        if isinstance(line.value, nodes.Broken) and self.acts(range(line.start, line.stop)):
+        is_closed = self.source.tokens[line.stop - 1].text == ")"
+        if isinstance(line.value, nodes.Broken) and (not is_closed or self.acts(range(line.start, line.stop))):
             self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
