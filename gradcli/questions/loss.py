@@ -125,7 +125,7 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
 
 def with_loss(check: Check, loss: Loss | None, question: Question, vjp: Mapping[str, Array]) -> Check:
-    """The check, and that of v = ∂ℓ/∂y where there is a loss; and whether vᵀJ is the gradient of ℓ∘f, as torch has it."""
+    """The check, and that of v = ∂ℓ/∂y where there is a loss; and whether vᵀJ is torch's gradient of ℓ∘f too."""
     if loss is None or loss.check is None:
         return check
     is_same = agrees(loss, vjp, question.dtype)

@@ -132,7 +132,8 @@ def read(
     def scope() -> Scope:
         return Scope(given, shapes=dict(shapes), values=values, ask=ask)
 
-    return read_statements(text, scope, generator, shares=shares, is_torch=is_torch, is_session=is_session)
+    how = {"generator": generator, "is_torch": is_torch, "is_session": is_session}
+    return read_statements(text, scope, shares=shares, **how)
 
 
 def _without_prompts(text: str) -> str:
