@@ -180,7 +180,7 @@ class Inlining(Decisions):
             raise UnknownShapeError
         if not found.ndim:
             raise self.source.error("a condition of one number is no mask here", where, hint="write where(c, x, 0)")
-        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(found)]
+        return [at_positions.Positions("", axis.shape, axis) for axis in np.nonzero(found)]
 
     def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
         """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
