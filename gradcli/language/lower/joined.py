@@ -113,13 +113,16 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
 
 
 def of_call(name: str) -> str | None:
-    """The hint for a call of an unknown function, if a factor is written before one.
+    """The hint for a call of an unknown function, if a factor or a function is written before one.
 
-    >>> of_call("xsin"), of_call("piexp"), of_call("total")
-    ('write x*sin(...)', 'write pi*exp(...)', None)
+    >>> of_call("xsin"), of_call("logcosh"), of_call("total")
+    ('write x*sin(...)', 'write log(cosh(...))', None)
     """
-    found = apart(f"{name}x")
-    return f"write {found.removesuffix('x)')}...)" if found is not None and found.endswith("(x)") else None
+    if (found := apart(f"{name}x")) is not None and found.endswith("(x)"):
+        return f"write {found.removesuffix('x)')}...)"
+    pairs = ((name[:n], name[n:]) for n in range(1, min(len(name), LONGEST)))
+    inner = _ELEMENTARY | {"log"}
+    return next((f"write {f}({g}(...))" for f, g in pairs if f in _FUNCTIONS and g in inner), None)
 
 
 def _place(program: Program, name: str) -> Place:
