@@ -20,7 +20,7 @@ from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.function_calls import Callee, Functions
+from gradcli.language.snippets.function_calls import Callee
 from gradcli.language.snippets.imports import KNOWN
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
@@ -57,7 +57,7 @@ class Unread:
     hint: str = ""
 
 
-class Statements(Functions, Drawing):
+class Statements(Drawing):
     """Lowers the statements of a text.
 
     Attributes:
