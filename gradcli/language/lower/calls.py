@@ -132,7 +132,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
         if library == "numpy":
-            self.note_types([replace(name, text="numpy")])
+            self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions
         return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
 
