@@ -171,12 +171,6 @@ class TorchCalls:
             return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
         if op.name in _ONE_DIMENSION:
             return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
-        if (
-            op.kind is Kind.REDUCTION
-            and call.statics != _ALL
-            and not axes_of(operand_shape(operands[0]), call.statics[0])
-        ):
-            return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
         match op.name:
             case "where":
