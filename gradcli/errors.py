@@ -292,13 +292,12 @@ class UnknownFunctionError(GradcliError):
 
 
 class UncalledFunctionError(LanguageError):
-    """The name of a function that is not called, which is a variable only where it is given a value.
+    """The name of a function that is not called, which is a variable only where it is given a value."""
 
-    Attributes:
-        name: The name.
-    """
-
-    name = ""
+    @property
+    def name(self) -> str:
+        """The name, which is all of its place."""
+        return "" if self.place is None else self.place.text[slice(*self.place.span)]
 
 
 class ShapeError(GradcliError):

@@ -124,9 +124,9 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
     )
 
 
-def with_loss(check: Check, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check:
-    """The check, and that of v = ∂ℓ/∂y; and whether vᵀJ is the gradient of ℓ∘f, which torch computed too."""
-    if loss.check is None:
+def with_loss(check: Check, loss: Loss | None, question: Question, vjp: Mapping[str, Array]) -> Check:
+    """The check, and that of v = ∂ℓ/∂y where there is a loss; and whether vᵀJ is torch's gradient of ℓ∘f too."""
+    if loss is None or loss.check is None:
         return check
     is_same = agrees(loss, vjp, question.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")

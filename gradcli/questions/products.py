@@ -149,8 +149,7 @@ def answered(
                 found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
-            if loss is not None:
-                found["check"] = with_loss(found["check"], loss, question, found["vjp"])
+            found["check"] = with_loss(found["check"], loss, question, found["vjp"])
         answers.append(VJP(command="vjp", **found))
     return question, answers
 

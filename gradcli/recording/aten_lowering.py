@@ -17,12 +17,11 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
 from gradcli.language import ops
 from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
-from gradcli.language.lower.at_positions import sizes
 from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import Numbers
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, show
 from gradcli.language.text.source import Source
 from gradcli.recording.schemas import Overload
 
@@ -160,14 +159,14 @@ class AtenLowering:
 
     def picked(self, atom: Atom, places: Sequence[int], shape: Shape) -> Atom:
         """Append the elements of a value at flat places, in a shape."""
-        return self.text(f"reshape(reshape(x, -1)[{places}], {sizes(shape)})", x=self.number(atom))
+        return self.text(f"reshape(reshape(x, -1)[{places}], {show(shape)})", x=self.number(atom))
 
     def merged(self, atom: Atom, before: Atom, places: Sequence[int], shape: Shape) -> Atom:
         """Append the elements of a value at flat places, and where the place is -1 those of another one of a shape."""
         if min(places) >= 0:
             return self.picked(atom, places, shape)
         flat = [len(places) + n if n >= 0 else k for k, n in enumerate(places)]
-        text = f"reshape(cat([reshape(x, -1), reshape(v, -1)])[{flat}], {sizes(shape)})"
+        text = f"reshape(cat([reshape(x, -1), reshape(v, -1)])[{flat}], {show(shape)})"
         return self.text(text, x=self.number(before), v=self.number(atom))
 
     def row(self, name: str, *arguments: Value, **keywords: Value) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.language.lower.at_positions import Positions, indexed, put, sizes
+from gradcli.language.lower.at_positions import Positions, indexed
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value
@@ -161,11 +161,13 @@ def _index_put(
         return NotImplemented
     key = tuple(slice(None) if one is None else one.astype(np.intp) for one in indices)
     found = np.arange(math.prod(shape)).reshape(shape)[key]
-    source = f"expand(v, {sizes(found.shape)})"
     if not accumulate:
-        return a.text(put("x", shape, source, found), x=self, v=values)
+        places = np.full(math.prod(shape), -1)
+        places[found.ravel()] = range(found.size)
+        return a.merged(a.expanded(values, found.shape), self, places.tolist(), shape) if places.size else self
+    source = f"expand(v, {show(found.shape)})"
     hits = f"reshape(one_hot({found.ravel().tolist()}, {math.prod(shape)}), (-1, {math.prod(shape)}))"
-    return a.text(f"x + reshape(transpose({hits}, 0, 1) @ reshape({source}, -1), {sizes(shape)})", x=self, v=values)
+    return a.text(f"x + reshape(transpose({hits}, 0, 1) @ reshape({source}, -1), {show(shape)})", x=self, v=values)
 
 
 # -- networks and matrices

@@ -70,6 +70,7 @@ w = nn.Parameter(torch.tensor([1., 2.])); x = torch.tensor([3., 4.]); loss = (w*
 {X}w = torch.tensor([3., 5.]); y = (w*x).sum(); y.backward(retain_graph=True); x.grad.zero_(); y.backward()
 {X}b = x.data; (b*x).sum().backward()
 {X}b = float(x[0]); (b*x).sum().backward()
+{X}b = torch.from_numpy(x.detach().numpy()); (b*x).sum().backward()
 {X}y = x.detach().clone().requires_grad_(); (y**2).sum().backward()
 {X}w = torch.ones(2, requires_grad=True); x.requires_grad_(False); (w*x).sum().backward()
 a = torch.ones(2, requires_grad=True); y = 2*a; y = y.detach().requires_grad_(); (y**2).sum().backward()
@@ -109,6 +110,7 @@ WARNED = {
     ".item(), .data, torch.tensor()",
     f"{Z}w = torch.tensor([0.2], dtype=torch.float64); y = (w*x).sum(); y.backward()": MIXED,
     f"{X}y = (x.double()**2).sum(); y.backward()": MIXED,
+    f"def f(t): return (t.double()**2).sum()\n{X}y = f(x); y.backward()": MIXED,
 }
 
 

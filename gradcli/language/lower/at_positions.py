@@ -16,21 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import ShapeError
-from gradcli.language.lower.scope import Array
 from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axes
 from gradcli.language.program.wengert import Shape, show
-
-
-def sizes(shape: Sequence[object]) -> str:
-    """A shape as an argument: `(2, 3)`, `(2,)`, `()`.
-
-    >>> sizes([2])
-    '(2,)'
-    """
-    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
-
-
-Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -45,7 +32,7 @@ class Positions:
 
     name: str
     shape: Shape
-    numbers: Array | None = None
+    numbers: npt.NDArray[Any] | None = None
 
 
 def listed(places: Sequence[int]) -> str:
@@ -63,7 +50,7 @@ def listed(places: Sequence[int]) -> str:
     return f"{places[0]}:{stop if stop >= 0 else ''}" + (f":{step}" if step != 1 else "")
 
 
-def checked(numbers: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+def checked(numbers: npt.NDArray[Any], size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Positions in a dimension of this size, counted from the front.
 
     Raises:
@@ -116,20 +103,20 @@ def _picked(x: str, shape: Shape, found: Mapping[int, Positions]) -> str:
             places = checked(one.numbers, shape[axis]).ravel().tolist()
             text = f"{x}[{':, ' * axis}{listed(places)}]"
             whole = (*shape[:axis], *one.shape, *shape[axis + 1 :])
-            return text if len(one.shape) == 1 else f"reshape({text}, {sizes(whole)})"
+            return text if len(one.shape) == 1 else f"reshape({text}, {show(whole)})"
     axes = [*found]
     others = [n for n in range(len(shape)) if n not in found]
     taken, kept = [shape[n] for n in axes], [shape[n] for n in others]
     whole = broadcast([one.shape for one in found.values()])
     if [*axes, *others] != sorted(range(len(shape))):
-        x = f"permute({x}, {sizes([*axes, *others])})"
+        x = f"permute({x}, {show([*axes, *others])})"
     text = _chosen(x, taken, kept, [*found.values()], whole)
     is_adjacent = axes == [*range(axes[0], axes[0] + len(axes))]
     if not is_adjacent or not axes[0]:
         return text
     rank, first = len(whole), axes[0]
     order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))]
-    return f"permute({text}, {sizes(order)})"
+    return f"permute({text}, {show(order)})"
 
 
 def _chosen(x: str, taken: Sequence[int], kept: Sequence[int], found: Sequence[Positions], whole: Shape) -> str:
@@ -141,68 +128,18 @@ def _chosen(x: str, taken: Sequence[int], kept: Sequence[int], found: Sequence[P
             np.broadcast_to(checked(np.asarray(a), n), whole).ravel() for a, n in zip(arrays, taken, strict=True)
         ]
         flat = np.ravel_multi_index(tuple(stretched), tuple(taken)) if count else np.zeros(0, dtype=np.intp)
-        text = f"reshape({x}, {sizes([count, *kept])})[{listed(flat.tolist())}]"
-        return f"reshape({text}, {sizes([*whole, *kept])})"
+        text = f"reshape({x}, {show([count, *kept])})[{listed(flat.tolist())}]"
+        return f"reshape({text}, {show([*whole, *kept])})"
     hits = []
     for n, one in enumerate(found):
         ones = [taken[n] if m == n else 1 for m in range(len(taken))]
-        name = one.name if one.numbers is None else written(one.numbers)
-        stretched_name = f"expand({name}, {sizes(whole)})" if whole and one.shape != whole else name
+        name = one.name if one.numbers is None else checked(one.numbers, taken[n]).tolist()
+        stretched_name = f"expand({name}, {show(whole)})" if whole and one.shape != whole else name
         hit = f"one_hot({stretched_name}, {taken[n]})"
-        hits.append(hit if len(taken) == 1 else f"reshape({hit}, {sizes([*whole, *ones])})")
+        hits.append(hit if len(taken) == 1 else f"reshape({hit}, {show([*whole, *ones])})")
     hit = "*".join(hits)
     if len(taken) > 1 or kept:
-        hit = f"reshape({hit}, {sizes([*whole, count, *[1] * len(kept)])})"
+        hit = f"reshape({hit}, {show([*whole, count, *[1] * len(kept)])})"
     holds = f"{hit} == 1"
-    values = f"reshape({x}, {sizes([*[1] * len(whole), count, *kept])})"
+    values = f"reshape({x}, {show([*[1] * len(whole), count, *kept])})"
     return f"sum(where({holds}, {values}, 0), {len(whole)})"
-
-
-def written(numbers: Array) -> str:
-    """A constant array as text.
-
-    >>> written(np.array([[0.0, 1.0]]))
-    '[[0, 1]]'
-    """
-    items = np.asarray(numbers).tolist()
-
-    def text(item: Any) -> str:
-        if isinstance(item, list):
-            return f"[{', '.join(map(text, item))}]"
-        return str(int(item)) if float(item).is_integer() else repr(float(item))
-
-    return text(items)
-
-
-def of_mask(mask: Array) -> list[Array]:
-    """A mask as the positions of what it takes, one tensor for each of its dimensions."""
-    return [np.asarray(axis, dtype=np.float64) for axis in np.nonzero(mask)]
-
-
-def put(x: str, shape: Shape, source: str, places: Places) -> str:
-    """A tensor with the elements of another one at places of its flattened elements; the last one there counts.
-
-    Args:
-        x: The tensor.
-        shape: Of the tensor.
-        source: The other one.
-        places: Those of its elements.
-
-    >>> put("x", (3,), "v", np.array([2, 0]))
-    'reshape(cat([reshape(x, -1), reshape(v, -1)])[[4, 1, 3]], (3,))'
-    """
-    both = f"cat([reshape({x}, -1), reshape({source}, -1)])"
-    return f"reshape({both}[{merged(shape, places)}], {sizes(shape)})" if math.prod(shape) else x
-
-
-def merged(shape: Shape, places: Places) -> list[int]:
-    """Where each element of a tensor comes from, where others are put behind it.
-
-    >>> merged((3,), np.array([2, 0]))
-    [4, 1, 3]
-    """
-    count = math.prod(shape)
-    found = np.arange(count)
-    for n, at in enumerate(places.ravel().tolist()):
-        found[at] = count + n
-    return [int(n) for n in found]

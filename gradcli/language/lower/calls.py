@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import sympy
 
-from gradcli.errors import GradcliError, Place, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
+from gradcli.errors import GradcliError, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.lower import joined, libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
@@ -132,7 +132,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             message, hint = _OTHERWISE[library, name.text]
             raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
         if library == "numpy":
-            self.note_types([replace(name, text="numpy")])
+            self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions
         return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
 
@@ -148,19 +148,12 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if is_behind_module:
             raise self.source.error(f"'{name.text}' is a function", span, hint=self._with_arguments(span))
         if op is not None and name.text not in self.scope.given:
-            raise self._uncalled(name, span)
+            hint = self._with_arguments(span)
+            if not self.scope.is_value:
+                hint += f"; a variable called {name.text} needs a value, --at {name.text}=VALUE"
+            raise self.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
         if self.scope.is_value:
             raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
-
-    def _uncalled(self, name: Token, span: Span) -> UncalledFunctionError:
-        """The error for a function without arguments, which may be a variable by that name."""
-        hint = self._with_arguments(span)
-        if not self.scope.is_value:
-            hint += f"; a variable called {name.text} needs a value, --at {name.text}=VALUE"
-        place = Place(self.source.text, span, self.source.name)
-        error = UncalledFunctionError(f"'{name.text}' is a function", place=place, hint=hint)
-        error.name = name.text
-        return error
 
     def _with_arguments(self, span: Span) -> str:
         """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""

@@ -242,16 +242,13 @@ class Indices(Constants):
             return self._delta((values[0], values[1]), span)
         if name.text not in _SIGN_OF or not values:
             return None
-        first = values[0]
-        if isinstance(first, Ranged) and not first.sign and not _SIGN_OF[name.text]:
+        sign, first = _SIGN_OF[name.text], values[0]
+        if isinstance(first, Ranged) and not first.sign and not sign:
             return self._matrix(name.text, first.ranges, first.body, span)
         ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
         if not ranges or len(ranges) < len(values) - 1:
             return None
-        sign = _SIGN_OF[name.text]
-        if not sign:
-            return self._matrix(name.text, ranges, first, span)
-        return self._reduced(sign, ranges, first, span)
+        return self._reduced(sign, ranges, first, span) if sign else self._matrix(name.text, ranges, first, span)
 
     def _limits(self, node: Node) -> Range | None:
         """`(k, 0, 2)`."""
@@ -266,21 +263,11 @@ class Indices(Constants):
         if len(ranges) != 2:
             raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
         outer, depth = self.scope.indices, self._depth
-        self.scope.indices = dict(outer)
-        (rows, columns), _ = self._entered(ranges)
-        atom = self.as_number(*self.lower(body))
-        atom = self._filled(self._filled(atom, rows, span), columns, span)
-        shape = self.shape_of(atom)
-        if shape is not None and any(
-            size > 1 for size in shape[: len(shape) - depth - 2] + shape[len(shape) - depth :]
-        ):
+        if outer and self.mentions(body.span):
             raise self.source.error("a matrix whose elements depend on other indices is not read", span)
-        rank = depth + 2 if shape is None else len(shape)
-        key: list[Any] = [0] * rank
-        key[rank - 1 - rows.place] = key[rank - 1 - columns.place] = _ALL
-        atom = self.emit("index", [atom], span, (tuple(key),))[0]
-        if rows.place < columns.place:
-            atom = self.emit("transpose", [atom], span, (-2, -1))[0]
+        self.scope.indices, self._depth = {}, 0
+        (columns, rows), _ = self._entered(ranges[::-1])
+        atom = self.whole_tensor(self.lower(body)[0], (rows.size, columns.size), span)
         self.scope.indices, self._depth = outer, depth
         return self.emit(op, [atom], span)
 

@@ -18,10 +18,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Operand, Several
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
 
-MOST_KEPT = 2**24
-"""Elements of all values that are kept: of more, only those that names stand for."""
-
-MOST_WORK = 2**28
+MOST_WORK = 2**26
 """Elements that are computed to decide."""
 
 MOST_DECIDED = 1_000
@@ -31,7 +28,7 @@ MOST_DECIDED = 1_000
 class Decisions(Constants):
     """Evaluates at the point what decides, each line once, and keeps it as a guard."""
 
-    _kept = _work = 0
+    _work = 0
 
     @cached_property
     def known_values(self) -> dict[Atom, Any]:
@@ -56,11 +53,7 @@ class Decisions(Constants):
             held = {one: self.known_values[one] for one in line.call.operands if one in self.known_values}
             alone = Program(self.source.text, (), (line,), line.symbol, self.source.name)
             self.known_values[line.symbol] = found = self.evaluation.run(alone, held)
-            self._kept += found.size
             self._work += found.size
-        if self._kept > MOST_KEPT:
-            named = {*self.scope.names.values(), *self.scope.variables.values(), atom}
-            self.known_values, self._kept = {one: value for one, value in self.known_values.items() if one in named}, 0
         return np.asarray(self.known_values[atom] if atom in self.known_values else number(atom), dtype=np.float64)
 
     def decided(self, condition: Atom, span: Span, changes: str) -> Array | None:
@@ -187,7 +180,7 @@ class Inlining(Decisions):
             raise UnknownShapeError
         if not found.ndim:
             raise self.source.error("a condition of one number is no mask here", where, hint="write where(c, x, 0)")
-        return [at_positions.Positions("", axis.shape, axis) for axis in at_positions.of_mask(found)]
+        return [at_positions.Positions("", axis.shape, axis) for axis in np.nonzero(found)]
 
     def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
         """The numbers of a mask: of a constant, or those that values decide at the point; None without one.

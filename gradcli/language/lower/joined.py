@@ -115,18 +115,14 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
 def of_call(name: str) -> str | None:
     """The hint for a call of an unknown function, if a factor or a function is written before one.
 
-    >>> of_call("xsin"), of_call("logcosh"), of_call("celu")
+    >>> of_call("xsin"), of_call("logcosh"), of_call("total")
     ('write x*sin(...)', 'write log(cosh(...))', None)
     """
-    for length in range(1, min(len(name), LONGEST)):
-        before, after = name[:length], name[length:]
-        if after not in _ELEMENTARY and after != "log":
-            continue
-        if before in "xyzt" or before == "pi":
-            return f"write {before}*{after}(...)"
-        if before in _FUNCTIONS:
-            return f"write {before}({after}(...))"
-    return None
+    if (found := apart(f"{name}x")) is not None and found.endswith("(x)"):
+        return f"write {found.removesuffix('x)')}...)"
+    pairs = ((name[:n], name[n:]) for n in range(1, min(len(name), LONGEST)))
+    inner = _ELEMENTARY | {"log"}
+    return next((f"write {f}({g}(...))" for f, g in pairs if f in _FUNCTIONS and g in inner), None)
 
 
 def _place(program: Program, name: str) -> Place:

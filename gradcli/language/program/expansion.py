@@ -151,18 +151,14 @@ def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 def _written(name: str, statics: tuple[Hashable, ...], count: int, text: str) -> Program:
     op = ops.TABLE[name]
     if op.is_recorded:
-        return _asked(op, statics)
+        if not isinstance(statics[-1], AskedMeaning):
+            raise _depends(op)
+        return statics[-1].record()
     if op.has_equation:
         letters_of(str(statics[0]), count)
     operands = tuple(f"x{n}" for n in range(count)) if op.has_equation else op.operands
     constants = dict(zip(op.statics, statics, strict=True))
     return parse_meaning(meaning_of(op, constants, text), operands, constants)
-
-
-def _asked(op: ops.Op, statics: tuple[Hashable, ...]) -> Program:
-    if not isinstance(statics[-1], AskedMeaning):
-        raise _depends(op)
-    return statics[-1].record()
 
 
 def _depends(op: ops.Op) -> ShapeError:

@@ -171,12 +171,6 @@ class TorchCalls:
             return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
         if op.name in _ONE_DIMENSION:
             return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
-        if (
-            op.kind is Kind.REDUCTION
-            and call.statics != _ALL
-            and not axes_of(operand_shape(operands[0]), call.statics[0])
-        ):
-            return self.tensor(operands[0]) * 1  # over no dimension: torch takes an empty dim for all of them
         tensors = [self.tensor(a) for a in operands]
         match op.name:
             case "where":
@@ -268,12 +262,21 @@ def _vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any
 
 
 def _constants(call: Call, operand: Any) -> dict[str, Any]:
-    """The constants by name, a dimension that torch wants to be told among them."""
+    """The constants by name, a dimension that torch wants to be told among them.
+
+    Torch lets `dim` be left out for all dimensions of some reductions.
+    """
     given = dict(zip(call.op.statics, call.statics, strict=True))
     given.pop(SHAPES, None)
     if call.op.kind in (Kind.MOVEMENT, Kind.INLINED) or call.op.statics.get("dim", REQUIRED) is not None:
         return given
-    return given | _along(call, operand_shape(operand))
+    shape = operand_shape(operand)
+    if "keepdim" not in given:
+        return given | {"dim": axis_of_scan(call, shape) or 0}
+    if (given["dim"], given["keepdim"]) == _ALL and call.op.name != "logsumexp":
+        return given
+    axes = axes_of(shape, given["dim"])
+    return given | {"dim": axes[0] if len(axes) == 1 else axes}
 
 
 def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
@@ -282,17 +285,6 @@ def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
         return list(tensors)
     stay = [isinstance(a, int | float) and abs(float(a)) <= _LARGEST for a in operands]
     return [a if is_plain else tensor for a, tensor, is_plain in zip(operands, tensors, stay, strict=True)]
-
-
-def _along(call: Call, shape: Shape) -> dict[str, Any]:
-    """The argument `dim`, which torch lets be left out for all dimensions of some reductions."""
-    given = dict(zip(call.op.statics, call.statics, strict=True))
-    if "keepdim" not in given:
-        return {"dim": axis_of_scan(call, shape) or 0}
-    if (given["dim"], given["keepdim"]) == _ALL and call.op.name != "logsumexp":
-        return {}
-    axes = axes_of(shape, given["dim"])
-    return {"dim": axes[0] if len(axes) == 1 else axes}
 
 
 def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
@@ -390,4 +382,4 @@ def _over(call: Call, shape: tuple[int, ...]) -> dict[str, Any]:
     dim, keepdim = call.statics
     axes = axes_of(shape, dim)
     axis = {} if axes == tuple(range(len(shape))) else {"axis": axes[0] if len(axes) == 1 else axes}
-    return {**axis, **({"keepdims": True} if keepdim else {})}
+    return axis | ({"keepdims": True} if keepdim else {})

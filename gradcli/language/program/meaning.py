@@ -118,9 +118,6 @@ class Aggregate(Expr):  # type: ignore[misc]
         new = {k: sympy.Dummy(k.name, integer=True, nonnegative=True) for k in self.bound}
         return self.body.xreplace(new), tuple((new[k], a, b) for k, a, b in self.limits), list(new.values())
 
-    def _eval_derivative(self, s: Expr) -> Expr:
-        raise NotImplementedError
-
 
 class Multiplied(Aggregate):
     """The product of the body over its limits; a product of a product has the limits of both."""

@@ -247,12 +247,6 @@ def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
     return axis, size, step, dilation
 
 
-def _windowed(shape: Shape, call: Call) -> Shape:
-    axis, size, step, dilation = windows_of(shape, call)
-    count = (shape[axis] - (size - 1) * dilation - 1) // step + 1
-    return (*shape[:axis], count, *shape[axis + 1 :], size)
-
-
 def fill_of(call: Call) -> float:
     """The number in elements that come from nowhere: the value of a `pad`, else 0."""
     return float(call.statics[2]) if call.op.name == "pad" else 0.0
@@ -266,10 +260,8 @@ def gives_back(call: Call, shapes: Mapping[Atom, Shape]) -> bool:
     >>> [gives_back(Call("flatten", (x,), (0, -1)), {x: shape}) for shape in [(3,), (3, 1), ()]]
     [True, False, False]
     """
-    if call.op.name != "flatten":
-        return False
     shape = shapes.get(call.operands[0], ())
-    return bool(shape) and len({axis_of(shape, d) for d in call.statics}) == 1
+    return call.op.name == "flatten" and shape_after(call, shape) == shape
 
 
 def shape_after(call: Call, shape: Shape) -> Shape:
@@ -309,7 +301,8 @@ def shape_after(call: Call, shape: Shape) -> Shape:
         case "pad":
             return tuple(size + a + b for size, (a, b) in zip(shape, padding(shape, call), strict=True))
         case "windows":
-            return _windowed(shape, call)
+            axis, size, step, dilation = windows_of(shape, call)
+            return (*shape[:axis], (shape[axis] - (size - 1) * dilation - 1) // step + 1, *shape[axis + 1 :], size)
         case "diag" if len(shape) == 1:
             side = shape[0] + abs(_whole(statics[0]))
             return side, side

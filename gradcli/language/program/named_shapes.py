@@ -210,14 +210,14 @@ def _inferred(program: Program, given: Mapping[str, NamedShape], numbers: Mappin
 
 def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape]) -> Iterator[dict[str, NamedShape]]:
     """Shapes for the other variables: the fewest dimensions that are needed, the most different sizes first."""
-    needs = _Needs.of(program, typed)
+    dimensions, elements = _needs(program, typed)
     fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
     names = {*program.names, *program.assigned, *fixed}
     unknown = [name for name in program.names if name not in given]
-    if max(needs.elements.values(), default=0) > MOST_ELEMENTS:
+    if max(elements.values(), default=0) > MOST_ELEMENTS:
         raise TooLargeError(f"an index needs a vector of more than {MOST_ELEMENTS:,} elements", hint="use smaller ones")
-    exact = {name: needs.elements[name] for name in unknown if name in needs.elements}
-    places = [(name, axis) for name in unknown if name not in exact for axis in range(needs.dimensions.get(name, 0))]
+    exact = {name: elements[name] for name in unknown if name in elements}
+    places = [(name, axis) for name in unknown if name not in exact for axis in range(dimensions.get(name, 0))]
     numbers = {size for shape in given.values() for size in shape if isinstance(size, int)}
     numbers |= {size for size in _sizes_of_constants(program) if size > 1}
     for classes in _partitions(len(places)):
@@ -322,46 +322,40 @@ def _known_shapes(program: Program) -> dict[Atom, Shape]:
     return infer(replace(program, variables=(), lines=lines, output=lines[-1].symbol), {}, bounded=False)
 
 
-@dataclass(frozen=True)
-class _Needs:
+def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, int]]:
     """What the operations of a Program need of its variables.
 
-    Attributes:
-        dimensions: How many a variable needs, where that is more than none.
-        elements: How many elements a variable needs that only has single ones taken by constant indices.
+    From the last line to the first: what is needed of a line is needed of what it is made of.
+
+    Returns:
+        How many dimensions each variable needs; and how many elements, of those that only have single ones taken by
+        constant indices.
     """
-
-    dimensions: Mapping[str, int]
-    elements: Mapping[str, int]
-
-    @classmethod
-    def of(cls, program: Program, typed: Program) -> _Needs:
-        """From the last line to the first: what is needed of a line is needed of what it is made of."""
-        needed: dict[Atom, int] = {}
-        matrices: set[Atom] = {symbol for symbol in program.variables if str(symbol)[:1].isupper()}
-        for line in program.lines:
-            if line.call.op.kind is Kind.MOVEMENT and matrices.intersection(line.call.operands):
-                matrices.add(line.symbol)
-        indices: dict[Atom, list[int]] = {}
-        uses: dict[Atom, int] = {}
-        for line in reversed(program.lines):
-            call, own = line.call, needed.get(line.symbol, 0)
-            for operand in call.operands:
-                needed[operand] = max(needed.get(operand, 0), _needed(call, own, is_matrix=operand in matrices))
-                uses[operand] = uses.get(operand, 0) + 1
-                if (at := _single(call)) is not None:
-                    indices.setdefault(operand, []).append(at)
-        variables = {symbol: str(symbol) for symbol in program.variables}
-        elements = {
-            name: 1 + max(at if at >= 0 else -at - 1 for at in indices[symbol])
-            for symbol, name in variables.items()
-            if symbol in indices and len(indices[symbol]) == uses[symbol]
-        }
-        for line in typed.lines:
-            if line.call.op.has_equation:
-                terms = str(line.call.statics[0]).partition("->")[0].split(",")
-                needed |= {operand: len(term.strip()) for operand, term in zip(line.call.operands, terms, strict=False)}
-        return cls({name: needed.get(symbol, 0) for symbol, name in variables.items()}, elements)
+    needed: dict[Atom, int] = {}
+    matrices: set[Atom] = {symbol for symbol in program.variables if str(symbol)[:1].isupper()}
+    for line in program.lines:
+        if line.call.op.kind is Kind.MOVEMENT and matrices.intersection(line.call.operands):
+            matrices.add(line.symbol)
+    indices: dict[Atom, list[int]] = {}
+    uses: dict[Atom, int] = {}
+    for line in reversed(program.lines):
+        call, own = line.call, needed.get(line.symbol, 0)
+        for operand in call.operands:
+            needed[operand] = max(needed.get(operand, 0), _needed(call, own, is_matrix=operand in matrices))
+            uses[operand] = uses.get(operand, 0) + 1
+            if (at := _single(call)) is not None:
+                indices.setdefault(operand, []).append(at)
+    variables = {symbol: str(symbol) for symbol in program.variables}
+    elements = {
+        name: 1 + max(at if at >= 0 else -at - 1 for at in indices[symbol])
+        for symbol, name in variables.items()
+        if symbol in indices and len(indices[symbol]) == uses[symbol]
+    }
+    for line in typed.lines:
+        if line.call.op.has_equation:
+            terms = str(line.call.statics[0]).partition("->")[0].split(",")
+            needed |= {operand: len(term.strip()) for operand, term in zip(line.call.operands, terms, strict=False)}
+    return {name: needed.get(symbol, 0) for symbol, name in variables.items()}, elements
 
 
 def _single(call: Call) -> int | None:

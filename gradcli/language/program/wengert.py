@@ -41,7 +41,7 @@ Atom: TypeAlias = sympy.Expr
 Shape: TypeAlias = tuple[int, ...]
 
 
-def show(shape: Shape) -> str:
+def show(shape: Sequence[int]) -> str:
     """A shape as Python writes it: `()`, `(2,)`, `(2, 3)`."""
     return str(tuple(shape))
 

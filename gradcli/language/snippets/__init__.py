@@ -78,19 +78,8 @@ def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask:
             if error.name in uncalled:
                 raise
             uncalled[error.name] = error
-        except GradcliError as error:
-            first = next(iter(uncalled.values()), error)
-            if _is_of_one_statement(first, error):
-                raise first from None
-            raise
-
-
-def _is_of_one_statement(first: GradcliError, other: GradcliError) -> bool:
-    """Whether two errors stand in one statement, so that the other may come of taking a name for a variable."""
-    if first.place is None or other.place is None:
-        return True
-    between = sorted((*first.place.span, *other.place.span))
-    return not set(";\n") & set(first.place.text[between[0] : between[-1]])
+        except GradcliError as error:  # which may come of taking a name for a variable
+            raise next(iter(uncalled.values()), error) from None
 
 
 def read(
@@ -132,7 +121,8 @@ def read(
     def scope() -> Scope:
         return Scope(given, shapes=dict(shapes), values=values, ask=ask)
 
-    return read_statements(text, scope, generator, shares=shares, is_torch=is_torch, is_session=is_session)
+    how = {"generator": generator, "is_torch": is_torch, "is_session": is_session}
+    return read_statements(text, scope, shares=shares, **how)
 
 
 def _without_prompts(text: str) -> str:

@@ -14,9 +14,8 @@ import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand
-from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.function_calls import by_name
+from gradcli.language.snippets.function_calls import Functions
 from gradcli.language.snippets.snippet_result import ADD_UP, Pass
 from gradcli.language.text.nodes import Argument, Arguments, Items
 
@@ -25,7 +24,7 @@ _UNUSED = "One of the differentiated Tensors appears to not have been used in th
 _GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused".split()
 
 
-class Passes(Reader):
+class Passes(Functions):
     """Notes backward passes, and says which of them are asked for.
 
     Attributes:
@@ -92,7 +91,7 @@ class Passes(Reader):
             is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
             return self._tensors(argument) if is_tensor else self._flag(argument)
 
-        return by_name(self.source, arguments, names, called, read)
+        return self.by_name(arguments, names, called, read)
 
     def _flag(self, argument: Argument) -> bool | None:
         word = self.source.tokens[argument.start]

@@ -20,28 +20,9 @@ from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, Function
-from gradcli.language.text.source import Source
 
-
-def by_name(
-    source: Source, arguments: Arguments, names: Sequence[str], called: str, read: Callable[[str, Argument], Any]
-) -> dict[str, Any]:
-    """Read what is between the parentheses of a call, by the names of the parameters.
-
-    Raises:
-        LanguageError: There is no such parameter, or it is given twice.
-    """
-    found: dict[str, Any] = {}
-    for argument in arguments.items:
-        word, waiting = argument.name, [name for name in names if name not in found]
-        if word is None and source.tokens[argument.start].kind == "end":
-            break
-        name = word.text if word is not None else next(iter(waiting), "")
-        if name not in waiting:
-            said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
-            raise source.error(f"{called} {said}", arguments.span if word is None else word.span)
-        found[name] = read(name, argument)
-    return found
+ReadArgument = Callable[[str, Argument], Any]
+"""Reads an argument, by the name of its parameter."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +62,24 @@ class Functions(Reader):
         """What the body of a function returns."""
         raise NotImplementedError
 
+    def by_name(self, arguments: Arguments, names: Sequence[str], called: str, read: ReadArgument) -> dict[str, Any]:
+        """Read what is between the parentheses of a call, by the names of the parameters.
+
+        Raises:
+            LanguageError: There is no such parameter, or it is given twice.
+        """
+        found: dict[str, Any] = {}
+        for argument in arguments.items:
+            word, waiting = argument.name, [name for name in names if name not in found]
+            if word is None and self.source.tokens[argument.start].kind == "end":
+                break
+            name = word.text if word is not None else next(iter(waiting), "")
+            if name not in waiting:
+                said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
+                raise self.source.error(f"{called} {said}", arguments.span if word is None else word.span)
+            found[name] = read(name, argument)
+        return found
+
     def callee(self, node: Function) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
@@ -89,7 +88,7 @@ class Functions(Reader):
     def call_function(self, callee: Callee, arguments: Arguments) -> Operand | None:
         """The value of a function with its arguments; None of one that returns nothing."""
         span, names = arguments.span, callee.parameters
-        given = by_name(self.source, arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
+        given = self.by_name(arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
         held = {name: (default, span) for name, default in callee.defaults.items()} | given
         if {*names} - {*held}:
             raise self.source.error(f"{callee.shown} takes {', '.join(names)}", span)

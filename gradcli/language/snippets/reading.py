@@ -13,46 +13,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gradcli import collector
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
 from gradcli.language.snippets.snippet_result import Backward, Pass, Replay, Snippet
 from gradcli.language.snippets.statements import Statements
-from gradcli.language.snippets.tensors import Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
 from gradcli.language.text.source import Source
 
 
-def read_statements(
-    text: str,
-    scope: Callable[[], Scope],
-    generator: Callable[[], Generator] | None,
-    *,
-    shares: bool,
-    is_torch: bool,
-    is_session: bool,
-) -> Snippet:
+def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **how: Any) -> Snippet:
     """The function of a text of statements, as `read` has it.
 
     Args:
         text: The text.
         scope: Makes names that nothing has used.
-        generator: As of `read`.
         shares: As of `read`.
-        is_torch: Whether it is PyTorch's, whose tensors of numbers are variables; else mathematics.
-        is_session: Whether it was typed at a prompt.
+        how: As of `Statements`.
 
     Raises:
         GradcliError: As for `parse`, or a line that is code.
 
-    >>> read_statements("f(x) = x^2; f(3*t)", Scope, None, shares=True, is_torch=False, is_session=False).program.names
+    >>> how = {"generator": None, "is_torch": False, "is_session": False}
+    >>> read_statements("f(x) = x^2; f(3*t)", Scope, shares=True, **how).program.names
     ('t',)
     """
 
     def reader(*, shares: bool) -> _Reader:
-        return _Reader(source, scope(), generator, shares=shares, is_torch=is_torch, is_session=is_session)
+        return _Reader(source, scope(), shares=shares, **how)
 
     with collector.paused():
         source = Source(text, "EXPR", has_braces=True)
@@ -80,9 +71,6 @@ class _Reader(Statements):
             self.require_used()
             output = asked[-1].output, asked[-1].span
         if output is None:
-            for value in (getattr(line, "value", None) for line in lines):
-                if isinstance(value, nodes.Broken):
-                    raise value.error
             hint = 'write one, such as "x**2"; a snippet has y = x**2 and y.backward(v)'
             raise self.source.error("there is no function in this text", self.source.tokens[-1].span, hint=hint)
         return self._of_torch(output, asked) if self.is_torch else self._of_mathematics(output, lines)
@@ -97,12 +85,9 @@ class _Reader(Statements):
     def replay(self, lines: Sequence[nodes.Line]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
         self.last_value(lines)
-        passes, last = self.passes, self.passes[-1]
-        whole = self.finish((last.output, last.span))
-        made, leaves = self.builder.made_of(*(one.output for one in passes))
-        variables = self.variables_of(leaves)
-        program = replace(whole, variables=variables, lines=tuple(made), output=last.output)
-        return Replay(program, tuple(passes), tuple(self.requires or self.values))
+        outputs = [one.output for one in self.passes]
+        program = self.builder.program(outputs[-1], self.scope.variables.values(), *outputs)
+        return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
 
     def _of_torch(self, output: Operand, asked: list[Pass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""

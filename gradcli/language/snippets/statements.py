@@ -20,7 +20,7 @@ from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.function_calls import Callee, Functions
+from gradcli.language.snippets.function_calls import Callee
 from gradcli.language.snippets.imports import KNOWN
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
@@ -57,7 +57,7 @@ class Unread:
     hint: str = ""
 
 
-class Statements(Functions, Drawing):
+class Statements(Drawing):
     """Lowers the statements of a text.
 
     Attributes:
@@ -72,8 +72,8 @@ class Statements(Functions, Drawing):
         self,
         source: Source,
         scope: Scope,
-        generator: Callable[[], Generator] | None,
         *,
+        generator: Callable[[], Generator] | None,
         shares: bool,
         is_torch: bool,
         is_session: bool,
@@ -153,10 +153,7 @@ class Statements(Functions, Drawing):
             case nodes.Statement() if not line.targets:
                 self._value_alone(line)
             case nodes.Statement():
-                self.require_used()
-                operand = self._bind(line)
-                if operand is not None:
-                    self.output, self.unused_value = operand, None
+                self._bind(line)
 
     def _value_alone(self, line: nodes.Statement) -> None:
         """A value without a name: a pass, a display, or the output where it is the last."""
@@ -192,7 +189,8 @@ class Statements(Functions, Drawing):
         for argument in arguments.items if arguments is not None else ():
             if self.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        if isinstance(line.value, nodes.Broken) and self.acts(range(line.start, line.stop)):
+        is_closed = self.source.tokens[line.stop - 1].text == ")"
+        if isinstance(line.value, nodes.Broken) and (not is_closed or self.acts(range(line.start, line.stop))):
             self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
@@ -210,18 +208,16 @@ class Statements(Functions, Drawing):
 
     # -- names that take values
 
-    def _bind(self, line: nodes.Statement) -> Operand | None:
-        """Names take a value; what is given back is the output where it is the last."""
-        mark = len(self.builder.lines)
-        values = self._taken(line)
-        found: Operand | None = None
+    def _bind(self, line: nodes.Statement) -> None:
+        """Names take a value, which is the output where it is the last."""
+        self.require_used()
+        mark, values = len(self.builder.lines), self._taken(line)
         for token, (node, operand) in zip(line.targets, values, strict=True):
             first = line.targets[0].text
             if token.text != first and not line.is_tuple and first in self.values:  # a = b = tensor: one tensor
                 self.scope.names[token.text] = self.scope.variables[first]
-                continue
-            found = self._name_is(token, operand, node, line, mark) or found
-        return found
+            else:
+                self._name_is(token, operand, node, line, mark)
 
     def _taken(self, line: nodes.Statement) -> list[tuple[nodes.Node, Operand]]:
         """What each of the names on the left takes."""
@@ -258,32 +254,29 @@ class Statements(Functions, Drawing):
             raise self.source.error(f"{count} names for {length} values", span)
         return [self.emit("index", [atom], span, ((n,),)) for n in range(length)]
 
-    def _name_is(
-        self, name: Token, operand: Operand, node: nodes.Node, line: nodes.Statement, mark: int
-    ) -> Operand | None:
+    def _name_is(self, name: Token, operand: Operand, node: nodes.Node, line: nodes.Statement, mark: int) -> None:
         """A name takes a value: numbers that are a tensor are a variable, outside of functions."""
         value, span = operand
         is_required, is_inside = self._is_required(node), bool(self.running)
         if value in self.scope.objects:
             self.scope.names[name.text] = value
-            return None
+            return
         is_tensor = self.is_torch and not is_inside and self._is_tensor(value, node, mark)
         if is_required and (is_inside or not is_tensor):
             hint = "write requires_grad_() at the end of the line"
             raise self.source.error(f"'{name.text}' is no leaf: torch leaves its .grad empty", node.span, hint=hint)
-        if not is_tensor or (name.text in self.changed and not is_required):
-            self.assign(name.text, value, node)
-            if is_inside:
-                self.scope.unused.pop(name.text, None)
-                return None
-            if self.is_torch:
-                self.note_casts(line.span)
-            value = self.scope.first(value)
-            self.statements.append((line.span, value))
-            is_constant = self.is_torch and name.text in self.changed and not self.function_of(value).variables
-            return None if is_constant else (value, name.span.to(span))
-        self._define(name, value, line, mark, is_required=is_required)
-        return None
+        if is_tensor and (is_required or name.text not in self.changed):
+            self._define(name, value, line, mark, is_required=is_required)
+            return
+        self.assign(name.text, value, node)
+        if is_inside:
+            self.scope.unused.pop(name.text, None)
+            return
+        self.note_casts(line.span)
+        value = self.scope.first(value)
+        self.statements.append((line.span, value))
+        if not (self.is_torch and name.text in self.changed and not self.function_of(value).variables):
+            self.output, self.unused_value = (value, name.span.to(span)), None
 
     def _define(self, name: Token, value: Atom, line: nodes.Statement, mark: int, *, is_required: bool) -> None:
         """A tensor of numbers is a variable with these values."""

@@ -35,7 +35,7 @@ MIXED = (
 
 _TYPES = {
     **dict.fromkeys(("float32", "float", "FloatTensor", "Tensor"), "float32"),
-    **dict.fromkeys(("float64", "double", "DoubleTensor", "numpy"), "float64"),
+    **dict.fromkeys(("float64", "double", "DoubleTensor", "ndarray"), "float64"),
     **dict.fromkeys(("int", "long", "short", "int8", "int16", "int32", "int64", "uint8"), "int"),
     **dict.fromkeys(("IntTensor", "LongTensor", "bool", "BoolTensor"), "int"),
 }
@@ -89,7 +89,7 @@ class Dtypes(Imports, Passes):
         is_int = self.is_whole(value, is_typed=any(kind == "int" for kind, _ in said))
         _, leaves = self.builder.made_of(value)
         known = {self.types[str(leaf)] for leaf in leaves if str(leaf) in self.types}
-        kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "numpy")]
+        kinds = [kind for kind, how in said if (kind == "int") <= is_int and not (is_int and how == "ndarray")]
         inherited = next((kind for kind in ("float64", "float32") if kind in known), self.default)
         self.types[name] = kinds[-1] if kinds else "int" if is_int else inherited
         is_cast = bool(said) and said[-1] == ("float64", "cast")
