@@ -22,8 +22,7 @@ from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
-from gradcli.recording.aten_rules import INDEXED, RULES
-from gradcli.recording.complex_rules import COMPLEX, with_parts
+from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
 from gradcli.recording.decisions import LOW, ORDERED, Decisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory

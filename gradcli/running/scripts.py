@@ -1,39 +1,52 @@
-"""A whole script that is run, and an answer to each of its backward passes."""
+"""A whole script that is run and recorded below autograd, and an answer to each of its backward passes.
+
+After a pass stays what the script still holds.
+"""
 
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import inspect
 import math
+import os
 import runpy
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor, array_of, trace
+from gradcli.autodiff.run import Forward, Tensor, array_of, trace
+from gradcli.crosscheck.boundaries import Boundary
+from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
-from gradcli.recording.places import Place
-from gradcli.recording.tensor_names import submodules_around
-from gradcli.recording.values import numbers_of
+from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.decisions import Decisions
+from gradcli.recording.places import Place, Places
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.schemas import name_of
+from gradcli.recording.tensor_names import Names, submodules_around
+from gradcli.recording.values import Application, Leaf, numbers_of, tensors_in
 from gradcli.results import VJP, Array, Pass
+from gradcli.running.calling import Signature
 from gradcli.running.nonfinite import beginnings
-from gradcli.running.script_recorder import ScriptRecorder
+from gradcli.running.recorded import Call, Recorded, require_same
 
 MOST_PASSES = 100
 """Passes that are answered; the script goes on without being recorded."""
@@ -110,7 +123,7 @@ def answer_passes(
         The error or the `SystemExit` that ended it early; None if it came to its end.
     """
     others = {threading.main_thread(), *threading.enumerate()}
-    with torch.enable_grad(), _Answering(tell, check=check, seconds=seconds, wrt=wrt):
+    with torch.enable_grad(), ScriptRecorder(tell, check=check, seconds=seconds, wrt=wrt):
         try:
             script.run()
         except (Exception, SystemExit) as error:
@@ -137,13 +150,198 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 """Prefixes of the files whose frames run and record a script."""
 
 
-class _Answering(ScriptRecorder):
-    """Answers the passes of a script."""
+# -- recording
+
+
+_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
+"""Operations by which a script looks at what a pass leaves behind."""
+
+
+@dataclass(frozen=True)
+class MadeTensor(Recorded):
+    """A tensor that a script made, whose graph is there.
+
+    Attributes:
+        ran: The tensor with the script's own leaves.
+        wrt: The leaves that require a gradient.
+    """
+
+    ran: Forward = field(kw_only=True)
+    wrt: tuple[str, ...] = field(kw_only=True)
+
+    def inquiry(self, wrt: Sequence[str], *, check: bool) -> Inquiry:
+        """What every question about it begins with.
+
+        Raises:
+            InputError: It is no function of a leaf that is asked for.
+        """
+        unknown = next((name for name in wrt if name not in self.wrt), None)
+        if unknown is not None:
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(self.wrt)}")
+        values = {name: array.astype(np.float64) for name, array in self.arrays.items()}
+        snippet = Snippet(self.program, values=values, wrt=self.wrt)
+        return Inquiry(self.program.text, snippet, {}, [*(wrt or self.wrt)], self.call.dtype, check, live=self)
+
+    def forward(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
+    ) -> Forward:
+        """The graph of the script itself."""
+        return self.ran
+
+    @property
+    def applications(self) -> Sequence[Application]:
+        """The applications of custom functions that the tensor is made of."""
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own]
+
+    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
+        """Nothing: what a script detaches is not judged, as it is run once."""
+        return ()
+
+
+class ScriptRecorder(Recorder):
+    """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
+
+    Args:
+        tell: Takes each pass when it is over.
+        check: Whether to compare with the reference.
+        seconds: That the check of each pass may take; None for as many as usual.
+        wrt: The leaves to differentiate by; all if there is none.
+
+    Attributes:
+        is_on: Whether there may still be answers.
+        is_over: Whether a pass was answered, until the next call that is recorded.
+    """
 
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(Names(runpy.run_path, ()), None)
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
         self.count = 0
+        self.is_on, self.is_over = True, False
+        self._process = os.getpid()
+        self._lost: Exception | None = None
+        self._outcome: tuple[Any, Exception | None] | None = None
+        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
+        self._is_changed = False  # a leaf is, as by an optimizer, until then
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call, and keep its result or its error, to tell them from those of recording."""
+        try:
+            self._outcome = function(*args, **kwargs), None
+        except Exception as error:
+            self._outcome = None, error
+            raise
+        return self._outcome[0]
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
+        call = partial(function, *args, **(kwargs or {}))
+        is_reading = name_of(function) in _READING
+        return self._guarded(super().__torch_dispatch__, (function, types, args, kwargs), call, is_reading=is_reading)
+
+    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
+        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
+        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
+
+    def _guarded(
+        self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any], *, is_reading: bool = False
+    ) -> Any:
+        if not self.is_on or os.getpid() != self._process:
+            return call()
+        if not is_reading:
+            self.begin()
+        self._outcome = None
+        try:
+            return record(*arguments)
+        except Exception as error:
+            if self._outcome is not None and self._outcome[1] is not None:
+                raise
+            self.lose(error)
+            return call() if self._outcome is None else self._outcome[0]
+
+    def lose(self, error: Exception) -> None:
+        """Keep the first error for the pass that is next."""
+        self._lost = self._lost or error
+
+    def begin(self) -> None:
+        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
+        if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Forget all but the values that the script still holds and that can be differentiated."""
+        before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
+        guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
+        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
+        self.decisions, self.places, self.named, self._called = Decisions(self), Places(self._copied), {}, set()
+        if is_over:
+            self._lost = None
+        else:
+            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
+        del before  # and with it the last tensors that only the recording holds
+        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
+        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
+        conditions = [guard.condition for guard in guards]
+        kept = self.lines.retain(self._values.held(), conditions, changed)
+        self._values.keep(kept)
+        self._followed &= kept
+        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
+        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
+        self.decisions.guards = [guard for guard in guards if guard.condition in kept]
+        left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
+        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
+        self.names = Names(runpy.run_path, {*self.leaves, *map(str, kept)})
+
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
+        return not (tensor.requires_grad or tensor in self._values)
+
+    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+        for tensor in (*tensors_in(found), *changed):
+            self._is_changed |= tensor in self._values
+            self._values.forget(tensor)
+        return found
+
+    def _is_untracked(self, place: Place) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
+        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
+        """A tensor with what the script made it of.
+
+        Args:
+            y: The tensor.
+            wanted: The leaves to differentiate by; all that require a gradient if None.
+            called: What it is called in messages.
+
+        Raises:
+            InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
+        """
+        dtype = str(y.dtype).removeprefix("torch.")
+        if dtype not in ("float64", "float32"):
+            raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
+        output = self.atom(y)
+        if output is None:
+            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
+        program = self.program(output)
+        leaves = {name: self.leaves[name] for name in program.names}
+        reached = {str(one) for one in reached_from(program.lines, [program.output])}
+        wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
+        arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
+        call = Call(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
+        said = tuple(self.decisions.told(program))
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        known = self._formulas.setdefault(same, {})
+        ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
+        found = MadeTensor(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran=ran, wrt=wrt)
+        require_same(found, y)
+        return found
+
+    # -- answering
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
@@ -224,6 +422,19 @@ class _Answering(ScriptRecorder):
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins
+
+
+def reached_from(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
+    """The values that a backward pass reaches, which goes no further than what is detached."""
+    reached = set(outputs)
+    for line in reversed(lines):
+        if line.symbol in reached and not line.call.op.is_detached:
+            reached.update(line.call.operands)
+    return reached
+
+
+def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
+    return leaf.tensor.requires_grad and (wanted is None or any(leaf.tensor is tensor for tensor in wanted))
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
