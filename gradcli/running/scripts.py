@@ -43,7 +43,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names, submodules_around
 from gradcli.recording.values import Application, Leaf, numbers_of, tensors_in
-from gradcli.results import VJP, Array, Pass
+from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
 from gradcli.running.nonfinite import beginnings
 from gradcli.running.recorded import Call, Recorded, require_same
@@ -382,39 +382,36 @@ class ScriptRecorder(Recorder):
         return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
 
     def _answer(self, given: Mapping[str, Any], place: Place) -> Pass:
-        began, outputs = time.perf_counter(), _only(next(iter(given.values())))
-        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
-        told = Pass(self.count + 1, place.where, 0.0)
+        began, told = time.perf_counter(), Pass(self.count + 1, place.where, 0.0)
         try:
-            if isinstance(outputs, tuple):
-                raise InputError("a pass of several outputs at once is not answered")
-            inputs = given.get("inputs")
-            wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             with budget(self.seconds), self.paused():
-                answer, begun = self._answered(outputs, v, wanted, _called(told), place)
-            norms: dict[str, list[float]] = {}
-            for name, array in answer.vjp.items():
-                norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
-            by_module = {name: math.hypot(*some) for name, some in norms.items()}
-            told = replace(told, answer=answer, norms=by_module, nonfinite=begun)
+                told = self._answered(told, given, place)
         except GradcliError as error:
             told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
         except Exception as error:
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(
-        self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place
-    ) -> tuple[VJP, tuple[str, ...]]:
-        made = self.made(y, wanted, called)
-        given: tuple[Array, ...] = () if v is None else (array_of(v),)
-        answer = vjp(made.inquiry(self.wrt, check=self.check), given)
-        if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
-            return answer, ()
-        paths = {id(one): name for name, one in submodules_around(place.frame)}
-        ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-        found = tuple(beginnings(ran, self._origins_in(made.program), paths))
-        return replace(answer, warnings=(*answer.warnings, *found)), found
+    def _answered(self, told: Pass, given: Mapping[str, Any], place: Place) -> Pass:
+        y = _only(next(iter(given.values())))
+        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
+        if not isinstance(y, torch.Tensor):
+            raise InputError("a pass of several outputs at once is not answered")
+        inputs = given.get("inputs")
+        wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+        made = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
+        answer = vjp(made.inquiry(self.wrt, check=self.check), () if v is None else (array_of(v),))
+        norms: dict[str, list[float]] = {}
+        for name, array in answer.vjp.items():
+            norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
+        found: tuple[str, ...] = ()
+        if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
+            paths = {id(one): name for name, one in submodules_around(place.frame)}
+            ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
+            found = tuple(beginnings(ran, self._origins_in(made.program), paths))
+        by_module = {name: math.hypot(*some) for name, some in norms.items()}
+        answer = replace(answer, warnings=(*answer.warnings, *found))
+        return replace(told, answer=answer, norms=by_module, nonfinite=found)
 
     def _origins_in(self, program: Program) -> dict[Span, Place]:
         """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
@@ -444,7 +441,3 @@ _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
 def _only(value: Any) -> Any:
     """The only one of several."""
     return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value
-
-
-def _called(one: Pass) -> str:
-    return f"pass {one.number}" + (f" ({one.where})" if one.where else "")
