@@ -98,3 +98,13 @@ def pool(x):
 @piece(T(1, 1, 4, 4))
 def up(x):
     return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False).pow(2).sum()
+
+
+@piece(T(3, 2))
+def scatter(x):
+    return torch.zeros(2, 2, dtype=D).index_add(0, torch.tensor([0, 1, 1]), x)
+
+
+@piece(T(3, 2))
+def scat2(x):
+    return torch.zeros(3, 2, dtype=D).scatter_add(0, torch.tensor([[0, 1], [1, 1], [2, 0]]), x)
