@@ -174,8 +174,7 @@ def test_modules_explain_themselves_and_evaluate_nothing() -> None:
 
 DOORS = {
     ("cli/streams.py", "except Exception"),
-    ("running/loading.py", "except Exception"),
-    ("running/script_recorder.py", "except Exception"),
+    ("running/targets.py", "except Exception"),
     ("running/scripts.py", "except Exception"),
     ("warm/becoming.py", "except BaseException"),
 }

@@ -73,8 +73,8 @@ def process(*, is_forked: bool = False) -> int:
         import gc
 
         gc.freeze()
-    if "gradcli.running.loading" in sys.modules:  # a thread of the user's must not keep the process
-        from gradcli.running.loading import end
+    if "gradcli.running.targets" in sys.modules:  # a thread of the user's must not keep the process
+        from gradcli.running.targets import end
 
         end(code)
     return code

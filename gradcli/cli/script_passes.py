@@ -49,8 +49,8 @@ def run(words: Sequence[str], **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script([*words], given["command"])
-        from gradcli.running.loading import away_from_output
         from gradcli.running.scripts import MOST_PASSES, Script, answer_passes, own_traceback
+        from gradcli.running.targets import away_from_output
 
         script = Script(*given_script)
         with away_from_output() as stdout:

@@ -4,10 +4,8 @@ recorder, values   each call as it happens, and what is held of it
 pass_recorder      torch's own passes through a Program, forward and back
 modes              see every call of ATen, and what has to be seen above autograd
 aten_lowering      calls of ATen as lines
-aten_rules         those whose row has another name or other arguments
-complex_rules      calls on complex numbers, as lines of their two parts
+aten_rules         those whose row has another name or other arguments, or on complex numbers
 decompositions     what torch's tables do not decompose, in functions of torch
-window_decompositions  convolutions and pools among them
 torch_meanings     what torch makes of a call of its own: the meaning of rows that have none
 schemas            what the schema of an operation of ATen says
 memory             values by the memory that holds them

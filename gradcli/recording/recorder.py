@@ -22,8 +22,7 @@ from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
-from gradcli.recording.aten_rules import INDEXED, RULES
-from gradcli.recording.complex_rules import COMPLEX, with_parts
+from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
 from gradcli.recording.decisions import LOW, ORDERED, Decisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
@@ -121,7 +120,9 @@ class Recorder(DispatchMode):
         for generator, state in self._generators.values():
             generator.set_state(state)
         for name, leaf in self.leaves.items():
-            if not (leaf.is_argument or leaf.is_made) and name not in but and leaf.put_back():
+            is_found = not (leaf.is_argument or leaf.is_made) and name not in but
+            if is_found and not torch.equal(leaf.tensor, leaf.value):
+                leaf.tensor.data.copy_(leaf.value)
                 self.changed.append(leaf.tensor)
 
     # -- calls

@@ -1,16 +1,13 @@
 """Functions and scripts of Python that are run, and recorded as Programs.
 
-targets            what names one: `model.py::loss`, `package.module:name`
-loading            the file or module that it is in, run as an import runs it
+targets            what names one: `model.py::loss`, `package.module:name`; the file, run as an import runs it
 calling            its parameters, and what it gives back
-repeating          what a second run has in common with the first
 recorded           what was recorded, replayed before it is believed, and run again for numbers
 cuts               whether a gradient is that of the function, or of it with something held constant
 blaming            the `autograd.Function` that gives wrong gradients, and the likeliest mistake in it
 python_functions   a `Function` of all this
 nonfinite          where NaN or infinity begins in a pass
-script_recorder    a script, what it holds after a pass, and its tensors
-scripts            a whole script, and its backward passes
+scripts            a whole script, what it holds after a pass, and its backward passes
 plain_functions    recording, checking and derivatives as functions
 versus             two implementations, held to the same truth
 

@@ -34,7 +34,7 @@ from gradcli.recording.values import Application
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
 from gradcli.running.cuts import largest
-from gradcli.running.loading import guarded
+from gradcli.running.targets import guarded
 
 if TYPE_CHECKING:
     from gradcli.running.recorded import Call, Recorded

@@ -21,10 +21,8 @@ from gradcli.questions.question import Dtype, Inquiry, rounded
 from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature
-from gradcli.running.loading import load
-from gradcli.running.recorded import Call, Recorded
-from gradcli.running.repeating import Borrowed
-from gradcli.running.targets import Target
+from gradcli.running.recorded import Borrowed, Call, Recorded
+from gradcli.running.targets import Target, load
 
 
 class PythonFunction(Function):

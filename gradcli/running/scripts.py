@@ -1,10 +1,14 @@
-"""A whole script that is run, and an answer to each of its backward passes."""
+"""A whole script that is run and recorded below autograd, and an answer to each of its backward passes.
+
+After a pass stays what the script still holds.
+"""
 
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import inspect
 import math
+import os
 import runpy
 import sys
 import threading
@@ -12,28 +16,36 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Tensor, array_of, trace
+from gradcli.autodiff.run import Forward, Tensor, array_of, trace
+from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
 from gradcli.language.program.wengert import Program
+from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
-from gradcli.recording.places import Place
-from gradcli.recording.tensor_names import submodules_around
-from gradcli.recording.values import numbers_of
-from gradcli.results import VJP, Array, Pass
+from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.decisions import Decisions
+from gradcli.recording.places import Place, Places
+from gradcli.recording.recorder import Recorder
+from gradcli.recording.schemas import name_of
+from gradcli.recording.tensor_names import Names, submodules_around
+from gradcli.recording.values import Application, numbers_of, tensors_in
+from gradcli.results import Array, Pass
+from gradcli.running.calling import Signature
 from gradcli.running.nonfinite import beginnings
-from gradcli.running.script_recorder import ScriptRecorder
+from gradcli.running.recorded import Call, Recorded, require_same
 
 MOST_PASSES = 100
 """Passes that are answered; the script goes on without being recorded."""
@@ -110,7 +122,7 @@ def answer_passes(
         The error or the `SystemExit` that ended it early; None if it came to its end.
     """
     others = {threading.main_thread(), *threading.enumerate()}
-    with torch.enable_grad(), _Answering(tell, check=check, seconds=seconds, wrt=wrt):
+    with torch.enable_grad(), ScriptRecorder(tell, check=check, seconds=seconds, wrt=wrt):
         try:
             script.run()
         except (Exception, SystemExit) as error:
@@ -137,13 +149,199 @@ _RUNNING = (str(Path(__file__).parents[1]), "<frozen ", torch.overrides.__file__
 """Prefixes of the files whose frames run and record a script."""
 
 
-class _Answering(ScriptRecorder):
-    """Answers the passes of a script."""
+# -- recording
+
+
+_READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
+"""Operations by which a script looks at what a pass leaves behind."""
+
+
+@dataclass(frozen=True)
+class MadeTensor(Recorded):
+    """A tensor that a script made, whose graph is there.
+
+    Attributes:
+        ran: The tensor with the script's own leaves.
+        wrt: The leaves that require a gradient.
+    """
+
+    ran: Forward = field(kw_only=True)
+    wrt: tuple[str, ...] = field(kw_only=True)
+
+    def inquiry(self, wrt: Sequence[str], *, check: bool) -> Inquiry:
+        """What every question about it begins with.
+
+        Raises:
+            InputError: It is no function of a leaf that is asked for.
+        """
+        unknown = next((name for name in wrt if name not in self.wrt), None)
+        if unknown is not None:
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(self.wrt)}")
+        values = {name: array.astype(np.float64) for name, array in self.arrays.items()}
+        snippet = Snippet(self.program, values=values, wrt=self.wrt)
+        return Inquiry(self.program.text, snippet, {}, [*(wrt or self.wrt)], self.call.dtype, check, live=self)
+
+    def forward(
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
+    ) -> Forward:
+        """The graph of the script itself."""
+        return self.ran
+
+    @property
+    def applications(self) -> Sequence[Application]:
+        """The applications of custom functions that the tensor is made of."""
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own]
+
+
+class ScriptRecorder(Recorder):
+    """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
+
+    Args:
+        tell: Takes each pass when it is over.
+        check: Whether to compare with the reference.
+        seconds: That the check of each pass may take; None for as many as usual.
+        wrt: The leaves to differentiate by; all if there is none.
+
+    Attributes:
+        is_on: Whether there may still be answers.
+        is_over: Whether a pass was answered, until the next call that is recorded.
+    """
 
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(Names(runpy.run_path, ()), None)
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
         self.count = 0
+        self.is_on, self.is_over = True, False
+        self._process = os.getpid()
+        self._lost: Exception | None = None
+        self._outcome: tuple[Any, Exception | None] | None = None
+        self._formulas: dict[Any, dict[tuple[str, ...], Formulas]] = {}  # of equal passes, which are confirmed once
+        self._is_changed = False  # a leaf is, as by an optimizer, until then
+
+    def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run a call, and keep its result or its error, to tell them from those of recording."""
+        try:
+            self._outcome = function(*args, **kwargs), None
+        except Exception as error:
+            self._outcome = None, error
+            raise
+        return self._outcome[0]
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
+        call = partial(function, *args, **(kwargs or {}))
+        is_reading = name_of(function) in _READING
+        return self._guarded(super().__torch_dispatch__, (function, types, args, kwargs), call, is_reading=is_reading)
+
+    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
+        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
+        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
+
+    def _guarded(
+        self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any], *, is_reading: bool = False
+    ) -> Any:
+        if not self.is_on or os.getpid() != self._process:
+            return call()
+        if not is_reading:
+            self.begin()
+        self._outcome = None
+        try:
+            return record(*arguments)
+        except Exception as error:
+            if self._outcome is not None and self._outcome[1] is not None:
+                raise
+            self.lose(error)
+            return call() if self._outcome is None else self._outcome[0]
+
+    def lose(self, error: Exception) -> None:
+        """Keep the first error for the pass that is next."""
+        self._lost = self._lost or error
+
+    def begin(self) -> None:
+        """Forget what the pass before leaves behind, before the first call that may belong to the next one."""
+        is_due = (self._is_changed or self.is_over) and not (self._inside or self._pauses)
+        if is_due and (torch.is_grad_enabled() or self.places.find().custom is not None):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Forget all but the values that the script still holds and that can be differentiated."""
+        before, is_over, self.is_over, self._is_changed = self.decisions, self.is_over, False, False
+        guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
+        weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
+        self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
+        self.decisions, self.places, self.named, self._called = Decisions(self), Places(self._copied), {}, set()
+        if is_over:
+            self._lost = None
+        else:
+            self.decisions.lost, self.decisions.remarks = before.lost, before.remarks
+        del before  # and with it the last tensors that only the recording holds
+        tensors = {name: one for name, ref in weak.items() if (one := ref()) is not None}
+        changed = [name for name, one in tensors.items() if self._values.find(one) is None]
+        conditions = [guard.condition for guard in guards]
+        kept = self.lines.retain(self._values.held(), conditions, changed)
+        self._values.keep(kept)
+        self._followed &= kept
+        self._detached = {atom: held for atom, held in self._detached.items() if held in kept}
+        self.origins = {atom: origin for atom, origin in self.origins.items() if atom in kept}
+        self.decisions.guards = [guard for guard in guards if guard.condition in kept]
+        left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
+        self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
+        self.names = Names(runpy.run_path, {*self.leaves, *map(str, kept)})
+
+    def _is_made(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is a constant: what the script made is not told from what it read."""
+        return not (tensor.requires_grad or tensor in self._values)
+
+    def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
+        for tensor in (*tensors_in(found), *changed):
+            self._is_changed |= tensor in self._values
+            self._values.forget(tensor)
+        return found
+
+    def _is_untracked(self, place: Place) -> bool:
+        """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
+        return place.custom is None and not torch.is_grad_enabled() and not self._inside
+
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
+        """A tensor with what the script made it of.
+
+        Args:
+            y: The tensor.
+            wanted: The leaves to differentiate by; all that require a gradient if None.
+            called: What it is called in messages.
+
+        Raises:
+            InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
+        """
+        dtype = str(y.dtype).removeprefix("torch.")
+        if dtype not in ("float64", "float32"):
+            raise InputError(f"{called} is of {dtype}, and float64 and float32 are judged")
+        output = self.atom(y)
+        if output is None:
+            raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
+        program = self.program(output)
+        leaves = {name: self.leaves[name] for name in program.names}
+        reached = {program.output}
+        for line in reversed(program.lines):  # no further than what is detached
+            if line.symbol in reached and not line.call.op.is_detached:
+                reached.update(line.call.operands)
+        free = {str(one): leaves[str(one)].tensor for one in program.variables if one in reached}
+        chosen = [*free.values()] if wanted is None else wanted
+        wrt = tuple(name for name, t in free.items() if t.requires_grad and any(t is one for one in chosen))
+        arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
+        call = Call(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
+        said = tuple(self.decisions.told(program))
+        same = program.text, tuple(array.shape for array in arrays.values()), dtype
+        known = self._formulas.setdefault(same, {})
+        ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
+        found = MadeTensor(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran=ran, wrt=wrt)
+        require_same(found, y)
+        return found
+
+    # -- answering
 
     def passed(self, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Answer a pass before it frees its graph, let it go on, and tell of it."""
@@ -184,39 +382,36 @@ class _Answering(ScriptRecorder):
         return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
 
     def _answer(self, given: Mapping[str, Any], place: Place) -> Pass:
-        began, outputs = time.perf_counter(), _only(next(iter(given.values())))
-        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
-        told = Pass(self.count + 1, place.where, 0.0)
+        began, told = time.perf_counter(), Pass(self.count + 1, place.where, 0.0)
         try:
-            if isinstance(outputs, tuple):
-                raise InputError("a pass of several outputs at once is not answered")
-            inputs = given.get("inputs")
-            wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
             with budget(self.seconds), self.paused():
-                answer, begun = self._answered(outputs, v, wanted, _called(told), place)
-            norms: dict[str, list[float]] = {}
-            for name, array in answer.vjp.items():
-                norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
-            by_module = {name: math.hypot(*some) for name, some in norms.items()}
-            told = replace(told, answer=answer, norms=by_module, nonfinite=begun)
+                told = self._answered(told, given, place)
         except GradcliError as error:
             told = replace(told, refusal=self._lost if isinstance(self._lost, GradcliError) else error)
         except Exception as error:
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(
-        self, y: Tensor, v: Tensor | None, wanted: Sequence[Tensor] | None, called: str, place: Place
-    ) -> tuple[VJP, tuple[str, ...]]:
-        made = self.made(y, wanted, called)
-        given: tuple[Array, ...] = () if v is None else (array_of(v),)
-        answer = vjp(made.inquiry(self.wrt, check=self.check), given)
-        if all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
-            return answer, ()
-        paths = {id(one): name for name, one in submodules_around(place.frame)}
-        ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-        found = tuple(beginnings(ran, self._origins_in(made.program), paths))
-        return replace(answer, warnings=(*answer.warnings, *found)), found
+    def _answered(self, told: Pass, given: Mapping[str, Any], place: Place) -> Pass:
+        y = _only(next(iter(given.values())))
+        v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
+        if not isinstance(y, torch.Tensor):
+            raise InputError("a pass of several outputs at once is not answered")
+        inputs = given.get("inputs")
+        wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+        made = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
+        answer = vjp(made.inquiry(self.wrt, check=self.check), () if v is None else (array_of(v),))
+        norms: dict[str, list[float]] = {}
+        for name, array in answer.vjp.items():
+            norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
+        found: tuple[str, ...] = ()
+        if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
+            paths = {id(one): name for name, one in submodules_around(place.frame)}
+            ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
+            found = tuple(beginnings(ran, self._origins_in(made.program), paths))
+        by_module = {name: math.hypot(*some) for name, some in norms.items()}
+        answer = replace(answer, warnings=(*answer.warnings, *found))
+        return replace(told, answer=answer, norms=by_module, nonfinite=found)
 
     def _origins_in(self, program: Program) -> dict[Span, Place]:
         """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
@@ -233,7 +428,3 @@ _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
 def _only(value: Any) -> Any:
     """The only one of several."""
     return value[0] if isinstance(value, tuple | list) and len(value) == 1 else value
-
-
-def _called(one: Pass) -> str:
-    return f"pass {one.number}" + (f" ({one.where})" if one.where else "")

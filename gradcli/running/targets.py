@@ -1,14 +1,27 @@
-"""What names a function of Python: a file or a module, and a name in it.  Imports nothing that it names."""
+"""What names a function of Python, and the file or the module that it is in, run as an import runs it.
+
+What it prints goes to standard error, and the working directory stays.  What is under `if __name__ == "__main__":` does
+not run.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import re
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from types import ModuleType
+from typing import Any, TextIO
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, did_you_mean
+from gradcli.recording.user_files import is_of_user, line_of_file
 
 _IN_FILE = re.compile(r"(?P<file>[^\n]+\.pyw?)::(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 _IN_MODULE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -80,3 +93,140 @@ def target(text: str) -> Target | None:
         return Target(text.strip(), found["file"], "", found["name"])
     found = _IN_MODULE.fullmatch(text.strip())
     return Target(text.strip(), "", found["module"], found["name"]) if found is not None else None
+
+
+# -- loading
+
+
+def load(target: Target) -> Any:
+    """The function that a target names.
+
+    Raises:
+        InputError: There is no such file, module or name; it fails when it is run, or leaves; it is no function.
+    """
+    with guarded(f"{target.file or target.module} is run"):
+        module = _of_file(target) if target.file else _of_module(target)
+    return _found(target, module)
+
+
+@contextlib.contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """Run code of the user: its output goes to standard error, and all that it may raise is an error of the input.
+
+    Args:
+        what: What is done, for messages.
+
+    Raises:
+        InputError: It raised something, or left.
+    """
+    folder = os.getcwd()
+    try:
+        with away_from_output():
+            yield
+    except InputError:
+        raise
+    except SystemExit as error:
+        raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
+    except Exception as error:
+        said = " ".join(str(error).split())
+        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read" * (
+            "numpy()" in said
+        )
+        raise InputError(
+            f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}", hint=hint or None
+        ) from error
+    finally:
+        os.chdir(folder)
+
+
+def end(code: int) -> None:
+    """End the process with an exit code if a thread of the user's would keep it from ending."""
+    main = threading.main_thread()
+    if any(thread is not main and not thread.daemon for thread in threading.enumerate()):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        os._exit(code)
+
+
+@contextlib.contextmanager
+def away_from_output() -> Iterator[TextIO | None]:
+    """Send standard output to standard error within a block, that of programs too which the block starts.
+
+    Yields:
+        The standard output of before, to write answers to.
+    """
+    output, kept = sys.stdout, -1
+    if output is not None:
+        output.flush()
+    with contextlib.suppress(OSError):
+        kept = os.dup(1)
+    is_own = output is sys.__stdout__  # and no stream of a test
+    if kept >= 0 and output is not None and is_own:
+        output = open(kept, "w", encoding=output.encoding, errors=output.errors, closefd=False)  # noqa: SIM115
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            if kept >= 0:
+                with contextlib.suppress(OSError):  # standard error is closed
+                    os.dup2(2, 1)
+            yield output
+    finally:
+        if kept >= 0:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the user's that an error went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if is_of_user(frame.filename)]
+    return f" ({line_of_file(own[-1].filename, own[-1].lineno)})" if own else ""
+
+
+def _of_file(target: Target) -> ModuleType:
+    target.require_file()
+    path = Path(target.file)
+    name = path.stem if path.stem.isidentifier() else "target"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(f"{target.file} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))  # as Python has it for a script
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _of_module(target: Target) -> ModuleType:
+    sys.path.insert(0, os.getcwd())  # as `python -m` has it
+    try:
+        return importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{target.module}.".startswith(f"{error.name}."):
+            raise
+        raise InputError(
+            f"there is no module {target.module}", hint=f"a function of a file is FILE.py::{target.name}"
+        ) from None
+
+
+def _found(target: Target, module: ModuleType) -> Any:
+    """The attribute that the name is."""
+    found: Any = module
+    for word in target.name.split("."):
+        names = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(found, word):
+            what = target.file or target.module if found is module else f"'{target.name.partition(f'.{word}')[0]}'"
+            functions = [name for name in names if callable(getattr(found, name, None))]
+            hint = did_you_mean(word, names) or f"it has {', '.join(functions[:8]) or 'no functions'}"
+            raise InputError(f"{what} has no '{word}'", hint=hint)
+        found = getattr(found, word)
+    if not callable(found):
+        hint = (
+            f"write a function that makes it; the backward passes of a script are answered by gradcli run {target.file}"
+        )
+        raise InputError(f"{target.text} is no function, but of type {type(found).__name__}", hint=hint)
+    if isinstance(found, type):
+        raise InputError(
+            f"{target.text} is a class, and no function of tensors",
+            hint=f"name an instance of it, or {target.text}.apply of an autograd.Function",
+        )
+    return found
