@@ -30,9 +30,8 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone, verdicts, wrong as wrong_of
 from gradcli.report.compose.views import claim_note, graph, opinions
-from gradcli.report.compose.writer import Doubts, Writer
+from gradcli.report.compose.writer import Doubts, Place, Writer, mark, of_array, of_product, tone, verdicts, wrong_of
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import LONG, ends
 
@@ -366,6 +365,6 @@ class Composer(Writer):
             yield self._matrix(answer)
 
 
-def _flat(at: Index, shape: tuple[int, ...]) -> int:
+def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     """The number of an element in row-major order."""
     return int(np.ravel_multi_index(at, shape)) if shape else 0
