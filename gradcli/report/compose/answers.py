@@ -301,9 +301,8 @@ class Composer(Writer):
             (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
         )
         rows = (*found.rows, doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
-        instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
         v = self.rounded(answer.v).reshape(-1)
-        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
+        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v)
 
     def _products(self, answer: results.Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""

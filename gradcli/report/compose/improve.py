@@ -56,18 +56,13 @@ def _given(answer: Improvement) -> Iterator[doc.Line]:
 
 
 def _table(strip: Strip, answer: Improvement) -> doc.Table:
-    """A column a magnitude; where they do not fit beside each other, a row a magnitude."""
+    """A column a magnitude."""
     places = [place if isinstance(place, str) else _short(place) for place in strip.places]
     rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
     if strip.after:
         rows["better"] = [_cell(bits, answer) for bits in strip.after]
-    upright = doc.Table(
-        lines(strip.variable, *rows),
-        tuple(lines(place, *cells) for place, *cells in zip(places, *rows.values(), strict=True)),
-        is_numeric=True,
-    )
     flat = (lines(what, *cells) for what, cells in rows.items())
-    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True, instead=upright)
+    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True)
 
 
 def _short(place: float) -> str:
