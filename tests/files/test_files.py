@@ -286,8 +286,8 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     # json
     ("x.json", "", None, "is not JSON"),
     ("x.json", "[1, 2", None, "is not JSON: expecting ',' delimiter, in line 1, column "),
-    ("x.json", "[[1,2],[3]]", None, "a list of 1 at [1], and one of 2"),
-    ("x.json", "[1,[2]]", None, "a list at [1], and a number before it"),
+    ("x.json", "[[1,2],[3]]", None, "lists of different lengths: a list of 2 at [0]"),
+    ("x.json", "[1,[2]]", None, "lists of different lengths: a list of 1 at [1]"),
     ("x.json", "[[1,true]]", None, "has true at [0][1], and not a number"),
     ("x.json", '["1"]', None, "the text '1' at [0], and not a number"),
     ("x.json", "1" * 1_000_000, None, "beyond the range of float64"),
