@@ -162,7 +162,8 @@ def array_of(value: Any, name: str) -> Array:
     array([[ 1., nan]])
     """
     found = np.array(value, dtype=object)  # in which a list is left where another one has another length
-    numbers = [_number(item, index, found.shape, name) for index, item in enumerate(found.reshape(-1).tolist())]
+    level = [] if found.ndim > 30 else found.reshape(-1).tolist()  # deeper ones NumPy leaves as lists
+    numbers = [_number(item, index, found.shape, name) for index, item in enumerate(level)]
     require_room(found.shape, name)
     return np.array(numbers, dtype=np.float64).reshape(found.shape)
 
