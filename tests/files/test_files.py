@@ -352,14 +352,12 @@ def test_a_flipped_byte_of_an_archive_is_noticed(tmp_path: Path) -> None:
         read(written(tmp_path, "x.npz", bytes(data)))
 
 
-def test_a_number_beyond_float64_is_refused(tmp_path: Path) -> None:
-    """An infinity is not."""
-    wide = np.finfo(np.longdouble)
-    if wide.max <= np.finfo(np.float64).max:
+def test_numbers_of_more_digits_are_refused(tmp_path: Path) -> None:
+    """As they would be lost without a word."""
+    if np.longdouble(1).itemsize == 8:
         pytest.skip("longdouble is float64 here")
-    same(read(written(tmp_path, "x.npy", npy(np.array([np.inf, 1], dtype=np.longdouble)))), [np.inf, 1])
-    with pytest.raises(InputError, match="beyond the range of float64"):
-        read(written(tmp_path, "x.npy", npy(np.array([1, wide.max]))))
+    with pytest.raises(InputError, match="more digits than float64 has"):
+        read(written(tmp_path, "x.npy", npy(np.ones(2, dtype=np.longdouble))))
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])

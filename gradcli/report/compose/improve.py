@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator, Sequence
 
 from gradcli.notation import Name
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits, elements
+from gradcli.report.numbers import elements
 from gradcli.report.wording import in_dtype, statement
 from gradcli.results import Improvement, Strip
 
 MOST_KEPT = 23 / 53
 """The share of the bits that may be lost by a number that agrees with the truth."""
-
-LARGE = 1e5
-"""From which on a magnitude is written as a power of ten."""
 
 UNKNOWN = "–"
 """In the place of what is not known."""
@@ -71,11 +68,7 @@ def _short(place: float) -> str:
     >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
     ('-1e300', '2.23e-308', '0.001', '1e6')
     """
-    text = digits(float(f"{place:.3g}"))
-    if not math.isfinite(place) or ("e" not in text and abs(place) < LARGE):
-        return text
-    mantissa, _, exponent = f"{place:.2e}".partition("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{place:.3g}")
 
 
 def _cell(bits: int | None, answer: Improvement) -> doc.Line:
