@@ -163,7 +163,8 @@ def array_of(value: Any, name: str) -> Array:
     """
     found = np.array(value, dtype=object)  # in which a list is left where another one has another length
     level = [] if found.ndim > 30 else found.reshape(-1).tolist()  # deeper ones NumPy leaves as lists
-    numbers = [_number(item, index, found.shape, name) for index, item in enumerate(level)]
+    is_plain = all(type(item) is float and math.isfinite(item) for item in level)
+    numbers = level if is_plain else [_number(item, n, found.shape, name) for n, item in enumerate(level)]
     require_room(found.shape, name)
     return np.array(numbers, dtype=np.float64).reshape(found.shape)
 
