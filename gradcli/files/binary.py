@@ -45,17 +45,15 @@ _PLAIN = {
 }
 """What is said in place of some of that."""
 
-SCALE = "scale the numbers before they are saved"
-"""What to do about a number of more than eight bytes that float64 has not."""
-
 _REFUSED = {
     "c": ("complex numbers, and complex numbers are not read", "save the real and the imaginary part on their own"),
+    "f": ("numbers of more digits than float64 has", "convert it with .astype(float)"),
     "U": ("text", "convert it with .astype(float)"),
     "S": ("text", "convert it with .astype(float)"),
     "M": ("dates", "convert it with .astype(float)"),
     "m": ("time differences", "convert it with .astype(float)"),
 }
-"""What the kinds of types that are not real numbers stand for, and the fix."""
+"""What the kinds of types that are not read stand for, and the fix."""
 
 
 def mapped(
@@ -114,34 +112,24 @@ def read_npy(stream: IO[bytes], name: str, part: str | None = None, head: bytes 
         require_room(array.shape, name)
         # Read rather than copied from the map, whose pages would count beside the copy.
         whole = np.load(str(array.filename), allow_pickle=False, max_header_size=HEADER_BYTES)
-    numbers, beyond = within_float64(whole)
-    if beyond is not None:
-        raise InputError(f"{name} holds a number that is beyond the range of float64", hint=SCALE)
-    return numbers
+    return as_float64(whole)
 
 
 def require_numbers(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse what is no type of real numbers.
+    """Refuse what is no type of real numbers that float64 has room for.
 
     Raises:
         InputError: So it is.
     """
-    if dtype.base.kind not in "biuf":
+    if dtype.base.kind not in "biuf" or dtype.base.itemsize > 8:
         what, hint = _REFUSED.get(dtype.base.kind, ("records or raw bytes", "save one of their fields, as numbers"))
         raise InputError(f"{name} holds {what}", hint=hint)
 
 
-def within_float64(array: npt.NDArray[Any]) -> tuple[Array, npt.NDArray[np.bool_] | None]:
-    """The same in float64, and which numbers are beyond its range, where it is infinite; None if none is."""
-    if array.dtype.kind == "b":
-        array = array.view(np.uint8) != 0  # a byte may be 2, and is true all the same
-    with np.errstate(all="ignore"):
-        numbers: Array = array.astype(np.float64, copy=False)
-    # No type of eight bytes or fewer holds a number beyond float64.
-    if array.dtype.itemsize <= 8:
-        return numbers, None
-    beyond = np.isinf(numbers) & np.isfinite(array)
-    return numbers, beyond if beyond.any() else None
+def as_float64(array: npt.NDArray[Any]) -> Array:
+    """Convert to float64, as which a byte of a condition that is 2 is true too."""
+    found: Array = (array.view(np.uint8) != 0 if array.dtype.kind == "b" else array).astype(np.float64, copy=False)
+    return found
 
 
 def read_npz(stream: BinaryIO, name: str, part: str | None) -> Array:

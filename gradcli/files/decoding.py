@@ -6,7 +6,6 @@ that are not finite are strings.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sys
@@ -154,7 +153,7 @@ def _part(value: Any, name: str, part: str | None) -> Any:
 
 
 def array_of(value: Any, name: str) -> Array:
-    """Nested lists of one shape to an array, a level at a time.
+    """Nested lists of one shape to an array.
 
     Raises:
         InputError: They are not numbers in the shape of an array.
@@ -162,49 +161,31 @@ def array_of(value: Any, name: str) -> Array:
     >>> array_of([[1, "NaN"]], "it")
     array([[ 1., nan]])
     """
-    shape: list[int] = []
-    level = [value]
-    while isinstance(level[0], list):
-        size = len(level[0])
-        for index, item in enumerate(level):
-            if not isinstance(item, list) or len(item) != size:
-                there = f"a list of {len(item)}" if isinstance(item, list) else _kind(item)
-                message = f"{name} has lists of different lengths: {there} at {_at(index, shape)}, and one of {size}"
-                raise InputError(f"{message} before it", hint="nested lists need equal lengths")
-        shape.append(size)
-        require_room(tuple(shape), name)
-        level = list(itertools.chain.from_iterable(level))
-        if not level:
-            return np.zeros(shape)
-    numbers = [_number(item, index, shape, name) for index, item in enumerate(level)]
-    return np.array(numbers, dtype=np.float64).reshape(shape)
+    found = np.array(value, dtype=object)  # in which a list is left where another one has another length
+    level = [] if found.ndim > 30 else found.reshape(-1).tolist()  # deeper ones NumPy leaves as lists
+    is_plain = all(type(item) is float and math.isfinite(item) for item in level)
+    numbers = level if is_plain else [_number(item, n, found.shape, name) for n, item in enumerate(level)]
+    require_room(found.shape, name)
+    return np.array(numbers, dtype=np.float64).reshape(found.shape)
 
 
-def _number(item: Any, index: int, shape: list[int], name: str) -> float:
+def _number(item: Any, index: int, shape: tuple[int, ...], name: str) -> float:
     if isinstance(item, int) and not isinstance(item, bool):
         item = float(item) if abs(item) <= _LARGEST else math.inf
     if isinstance(item, float) and not math.isinf(item):
         return item
     if isinstance(item, str) and item in NOT_FINITE:
         return NOT_FINITE[item]
-    where = f" at {_at(index, shape)}" if shape else ""
+    place = "".join(f"[{position}]" for position in np.unravel_index(index, shape))
+    where = f" at {place}" if shape else ""
     if isinstance(item, float):
-        raise InputError(
-            f"{name} has a number beyond the range of float64{where}", hint='write "Infinity" if it is meant'
-        )
-    if isinstance(item, list):
-        raise InputError(
-            f"{name} has lists of different lengths: a list{where}, and a number before it",
-            hint="nested lists need equal lengths",
-        )
-    hint = 'numbers are such as 1 or -2.5e3, and "NaN", "Infinity" and "-Infinity"'
-    raise InputError(f"{name} has {_kind(item)}{where}, and not a number", hint=hint)
-
-
-def _at(index: int, shape: list[int]) -> str:
-    """The indices of the item at this position of a level, such as `[0][2]`."""
-    found = [f"[{position}]" for position in np.unravel_index(index, shape)] if shape else []
-    return "".join(found) or "the top"
+        message, hint = f"a number beyond the range of float64{where}", 'write "Infinity" if it is meant'
+    elif isinstance(item, list):
+        message, hint = f"lists of different lengths: {_kind(item)}{where}", "nested lists need equal lengths"
+    else:
+        message = f"{_kind(item)}{where}, and not a number"
+        hint = 'numbers are such as 1 or -2.5e3, and "NaN", "Infinity" and "-Infinity"'
+    raise InputError(f"{name} has {message}", hint=hint)
 
 
 def _kind(value: Any) -> str:

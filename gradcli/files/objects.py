@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -40,23 +41,19 @@ class Objects(TextRows):
 
     def _columns(self) -> dict[str, tuple[int, ...]]:
         """The keys of the first object, and the shapes of the first values under them; of what is no array ()."""
-        read: list[tuple[int, str]] = []
-        first: tuple[int, str] | None = None
         for number, text in self._chunks:
             lines = [(place, line) for place, line in enumerate(text.split("\n"), number) if line.strip()]
-            if lines:
-                first = first or lines[0]
-                read.append((number, text))
+            if not lines:
+                continue
             objects = (found for _, line in lines if (found := _object(line)) is not None)
-            if rows := list(itertools.islice(objects, _LOOKED_AT)):
-                self._chunks = itertools.chain(read, self._chunks)
-                given = {key: [row[key] for row in rows if row.get(key) is not None] for key in rows[0]}
-                return {key: self._shape(values[0]) if values else () for key, values in given.items()}
-            if len(read) > 1:
-                break
-        if first is None:
-            raise InputError(f"{self._name} is empty", hint=_HINT)
-        raise InputError(f"line {first[0]} of {self._name} is not an object of JSON: {shown(first[1])}", hint=_HINT)
+            rows = list(itertools.islice(objects, _LOOKED_AT))
+            if not rows:
+                place, line = lines[0]
+                raise InputError(f"line {place} of {self._name} is not an object of JSON: {shown(line)}", hint=_HINT)
+            self._chunks = itertools.chain([(number, text)], self._chunks)
+            given = {key: [row[key] for row in rows if row.get(key) is not None] for key in rows[0]}
+            return {key: self._shape(values[0]) if values else () for key, values in given.items()}
+        raise InputError(f"{self._name} is empty", hint=_HINT)
 
     def _shape(self, value: Any) -> tuple[int, ...]:
         try:
@@ -72,34 +69,22 @@ class Objects(TextRows):
     def _block(self, lines: Sequence[tuple[int, str]], wanted: Sequence[str], *, keep: bool) -> Block:
         """The rows of some lines, with what is wrong in them."""
         rows: list[dict[str, Any]] = []
-        faults: dict[int, Fault] = {}
-        where = [f"{row_called(self.passed + n, number)} of {self._name}" for n, (number, _) in enumerate(lines, 1)]
-        for index, (_, line) in enumerate(lines):
+        faults: list[Fault] = []
+        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
+        for index, (number, line) in enumerate(lines):
+            where = f"{row_called(self.passed + index + 1, number)} of {self._name}"
+            rows.append({})
             try:
-                rows.append(self._row(line, where[index], keep=keep))
+                rows[index] = self._row(line, where, keep=keep)
+                cells = [self._cell(rows[index], name, where) for name in wanted]
             except GradcliError as error:
-                rows.append({})
-                faults[index] = Fault(index, *error.in_shell)
-        columns: dict[str, Array] = {}
-        for name in wanted:
-            shape = self.source.columns[name]
-            column = _stacked([row.get(name) for row in rows], shape)
-            if column is None:
-                column = np.full((len(rows), *shape), np.nan)
-                for index in range(len(rows)):
-                    if index not in faults:
-                        try:
-                            column[index] = self._cell(rows[index], name, where[index])
-                        except GradcliError as error:
-                            faults[index] = Fault(index, *error.in_shell)
-            columns[name] = column
-        for index in faults:
-            for column in columns.values():
-                column[index] = np.nan
+                faults.append(Fault(index, *error.in_shell))
+                continue
+            for name, cell in zip(wanted, cells, strict=True):
+                columns[name][index] = cell
         kept: dict[str, Cells] = {name: [row.get(name) for row in rows] for name in self.source.columns} if keep else {}
-        at_fault = tuple(faults[index] for index in sorted(faults))
         places = np.array([number for number, _ in lines], int)
-        return Block(self._numbered(len(rows)), columns, kept, at_fault, places)
+        return Block(self._numbered(len(rows)), columns, kept, tuple(faults), places)
 
     def _row(self, line: str, where: str, *, keep: bool) -> dict[str, Any]:
         try:
@@ -121,13 +106,15 @@ class Objects(TextRows):
             )
         return row
 
-    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array:
+    def _cell(self, row: dict[str, Any], name: str, where: str) -> Array | float:
+        value, shape = row.get(name), self.source.columns[name]
+        if type(value) is float and not shape and math.isfinite(value):
+            return value
         if name not in row:
             raise InputError(
                 f"{where} has no key {shown(name)}", hint=f"its keys are {', '.join(map(shown, list(row)[:8]))}"
             )
-        array = array_of(row[name], f"{where}, key {shown(name)},")
-        shape = self.source.columns[name]
+        array = array_of(value, f"{where}, key {shown(name)},")
         if array.shape != shape:
             sizes = f"shape {array.shape}, and in the first row {shape}"
             raise InputError(f"{where}, key {shown(name)}, has {sizes}", hint="a variable has one shape in all rows")
@@ -153,12 +140,3 @@ def _object(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _stacked(values: list[Any], shape: tuple[int, ...]) -> Array | None:
-    """An array of all rows; None if one of them is no array of numbers of this shape, or beyond their range."""
-    try:
-        found = array_of(values, "")
-    except GradcliError:
-        return None
-    return found if found.shape == (len(values), *shape) else None

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.files.binary import SCALE, mapped, members_of, opened_archive, require_numbers, within_float64
+from gradcli.files.binary import as_float64, mapped, members_of, opened_archive, require_numbers
 from gradcli.files.columnar import ArrowRows
 from gradcli.files.compression import Decompressed
 from gradcli.files.csv_tables import is_number, number
@@ -126,15 +126,17 @@ class Points(Record):
             stream, name = files.stream(file.path, "--points", stack)
             if packed:
                 stream = cast("BinaryIO", Decompressed(stream, packed, name))
+            if self.columns and form not in ("csv", "tsv", "npy"):  # which alone have columns without names
+                raise named_twice(name)
             match form:
                 case "jsonl":
-                    yield Objects(stream, _unnamed(name, self.columns))
+                    yield Objects(stream, name)
                 case "npy":
                     yield ArrayRows(name, _columns_of_npy(stream, name, self.names, self.columns, stack))
                 case "npz":
-                    yield ArrayRows(name, _columns_of_npz(stream, _unnamed(name, self.columns), self.names, stack))
+                    yield ArrayRows(name, _columns_of_npz(stream, name, self.names, stack))
                 case "parquet" | "arrow" | "arrows":
-                    yield ArrowRows(stream, _unnamed(name, self.columns), form, self.names)
+                    yield ArrowRows(stream, name, form, self.names)
                 case _:
                     yield Delimited(stream, name, form, self.names, self.columns)
 
@@ -299,17 +301,6 @@ def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
             return
 
 
-def _unnamed(name: str, columns: Sequence[str]) -> str:
-    """What a source of rows that have names is called.
-
-    Raises:
-        InputError: There are names beside it.
-    """
-    if columns:
-        raise named_twice(name)
-    return name
-
-
 # -- NumPy's own files
 
 
@@ -325,7 +316,8 @@ def _columns_of_npy(
     if not table.ndim:
         raise InputError(f"{name} is a single number and has no rows", hint="give it to --at")
     if table.dtype.names:
-        _unnamed(name, columns)
+        if columns:
+            raise named_twice(name)
         if table.ndim > 1:
             raise InputError(f"{name} has {table.ndim} dimensions of records", hint="a row is one record")
         return {field: table[field] for field in table.dtype.names if table.dtype[field].base.kind in "biufSUmM"}
@@ -412,16 +404,8 @@ class ArrayRows:
         for start in range((first - 1) // most * most, self._count, most):
             self.passed = last = min(start + most, self._count)
             kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
-            columns: dict[str, Array] = {}
-            faults: dict[int, Fault] = {}
-            for name in wanted:
-                columns[name], beyond = within_float64(self._columns[name][start:last])
-                for index in [] if beyond is None else np.unique(np.nonzero(beyond)[0]).tolist():
-                    where = f"row {start + index + 1} of {self.source.name}, {shown(name)}"
-                    message = f"{where}, holds a number beyond the range of float64"
-                    faults.setdefault(index, Fault(index, message, SCALE))
-            at_fault = tuple(faults[index] for index in sorted(faults))
-            yield Block(np.arange(start + 1, last + 1), columns, kept, at_fault)
+            columns = {name: as_float64(self._columns[name][start:last]) for name in wanted}
+            yield Block(np.arange(start + 1, last + 1), columns, kept)
 
 
 Rows = Joined | Delimited | Objects | ArrayRows | ArrowRows

@@ -3,6 +3,7 @@
 document                         what a page is made of, and what it is shown on
 compose                          an answer as a document, a module a family of answers
 render                           a document on a terminal, in Markdown, LaTeX, HTML; graphs for other programs to draw
+components                       the arrays that a command is asked for
 data                             an answer as JSON, CSV, bare numbers and arrays
 wording, numbers                 what all of these say alike: words, names of entries, digits
 """

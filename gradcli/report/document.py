@@ -137,8 +137,6 @@ class Table(Record):
         footer: A row below a rule; empty for none.
         is_pointed: Whether numbers stand below each other by their points.
         is_folded: Whether it stays a table on a narrow screen, the formulas in its first column folded.
-        instead: What is shown where its columns do not fit beside each other, and the blocks below each other take
-            the whole screen; none, where they do not matter.
     """
 
     headers: tuple[Line, ...]
@@ -149,7 +147,6 @@ class Table(Record):
     footer: tuple[Line, ...] = ()
     is_pointed: bool = False
     is_folded: bool = False
-    instead: Table | None = None
 
 
 class Axis(Record):
@@ -170,7 +167,6 @@ class Blocks(Record):
         marks: What stands in the place of a number that is not to be trusted, by its row axis, its row, its column
             axis and its column.
         weights: What the rows of the first axis are weighed by, whose sum is the row of the second; None for neither.
-        instead: What is shown where not all columns fit beside each other.
     """
 
     name: Notation
@@ -179,7 +175,6 @@ class Blocks(Record):
     blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
     marks: Mapping[tuple[int, int, int, int], Line]
     weights: Array | None = None
-    instead: Table | None = None
 
 
 class Graph(Record):

@@ -286,8 +286,8 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     # json
     ("x.json", "", None, "is not JSON"),
     ("x.json", "[1, 2", None, "is not JSON: expecting ',' delimiter, in line 1, column "),
-    ("x.json", "[[1,2],[3]]", None, "a list of 1 at [1], and one of 2"),
-    ("x.json", "[1,[2]]", None, "a list at [1], and a number before it"),
+    ("x.json", "[[1,2],[3]]", None, "lists of different lengths: a list of 2 at [0]"),
+    ("x.json", "[1,[2]]", None, "lists of different lengths: a list of 1 at [1]"),
     ("x.json", "[[1,true]]", None, "has true at [0][1], and not a number"),
     ("x.json", '["1"]', None, "the text '1' at [0], and not a number"),
     ("x.json", "1" * 1_000_000, None, "beyond the range of float64"),
@@ -352,14 +352,12 @@ def test_a_flipped_byte_of_an_archive_is_noticed(tmp_path: Path) -> None:
         read(written(tmp_path, "x.npz", bytes(data)))
 
 
-def test_a_number_beyond_float64_is_refused(tmp_path: Path) -> None:
-    """An infinity is not."""
-    wide = np.finfo(np.longdouble)
-    if wide.max <= np.finfo(np.float64).max:
+def test_numbers_of_more_digits_are_refused(tmp_path: Path) -> None:
+    """As they would be lost without a word."""
+    if np.longdouble(1).itemsize == 8:
         pytest.skip("longdouble is float64 here")
-    same(read(written(tmp_path, "x.npy", npy(np.array([np.inf, 1], dtype=np.longdouble)))), [np.inf, 1])
-    with pytest.raises(InputError, match="beyond the range of float64"):
-        read(written(tmp_path, "x.npy", npy(np.array([1, wide.max]))))
+    with pytest.raises(InputError, match="more digits than float64 has"):
+        read(written(tmp_path, "x.npy", npy(np.ones(2, dtype=np.longdouble))))
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])

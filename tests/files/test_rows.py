@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
 
 import numpy as np
@@ -70,29 +71,25 @@ LINES = st.one_of(
 
 @settings(max_examples=examples(400), deadline=None)
 @given(
-    first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": null, "k": 1}']),
+    first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": 1, "k": null}']),
     rest=st.lists(LINES, max_size=4),
 )
 @example(first='{"x": 1, "k": 2}', rest=["1], [2", '{"x": 1}], [{"x": 2}', '{"x": 1, "k": "a"}'])
 @example(first='{"x": 1, "k": 2}', rest=['{"x": 1, "k": [[{}', '{}]], "x": 1}', '{"x": 1}],[{"x": 2}'])
-def test_both_ways_to_read_json_lines_agree(first: str, rest: list[str]) -> None:
+def test_a_line_of_json_is_read_alike_whatever_its_neighbours_are(first: str, rest: list[str]) -> None:
     """The numbers, the faults, what is kept."""
-    text = "\n".join([first, *rest]).encode()
 
-    def read(*, exact: bool) -> list[object]:
-        rows = objects.Objects(io.BytesIO(text), "'t.jsonl'")
-        if exact:
-            patch.setattr(objects, "_stacked", lambda *given: None)
+    def read(*lines: str) -> list[object]:
+        rows = objects.Objects(io.BytesIO("\n".join([first, *lines]).encode()), "'t.jsonl'")
         found: list[object] = []
         for block in rows.blocks(["x"], keep=True, most=0):
-            faults = {fault.index: fault.message for fault in block.faults}
-            for index, number in enumerate(block.numbers.tolist()):
+            faults = {fault.index: re.sub(r"^row \d+ \(line \d+\)", "", fault.message) for fault in block.faults}
+            for index in range(len(block.numbers)):
                 x = faults.get(index, block.columns["x"][index].tobytes())
-                found.append((number, x, repr([cells[index] for cells in block.kept.values()])))
-        return found
+                found.append((x, repr([cells[index] for cells in block.kept.values()])))
+        return found[1:]
 
-    with pytest.MonkeyPatch.context() as patch:
-        assert read(exact=False) == read(exact=True)
+    assert read(*rest) == [one for line in rest for one in read(line)]
 
 
 @pytest.mark.parametrize("beside", ["2", "two", '"2"'])

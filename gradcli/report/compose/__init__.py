@@ -7,7 +7,7 @@ chain_rule                       the chain rule, a row an adjoint
 functions                        the functions of the language
 improve                          the best form of a function, and what it loses
 passes                           a backward pass of a script in a line
-writer, marks                    numbers as they are shown, and which of them are not to be trusted
+writer                           numbers as they are shown, and which of them are not to be trusted
 """
 
 from __future__ import annotations

@@ -30,9 +30,8 @@ from gradcli.report.compose.closed_forms import (
     note,
     standing,
 )
-from gradcli.report.compose.marks import Index, Place, mark, of_array, of_product, tone, verdicts, wrong as wrong_of
 from gradcli.report.compose.views import claim_note, graph, opinions
-from gradcli.report.compose.writer import Doubts, Writer
+from gradcli.report.compose.writer import Doubts, Place, Writer, mark, of_array, of_product, tone, verdicts, wrong_of
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import LONG, ends
 
@@ -302,9 +301,8 @@ class Composer(Writer):
             (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
         )
         rows = (*found.rows, doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
-        instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
         v = self.rounded(answer.v).reshape(-1)
-        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
+        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v)
 
     def _products(self, answer: results.Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""
@@ -366,6 +364,6 @@ class Composer(Writer):
             yield self._matrix(answer)
 
 
-def _flat(at: Index, shape: tuple[int, ...]) -> int:
+def _flat(at: tuple[int, ...], shape: tuple[int, ...]) -> int:
     """The number of an element in row-major order."""
     return int(np.ravel_multi_index(at, shape)) if shape else 0

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
 from gradcli.report import document as doc
-from gradcli.report.compose.marks import mark
+from gradcli.report.compose.writer import mark
 from gradcli.report.document import TONES, line, lines
 from gradcli.report.wording import NO_VARIABLE, chosen, judged, statement, undecided
 

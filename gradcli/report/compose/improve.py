@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator, Sequence
 
 from gradcli.notation import Name
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits, elements
+from gradcli.report.numbers import elements
 from gradcli.report.wording import in_dtype, statement
 from gradcli.results import Improvement, Strip
 
 MOST_KEPT = 23 / 53
 """The share of the bits that may be lost by a number that agrees with the truth."""
-
-LARGE = 1e5
-"""From which on a magnitude is written as a power of ten."""
 
 UNKNOWN = "–"
 """In the place of what is not known."""
@@ -56,18 +53,13 @@ def _given(answer: Improvement) -> Iterator[doc.Line]:
 
 
 def _table(strip: Strip, answer: Improvement) -> doc.Table:
-    """A column a magnitude; where they do not fit beside each other, a row a magnitude."""
+    """A column a magnitude."""
     places = [place if isinstance(place, str) else _short(place) for place in strip.places]
     rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
     if strip.after:
         rows["better"] = [_cell(bits, answer) for bits in strip.after]
-    upright = doc.Table(
-        lines(strip.variable, *rows),
-        tuple(lines(place, *cells) for place, *cells in zip(places, *rows.values(), strict=True)),
-        is_numeric=True,
-    )
     flat = (lines(what, *cells) for what, cells in rows.items())
-    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True, instead=upright)
+    return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True)
 
 
 def _short(place: float) -> str:
@@ -76,11 +68,7 @@ def _short(place: float) -> str:
     >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
     ('-1e300', '2.23e-308', '0.001', '1e6')
     """
-    text = digits(float(f"{place:.3g}"))
-    if not math.isfinite(place) or ("e" not in text and abs(place) < LARGE):
-        return text
-    mantissa, _, exponent = f"{place:.2e}".partition("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{place:.3g}")
 
 
 def _cell(bits: int | None, answer: Improvement) -> doc.Line:

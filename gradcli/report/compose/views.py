@@ -9,8 +9,7 @@ import numpy as np
 
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note, standing
-from gradcli.report.compose.marks import tone
-from gradcli.report.compose.writer import Writer, cut
+from gradcli.report.compose.writer import Writer, cut, tone
 from gradcli.report.document import line, lines
 from gradcli.report.numbers import digits
 from gradcli.report.wording import claimed, clipped, counterexample, entry

@@ -167,24 +167,17 @@ def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[st
     has_brackets = one_document and len(found) > 1
     yield "[\n" * has_brackets
     for n, one in enumerate(found):
-        yield from _written(one())
+        yield from _written(one)
         yield ",\n" if has_brackets and n + 1 < len(found) else "\n"
     yield "]\n" * has_brackets
 
 
-def _objects(answer: results.Result) -> Iterator[Callable[[], Any]]:
-    match answer:
-        case results.Functions():
-            yield from (partial(dict, one) for one in _functions(answer))
-        case results.Products():
-            yield from (partial(value, one) for one in answer.answers)
-        case _:
-            yield partial(value, answer)
-
-
-def _functions(answer: results.Functions) -> Iterator[dict[str, Any]]:
-    """An object a function, or a group of a brief list."""
+def _objects(answer: results.Result) -> Iterator[Any]:
+    """An object a product, a function, or a group of a brief list; else one."""
     head = {"schema": SCHEMA, "command": "functions"}
+    if not isinstance(answer, results.Functions):
+        yield from map(value, answer.answers if isinstance(answer, results.Products) else [answer])
+        return
     for part in answer.parts:
         if isinstance(part, results.FunctionPage):
             yield head | value(part.entry) | value(part)

@@ -113,7 +113,6 @@ def table(node: doc.Table | doc.Blocks) -> doc.Table:
         is_pointed=True,
         labels=1 + is_weighted,
         footer=footer,
-        instead=node.instead,
     )
 
 

@@ -98,41 +98,20 @@ def _drawn(words: str) -> str:
 
 def _table(table: doc.Table) -> str:
     rows = [row or ((doc.Span("…"),),) * len(table.headers) for row in table.rows]
-    tails = _tails(table, rows)
-    head = f"<thead>\n{_header(table)}</thead>\n" if any(table.headers) else ""
-    body = "".join(_row(table, row, tails) for row in rows)
-    foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
+    head = f"<thead>\n{_row(table, table.headers, is_head=True)}</thead>\n" if any(table.headers) else ""
+    body = "".join(_row(table, row) for row in rows)
+    foot = f"<tfoot>\n{_row(table, table.footer)}</tfoot>\n" if table.footer else ""
     return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
 
 
-def _header(table: doc.Table) -> str:
-    """The headers, those of numbers at their end."""
-    kinds = (' class="number"' * (table.is_numeric and n >= table.labels) for n in range(len(table.headers)))
-    cells = (f'<th scope="col"{kind}>{_line(header)}</th>' for kind, header in zip(kinds, table.headers, strict=True))
-    return f"<tr>{''.join(cells)}</tr>\n"
-
-
-def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int]) -> str:
+def _row(table: doc.Table, row: tuple[doc.Line, ...], *, is_head: bool = False) -> str:
     cells = []
     for n, cell in enumerate(row):
-        shown = _line(cell, is_cell=True)
-        if table.is_numeric and n >= table.labels:
-            behind = "&nbsp;" * (tails[n] - _tail(cell)) if table.is_pointed else ""
-            cells.append(f'<td class="number">{shown}{behind}</td>')
-        else:
-            cells.append(f'<th scope="row">{shown}</th>' if n < table.labels else f"<td>{shown}</td>")
+        is_label = n < table.labels
+        tag = f'th scope="{"col" if is_head else "row"}"' if is_head or is_label else "td"
+        kind = ' class="number"' * (table.is_numeric and not is_label)
+        cells.append(f"<{tag}{kind}>{_line(cell, is_cell=not is_head)}</{tag[:2]}>")
     return f"<tr>{''.join(cells)}</tr>\n"
-
-
-def _tails(table: doc.Table, rows: list[tuple[doc.Line, ...]]) -> list[int]:
-    """Characters from the point of a number on, the most in each column."""
-    held = [*rows, *([table.footer] if table.footer else [])]
-    return [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
-
-
-def _tail(cell: doc.Line) -> int:
-    words = _plain(cell)
-    return len(words) - terminal.point(words)
 
 
 # -- lines

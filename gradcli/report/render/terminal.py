@@ -55,9 +55,6 @@ USUAL = 80
 _STEP = "  "
 """What the lines of a block are indented by."""
 
-BLOCKS, _AROUND = 16, 6
-"""Lines that the blocks of a matrix may take where something shorter says the same, and those beside its rows."""
-
 Part = RichTable | Text
 
 
@@ -109,20 +106,11 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.Script():
             yield Text(node.source)
         case _:
-            yield from _fitting(drawings.table(node), screen)
+            for block in _abreast(drawings.table(node), screen):
+                yield from _framed(block, screen)
 
 
 # -- tables
-
-
-def _fitting(table: doc.Table, screen: Screen) -> Iterator[Part]:
-    """A table in a frame; a wide matrix in blocks of columns, or what stands for it."""
-    blocks = list(_abreast(table, screen))
-    if table.instead is not None and len(blocks) > 1 and len(blocks) * (len(table.rows) + _AROUND) > BLOCKS:
-        yield from _fitting(table.instead, screen)
-    else:
-        for block in blocks:
-            yield from _framed(block, screen)
 
 
 def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
@@ -276,30 +264,20 @@ def lines(text: Text, room: int) -> list[Text]:
     """
     found: list[Text] = []
     for line in text.split("\n", allow_blank=True):
-        if cell_len(line.plain.rstrip()) <= room:
-            found.append(line)
-            continue
-        depth = min(len(line.plain) - len(line.plain.lstrip(" ")), room // 3)
-        pieces = _broken(line.plain, room, depth)
-        for n, (start, stop) in enumerate(pieces):
-            words = line.plain[start:stop].lstrip(" ")
-            piece = line[stop - len(words) : stop]
-            indent = " " * (depth if n else stop - start - len(words))
-            found.append(Text(indent) + piece if cell_len(indent + words) <= room else piece)
+        start = stop = indent = len(line.plain) - len(line.plain.lstrip(" "))
+        for begin, end in _units(line.plain, room):
+            if cell_len(line.plain[start:end]) + indent > room and stop > start:
+                found.append(_piece(line[start:stop], indent, room))
+                start = end - len(line.plain[begin:end].lstrip())
+                indent = min(indent, room // 3)
+            stop = end
+        found.append(_piece(line[start:stop], indent, room))
     return found
 
 
-def _broken(line: str, room: int, depth: int) -> list[tuple[int, int]]:
-    """Where the pieces of a line begin and end; what follows the first has less room by its indent."""
-    cuts = [0]
-    stop = 0
-    for begin, end in _units(line, room):
-        space = room - (depth if len(cuts) > 1 else 0)
-        if stop > cuts[-1] and cell_len(line[cuts[-1] : end]) > space and line[cuts[-1] : stop].strip():
-            cuts.append(begin + len(line[begin:end]) - len(line[begin:end].lstrip()))
-        stop = end
-    ends = [*cuts[1:], len(line)]
-    return [(start, start + len(line[start:end].rstrip())) for start, end in zip(cuts, ends, strict=True)]
+def _piece(piece: Text, indent: int, room: int) -> Text:
+    """Some of a line, indented where there is room."""
+    return Text(" " * indent) + piece if cell_len(piece.plain) + indent <= room else piece
 
 
 def _units(line: str, room: int) -> Iterator[tuple[int, int]]:
