@@ -139,7 +139,7 @@ def test_arrangement(expression: str, pretty: str, written: str) -> None:
         ("alpha", r"\alpha"),
         ("weight", r"\mathit{weight}"),
         ("_", r"\_"),
-        ("größe", r"\mathit{gr\ddot{o}\mathrm{U{+}00DF}e}"),
+        ("größe", r"\mathit{gr\mathrm{U{+}00F6}\mathrm{U{+}00DF}e}"),
         ("変数", r"\mathit{\mathrm{U{+}5909}\mathrm{U{+}6570}}"),
     ],
 )
