@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.script import Script, Task, assembled, reached
+from gradcli.codegen.script import Script, Statements, Task, assembled, reached
 from gradcli.codegen.self_writing import Expression, Written
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
@@ -78,10 +78,7 @@ class _TorchScript(Script):
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         statements = self.function()
         mask = self.reached.get(self.program.output, 0)
-        if mask:
-            self.write_v(statements)
-            v = "" if self.task.v is None else f"gradient={self.gradient}"
-            statements.written.append(f"{self.output}.backward({v})")
+        self.go_back(statements, self.output)
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
         return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_TORCH_IMPORTS)
 
@@ -103,6 +100,13 @@ class _TorchScript(Script):
         """The statement that gives a variable its value."""
         tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
         return laid_out(f"{name} = {tensor}")
+
+    def go_back(self, statements: Statements, output: str) -> None:
+        """The statements of the backward pass, if y depends on a variable."""
+        if self.reached.get(self.program.output, 0):
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{output}.backward({v})")
 
     def _print(self, name: str, *, is_reached: bool) -> str:
         variable = self.variables[name]
@@ -147,10 +151,7 @@ class _Text(_TorchScript):
         text = written(program, named, lambda *_, **__: self.names.temporary(), name).text
         ending = self.function()
         del ending.written[:]
-        if self.reached.get(self.program.output, 0):
-            self.write_v(ending)
-            v = "" if self.task.v is None else f"gradient={self.gradient}"
-            ending.written.append(f"{name}.backward({v})")
+        self.go_back(ending, name)
         return assembled(definitions, [*text.split("\n"), *ending.written], imports={})
 
 
