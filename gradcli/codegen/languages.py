@@ -11,6 +11,7 @@ reference has confirmed; nothing is differentiated here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -25,7 +26,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.program_text import written
-from gradcli.language.program.wengert import Call
+from gradcli.language.program.wengert import Call, needed
 from gradcli.report import Screen, rendered
 from gradcli.results import VJP, Array, Cell, Formula
 from gradcli.symbolic.derivative import Derivative
@@ -148,7 +149,8 @@ class _Text(_TorchScript):
         program, called = self.task.program, {given: sympy.Symbol(n, real=True) for n, given in self.variables.items()}
         named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
         name = program.output_name
-        text = written(program, named, lambda *_, **__: self.names.temporary(), name).text
+        lines = tuple(needed(program.lines, program.output))
+        text = written(replace(program, lines=lines), named, lambda *_, **__: self.names.temporary(), name).text
         ending = self.function()
         del ending.written[:]
         self.go_back(ending, name)
