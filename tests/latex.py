@@ -19,7 +19,7 @@ MATH = {
     *_GREEK,
     *"exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(),
     *"partial nabla infty ell cdot odot dots cdots vdots ddots times wedge pm surd to sum prod le ge neq".split(),
-    *"lfloor rfloor lceil rceil".split(),
+    *"lfloor rfloor lceil rceil leq geq infty log".split(),
     *"quad qquad".split(),
 }
 """Without arguments, in mathematics only."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -173,7 +173,7 @@ class Comparison:
         bits = FIRST_BITS
         while True:
             with precision(bits):
-                pairs = list(zip(self._truths(inputs, v, bits), self._claims(inputs, v, bits), strict=True))
+                pairs = list(zip(self._truths(inputs, v, bits), self.claims(inputs, v, bits), strict=True))
                 if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
                     return self._look(inputs, v, pairs)
             bits *= 2
@@ -234,10 +234,6 @@ class Comparison:
         """What the rows of the Jacobian are weighted by."""
         return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
 
-    def claims(self, inputs: Inputs, v: Array, bits: int) -> Mapping[Entry, Outcome]:
-        """What is claimed at a point, by entry."""
-        return dict(zip(self.entries, self._claims(inputs, v, bits), strict=True))
-
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
         found = moved(self.truth, inputs).run(bits)
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
@@ -254,7 +250,8 @@ class Comparison:
                 truths.append(_weighted(column, weights))
         return truths
 
-    def _claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+    def claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
+        """What is claimed at a point, in the order of the entries."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
             numbers = np.broadcast_to(self.numbers, self.reading.shape)
@@ -282,22 +279,6 @@ class Comparison:
             else:
                 seen.append(Seen(entry, truth, claimed, self.is_apart(truth, claimed)))
         return Look(inputs, v, tuple(seen), missing)
-
-    def singular(self, inputs: Inputs, v: Array, lost: Iterable[Entry]) -> tuple[Case, Mapping[Entry, Singular]]:
-        """The entries whose truth is missing, as the check asks for them; their numbers of torch are none."""
-        plan = moved(self.truth, inputs)
-        seen = plan.run(FIRST_BITS)
-        # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
-        case = Case(plan.reference, TOLERANCE["float64"], self.weights(v))
-        found = {}
-        for entry in lost:
-            row = None if entry.row < 0 else unravel(entry.row, self.subject.y)
-            column = unravel(entry.column, self.subject.x)
-            asked = results.Entry(str(self.subject.variable), row, column, "unchecked", math.nan)
-            cause = case.truth(asked, seen)
-            if isinstance(cause, Undefined):
-                found[entry] = Singular(asked, cause, frozenset(case.rows(asked, seen)))
-        return case, found
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:
         """Whether they are proved to differ by more than the claim is allowed to."""
@@ -346,13 +327,24 @@ def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
         return look, ""
     from gradcli.crosscheck.singular import classify_singularities
 
-    case, singular = comparison.singular(look.inputs, look.v, look.missing)
-    names = {(one.entry.row, one.entry.column): entry for entry, one in singular.items()}
+    subject, plan = comparison.subject, moved(comparison.truth, look.inputs)
+    found = plan.run(FIRST_BITS)
+    # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
+    case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
+    lost, names = list[Singular](), dict[object, Entry]()
+    for entry in look.missing:
+        row = None if entry.row < 0 else unravel(entry.row, subject.y)
+        column = unravel(entry.column, subject.x)
+        asked = results.Entry(str(subject.variable), row, column, "unchecked", math.nan)
+        cause = case.truth(asked, found)
+        if isinstance(cause, Undefined):
+            names[row, column] = entry
+            lost.append(Singular(asked, cause, frozenset(case.rows(asked, found))))
     seen, missing, kinks = list(look.seen), dict(look.missing), {}
     remark = ""
     with precision(FIRST_BITS):
-        claims = comparison.claims(look.inputs, look.v, FIRST_BITS) if singular else {}
-        for one in classify_singularities(case, list(singular.values())):
+        claims = dict(zip(comparison.entries, comparison.claims(look.inputs, look.v, FIRST_BITS), strict=True))
+        for one in classify_singularities(case, lost):
             entry = names[one.row, one.column]
             claimed = claims[entry]
             if one.one_sided is not None:

@@ -21,10 +21,11 @@ from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
 from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
+from gradcli.language.program.meaning import Chosen, Largest, Smallest
 from gradcli.reference.deadline import require_time
 from gradcli.symbolic.identity import MOST_NODES, size, vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
+from gradcli.symbolic.printing.templates import bound_in
 
 MOST = 300
 """Inequalities on the way."""
@@ -274,7 +275,7 @@ class _OpenError(Exception):
 def conditions(*sides: Expr) -> list[Condition]:
     """The conditions that can be told apart, those on indices first; those inside of others wait for their turn."""
     found: dict[Expr, dict[Expr, tuple[Sign, ...]]] = {}
-    hidden = {k for side in sides for k in bound(side)}
+    hidden = {k for side in sides for k in bound_in(side)}
     for side in sides:
         for part in sorted(side.atoms(KroneckerDelta, meaning.Comparison, Relational), key=sympy.default_sort_key):
             if part.free_symbols & hidden:
@@ -292,19 +293,13 @@ def conditions(*sides: Expr) -> list[Condition]:
     return sorted(chosen, key=lambda c: (not c.is_of_indices, c.difference.has(sympy.Indexed)))
 
 
-def bound(expression: Expr) -> Iterator[Expr]:
-    """The bound indices of all sums and the like."""
-    for part in expression.atoms(sympy.Sum, Aggregate):
-        yield from part.bound if isinstance(part, Aggregate) else part.variables
-
-
 def hides_kinks(truth: Expr, target: Expr) -> bool:
     """Whether there may be boundaries at which the slopes on both sides are not looked at.
 
     So it is where a condition that x enters runs over a bound index, and where a step, which is what it is at its jump
     from one side only, meets a condition or a step of another kind.
     """
-    hidden = set(bound(truth))
+    hidden = set(bound_in(truth))
     x = target.base if isinstance(target, sympy.Indexed) else target
     parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
     if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
@@ -352,7 +347,7 @@ def solved(difference: Expr) -> dict[Expr, Expr]:
             continue
         slope = difference.coeff(part, 1)
         rest = sympy.expand(difference - slope * part)
-        if slope.is_Rational and slope != 0 and not rest.has(part) and part not in bound(rest):
+        if slope.is_Rational and slope != 0 and not rest.has(part) and part not in bound_in(rest):
             return {part: sympy.expand(-rest / slope)}
     return {}
 

@@ -11,13 +11,14 @@ reference has confirmed; nothing is differentiated here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import sympy
 
 from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.script import Script, Task, assembled, reached
+from gradcli.codegen.script import Script, Statements, Task, assembled, reached
 from gradcli.codegen.self_writing import Expression, Written
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
@@ -25,7 +26,7 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls, is_in_numpy, is_in_torch, undifferentiated
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.program_text import written
-from gradcli.language.program.wengert import Call
+from gradcli.language.program.wengert import Call, needed
 from gradcli.report import Screen, rendered
 from gradcli.results import VJP, Array, Cell, Formula
 from gradcli.symbolic.derivative import Derivative
@@ -78,10 +79,7 @@ class _TorchScript(Script):
         definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         statements = self.function()
         mask = self.reached.get(self.program.output, 0)
-        if mask:
-            self.write_v(statements)
-            v = "" if self.task.v is None else f"gradient={self.gradient}"
-            statements.written.append(f"{self.output}.backward({v})")
+        self.go_back(statements, self.output)
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
         return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_TORCH_IMPORTS)
 
@@ -103,6 +101,13 @@ class _TorchScript(Script):
         """The statement that gives a variable its value."""
         tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
         return laid_out(f"{name} = {tensor}")
+
+    def go_back(self, statements: Statements, output: str) -> None:
+        """The statements of the backward pass, if y depends on a variable."""
+        if self.reached.get(self.program.output, 0):
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{output}.backward({v})")
 
     def _print(self, name: str, *, is_reached: bool) -> str:
         variable = self.variables[name]
@@ -144,13 +149,11 @@ class _Text(_TorchScript):
         program, called = self.task.program, {given: sympy.Symbol(n, real=True) for n, given in self.variables.items()}
         named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
         name = program.output_name
-        text = written(program, named, lambda *_, **__: self.names.temporary(), name).text
+        lines = tuple(needed(program.lines, program.output))
+        text = written(replace(program, lines=lines), named, lambda *_, **__: self.names.temporary(), name).text
         ending = self.function()
         del ending.written[:]
-        if self.reached.get(self.program.output, 0):
-            self.write_v(ending)
-            v = "" if self.task.v is None else f"gradient={self.gradient}"
-            ending.written.append(f"{name}.backward({v})")
+        self.go_back(ending, name)
         return assembled(definitions, [*text.split("\n"), *ending.written], imports={})
 
 

@@ -171,6 +171,7 @@ class Written:
         yield Expression(ast.Starred(self.node), self.module)
 
     def __getitem__(self, key: Any) -> Expression:
+        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
         return Expression(ast.Subscript(self.node, node_of(key, self.module)), self.module)
 
     def __neg__(self) -> Expression:

@@ -13,8 +13,12 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gradcli.notation import typesetting
+
+Spelling = Literal["text", "pretty", "latex"]
+"""In plain characters, as people write it in Unicode, or in LaTeX with amsmath."""
 
 
 class Notation(ABC):
@@ -22,20 +26,24 @@ class Notation(ABC):
 
     __slots__ = ()
 
-    @property
     @abstractmethod
+    def spelled(self, how: Spelling) -> str:
+        """In one of the spellings."""
+
+    @property
     def text(self) -> str:
         """In plain characters."""
+        return self.spelled("text")
 
     @property
     def pretty(self) -> str:
-        """As people write it, in Unicode; the same where they do not write it otherwise."""
-        return self.text
+        """As people write it, in Unicode."""
+        return self.spelled("pretty")
 
     @property
-    @abstractmethod
     def latex(self) -> str:
         """In LaTeX, with amsmath."""
+        return self.spelled("latex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,42 +71,30 @@ class Written(Notation):
     form: Form
     parts: tuple[Notation, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """In plain characters."""
-        return self.form.text % tuple(part.text for part in self.parts)
-
-    @property
-    def pretty(self) -> str:
-        """As people write it, in Unicode."""
-        return self.form.pretty % tuple(part.pretty for part in self.parts)
-
-    @property
-    def latex(self) -> str:
-        """In LaTeX, with amsmath."""
-        return self.form.latex % tuple(part.latex for part in self.parts)
+    def spelled(self, how: Spelling) -> str:
+        """The signs with the parts between them."""
+        signs: str = getattr(self.form, how)
+        return signs % tuple(part.spelled(how) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Name(Notation):
     """What something is called: a variable, a line, a constant tensor."""
 
-    text: str
+    word: str
 
-    @property
-    def latex(self) -> str:
-        """One letter, a Greek letter, or italics."""
-        return typesetting.name(self.text)
+    def spelled(self, how: Spelling) -> str:
+        """In LaTeX one letter, a Greek letter, or italics."""
+        return typesetting.name(self.word) if how == "latex" else self.word
 
 
 @dataclass(frozen=True, slots=True)
 class Typed(Name):
     """What is shown as it is typed: keys, keywords, equations of `einsum`."""
 
-    @property
-    def latex(self) -> str:
-        """In typewriter type."""
-        return typesetting.typed(self.text)
+    def spelled(self, how: Spelling) -> str:
+        """In LaTeX in typewriter type."""
+        return typesetting.typed(self.word) if how == "latex" else self.word
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +107,16 @@ class Bar(Notation):
 
     name: str
 
-    @property
-    def text(self) -> str:
-        """As a function of the name."""
-        return f"adj({self.name})"
-
-    @property
-    def pretty(self) -> str:
-        """With combining marks."""
+    def spelled(self, how: Spelling) -> str:
+        """As a function of the name, with combining marks, or with a bar as long as the name."""
         letter, rest = self.name[:1], self.name[1:]
-        is_short = not rest or rest.isdigit()
-        return (
-            unicodedata.normalize("NFC", letter + "\N{COMBINING MACRON}") + rest
-            if is_short
-            else "".join(c + "\N{COMBINING OVERLINE}" for c in self.name)
-        )
-
-    @property
-    def latex(self) -> str:
-        """With a bar as long as the name."""
-        bar = r"\bar" if len(self.name) == 1 else r"\overline"
-        return f"{bar}{{{typesetting.name(self.name)}}}"
+        if how == "text":
+            return f"adj({self.name})"
+        if how == "latex":
+            return (r"\overline" if rest else r"\bar") + f"{{{typesetting.name(self.name)}}}"
+        if not rest or rest.isdigit():
+            return unicodedata.normalize("NFC", letter + "\N{COMBINING MACRON}") + rest
+        return "".join(c + "\N{COMBINING OVERLINE}" for c in self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +127,14 @@ class Number(Notation):
     ('10^{-8}', '1/3', 'π')
     """
 
-    text: str
+    digits: str
 
-    @property
-    def pretty(self) -> str:
-        """The same, but for π."""
-        return "π" if self.text == "pi" else self.text
-
-    @property
-    def latex(self) -> str:
-        """Powers of ten instead of exponents."""
-        is_name = self.text.isidentifier() and self.text not in ("inf", "nan")
-        return typesetting.name(self.text) if is_name else typesetting.number(self.text)
+    def spelled(self, how: Spelling) -> str:
+        """In LaTeX powers of ten instead of exponents."""
+        is_name = self.digits.isidentifier() and self.digits not in ("inf", "nan")
+        if how == "latex":
+            return typesetting.name(self.digits) if is_name else typesetting.number(self.digits)
+        return "π" if how == "pretty" and self.digits == "pi" else self.digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +148,10 @@ class Element(Notation):
     name: str
     index: tuple[int | str, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """As the language has it."""
-        return self.name + (f"[{','.join(map(str, self.index))}]" if self.index else "")
-
-    @property
-    def latex(self) -> str:
-        """With a subscript."""
-        return typesetting.name(self.name) + (f"_{{{','.join(map(str, self.index))}}}" if self.index else "")
+    def spelled(self, how: Spelling) -> str:
+        """As the language has it, or with a subscript."""
+        name, at = typesetting.name(self.name) if how == "latex" else self.name, ",".join(map(str, self.index))
+        return name + ((f"_{{{at}}}" if how == "latex" else f"[{at}]") if at else "")
 
 
 # -- forms that many share

@@ -23,7 +23,7 @@ from sympy.core.traversal import bottom_up
 
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant, Total
-from gradcli.symbolic.linear import tidied
+from gradcli.symbolic.linear import summed, tidied
 
 MOST_MONOMIALS = 20_000
 """Terms of one polynomial."""
@@ -228,18 +228,11 @@ def _split_sum(expression: Expr) -> Expr:
     if not isinstance(expression, sympy.Sum):
         return expression
     body = expression.function
-    for k, first, last in expression.limits:
+    for limit in expression.limits:
         if _terms(body) > MOST_TERMS:
             return expression  # as it was: what was done of it so far is of no use without the rest
-        body = sympy.Add(*(_total(term, k, first, last) for term in sympy.Add.make_args(sympy.expand(body))))
+        body = sympy.Add(*(summed(term, limit) for term in sympy.Add.make_args(sympy.expand(body))))
     return body
-
-
-def _total(term: Expr, k: sympy.Symbol, first: Expr, last: Expr) -> Expr:
-    if k not in term.free_symbols:
-        return term * (last - first + 1)
-    outside, inside = term.as_independent(k, as_Add=False)
-    return outside * Total(inside, (k, first, last))
 
 
 def _cancelled(part: Expr, cancel: Callable[[Expr], Expr] = sympy.cancel) -> Expr:

@@ -166,7 +166,7 @@ def _summed(deltas: Deltas, coefficient: Expr, limit: Limit, ranges: Ranges) -> 
     outside, inside = coefficient.as_independent(k, as_Add=False)
     body = sympy.Mul(inside, *(deltas - free))
     terms = body.args if isinstance(body, sympy.Add) else (body,)
-    return {free: outside * sympy.Add(*(_total(term, limit) for term in terms))}
+    return {free: outside * sympy.Add(*(summed(term, limit) for term in terms))}
 
 
 def _with_known_quotients(expression: Expr, ranges: Ranges) -> Expr:
@@ -181,7 +181,7 @@ def _with_known_quotients(expression: Expr, ranges: Ranges) -> Expr:
     return expression.xreplace(known) if known else expression
 
 
-def _total(term: Expr, limit: Limit) -> Expr:
+def summed(term: Expr, limit: Limit) -> Expr:
     """The sum of one term over an index, factors without it before it."""
     k, first, last = limit
     outside, inside = term.as_independent(k, as_Add=False)

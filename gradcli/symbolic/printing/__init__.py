@@ -17,7 +17,7 @@ import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar
 
 import sympy
@@ -27,7 +27,7 @@ from sympy.printing.printer import Printer
 from gradcli.errors import displayable
 from gradcli.language.program.meaning import Aggregate, quotient
 from gradcli.language.program.wengert import Program
-from gradcli.notation import HU, PARTIAL, Element, Name, Notation, directional, second
+from gradcli.notation import HU, PARTIAL, Element, Name, Notation, Spelling, directional, second
 from gradcli.results import Abbreviation, Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
 from gradcli.symbolic.printing.abbreviating import Abbreviated, abbreviated
@@ -45,7 +45,7 @@ _LETTERS = "ijklmnpqrstuvw"
 Names = Mapping[sympy.Symbol, sympy.Symbol]
 
 
-_PLAIN, _PRETTY, _LATEX = PlainPrinter(), PrettyPrinter(), LatexPrinter()
+_PRINTERS: Mapping[Spelling, Printer] = {"text": PlainPrinter(), "pretty": PrettyPrinter(), "latex": LatexPrinter()}
 
 
 @dataclass(frozen=True)
@@ -60,25 +60,16 @@ class Printed(Notation):
     expression: Expr
     is_factor: bool = False
 
-    @cached_property
-    def text(self) -> str:
-        """In SymPy's notation."""
-        return self._with(_PLAIN)
+    def spelled(self, how: Spelling) -> str:
+        """In SymPy's notation, in Unicode mathematics, or in LaTeX."""
+        return _spelled(self, how)
 
-    @cached_property
-    def pretty(self) -> str:
-        """In Unicode mathematics."""
-        return self._with(_PRETTY)
 
-    @cached_property
-    def latex(self) -> str:
-        """In LaTeX, with amsmath."""
-        return self._with(_LATEX)
-
-    def _with(self, printer: Printer) -> str:
-        shown = displayable(printer.doprint(self.expression))
-        is_loose = self.is_factor and (self.expression.is_Add or shown.startswith("-"))
-        return f"({shown})" if is_loose else shown
+@functools.lru_cache(maxsize=4096)
+def _spelled(printed: Printed, how: Spelling) -> str:
+    shown = displayable(_PRINTERS[how].doprint(printed.expression))
+    is_loose = printed.is_factor and (printed.expression.is_Add or shown.startswith("-"))
+    return f"({shown})" if is_loose else shown
 
 
 def formula(derivative: Derivative, program: Program, note: str = "", structure: Structure = "") -> Formula:
@@ -148,7 +139,7 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
 
 @functools.lru_cache(maxsize=64)
 def _abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    return abbreviated(formulas, taken, lambda expression: len(_PRETTY.doprint(expression)))
+    return abbreviated(formulas, taken, lambda expression: len(_PRINTERS["pretty"].doprint(expression)))
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:
