@@ -100,7 +100,7 @@ class Demands:
                 name = next(iter(self.boxes))
                 raise InputError(
                     "--in says where to draw random points, and --random is missing",
-                    hint=f"add --random 100, or give one point: --at {name}=VALUE",
+                    hint=f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE",
                 )
         elif not self.boxes:
             raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
