@@ -177,7 +177,7 @@ DOORS = {
     ("running/loading.py", "except Exception"),
     ("running/script_recorder.py", "except Exception"),
     ("running/scripts.py", "except Exception"),
-    ("warm/becoming.py", "except BaseException"),
+    ("warm/zygote.py", "except BaseException"),
 }
 """Where a bug must not end what follows it: it is answered as one, and the stream goes on, or the call ends."""
 

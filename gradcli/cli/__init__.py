@@ -66,7 +66,7 @@ def process(*, is_forked: bool = False) -> int:
     try:
         code = main()
         if not is_forked:
-            from gradcli.cli.warming import begin_if_wanted
+            from gradcli.cli.about import begin_if_wanted
 
             begin_if_wanted(sys.argv[1:])
     finally:

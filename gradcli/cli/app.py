@@ -24,9 +24,8 @@ import gradcli
 from gradcli.cli import about, completion, pager, script_passes, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
 from gradcli.cli.console import complain, remark, send
-from gradcli.cli.expression import OnceCommand, message, where_help_is
+from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
-from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable

@@ -22,7 +22,8 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.movement import gives_back
+from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question, record_passes
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -30,6 +31,7 @@ from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
+
 ROUNDINGS = 2**10
 """In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
 
@@ -272,3 +274,32 @@ def of_passes(question: Question) -> Iterator[str]:
         f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
         "the numbers here are what .grad would hold then"
     )
+
+
+# -- adjoints of intermediates
+
+
+def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
+    """The verdict on one adjoint; y itself is judged elsewhere.
+
+    Args:
+        question: The function at its point.
+        atom: The intermediate.
+        label: What it is called.
+        value: Its value, as torch computed it, where the rest of the function is looked at.
+        v: The gradient vector.
+        grad: The adjoint, of the value's shape.
+    """
+    program = cut(question.program, atom, label)
+    name = str(atom) if atom in program.variables else label
+    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
+    check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
+    return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
+
+
+def itself(question: Question, atom: Atom) -> Atom:
+    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
+    for line in reversed(question.program.lines):
+        if line.symbol == atom and gives_back(line.call, question.shapes):
+            atom = line.call.operands[0]
+    return atom

@@ -14,8 +14,16 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.progress import counted
-from gradcli.questions.adjoints import itself, judged_adjoint
-from gradcli.questions.judging import compared, differentiated, first_derivatives, of_passes, of_v, with_part
+from gradcli.questions.judging import (
+    compared,
+    differentiated,
+    first_derivatives,
+    itself,
+    judged_adjoint,
+    of_passes,
+    of_v,
+    with_part,
+)
 from gradcli.questions.loss import apart, derive_loss, with_loss
 from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Inquiry, Question, require_one_element

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from gradcli.language import snippets
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.random_numbers import TorchGenerator
+    from gradcli.autodiff.run import TorchGenerator
     from gradcli.language.lower.scope import Array
     from gradcli.language.program.wengert import AskedMeaning, Call, Shape
 
 
 def torch_generator() -> TorchGenerator:
     """A generator of torch's, seeded with 0."""
-    from gradcli.autodiff.random_numbers import TorchGenerator
+    from gradcli.autodiff.run import TorchGenerator
 
     return TorchGenerator()
 
