@@ -10,7 +10,7 @@ from typer import _click as click
 from typer._types import TyperChoice
 
 from gradcli import guide as manual
-from gradcli.cli import pager, settings
+from gradcli.cli import console, settings
 from gradcli.cli.completion import Shell, function_names
 from gradcli.cli.console import complain
 from gradcli.cli.output import Output, Stream, manner, output, typed_color, write
@@ -125,7 +125,7 @@ def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliErr
     if option.key == "pager" and setting is not False:
         file = setting if isinstance(setting, str) else None
         named = {PAGER_VARIABLE: os.environ.get(PAGER_VARIABLE), "file": file, "PAGER": os.environ.get("PAGER")}
-        of_nobody = pager.program() or False, "default"
+        of_nobody = console.pager_program() or False, "default"
         return next(((word, origin) for origin, word in named.items() if word is not None), of_nobody)
     if word := os.environ.get(option.variable or "", ""):
         value: Setting = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word

@@ -21,13 +21,12 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import about, completion, pager, script_passes, settings, streams
+from gradcli.cli import about, completion, console, script_passes, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
-from gradcli.cli.console import complain, remark, send
+from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
-from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
 
@@ -172,8 +171,8 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
     configured = settings.peek("pager", *arguments[:1])
     if typed == [NO_PAGER] or (configured is False and not typed):
         return send
-    program = pager.program(configured if isinstance(configured, str) else None)
-    return partial(pager.show, pager=program) if program else send
+    program = console.pager_program(configured if isinstance(configured, str) else None)
+    return partial(console.show_paged, pager=program) if program else send
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

@@ -17,12 +17,11 @@ from typer.core import TyperGroup
 
 from gradcli import progress
 from gradcli.cli.commands import ANSWERS, CommandLine, command_of, require_none
-from gradcli.cli.console import remark, require_stdout, send
+from gradcli.cli.console import remark, require_stdout, send, waiting
 from gradcli.cli.expression import message, where_help_is
 from gradcli.cli.first_word import DERIVATIVE, with_command
 from gradcli.cli.output import NOT_PASSED, Stream, out_of_memory, passes
 from gradcli.cli.parameters import argument
-from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError
 from gradcli.files import Files
 from gradcli.options import QUESTIONS

@@ -24,8 +24,7 @@ from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet
 from gradcli.notation import Notation
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables
-from gradcli.questions.texts import read
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name

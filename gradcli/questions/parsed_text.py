@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
 from gradcli.questions.naming import Inputs, Names, has_nameless, open_names, unnamed, with_name
-from gradcli.questions.question import Dtype, Inquiry
-from gradcli.questions.texts import read_whole
+from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
