@@ -4,12 +4,11 @@ Nothing else is imported before an interrupt is heeded.
 
 app                              the application: its commands, its errors, its exit codes
 commands                         the commands on a function at a point, whose docstrings are their helps
-streams                          the commands for many: map, batch, and its requests in words
-script_passes                    the command run
+streams                          the commands for many: map, batch and its requests in words, and run
 about                            the commands about gradcli itself: functions, guide, config, warm, completion
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word
-expression                       options and arguments told apart, and what is wrong with a command line; groups in the help
+expression                       options and arguments told apart, and its mistakes; groups in the help
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
 console                          what stdout and stderr can show, and writing to them; the pager; what takes so long

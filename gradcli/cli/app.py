@@ -21,7 +21,7 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import about, completion, console, script_passes, settings, streams
+from gradcli.cli import about, completion, console, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
 from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
@@ -76,7 +76,7 @@ _OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
     body.__name__: (body, argument)
     for body, argument in (
         (streams.batch, streams.REQUESTS),
-        (script_passes.run, script_passes.WORDS),
+        (streams.run, streams.WORDS),
         *about.COMMANDS.items(),
     )
 }

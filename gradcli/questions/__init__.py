@@ -5,9 +5,9 @@ live                             functions that are another one at each point
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge what torch says; remarks on what the numbers do not show
 derivatives                      eval, jacobian, jvp, hessian, hvp
-products, loss                   vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
+products                         vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points
-columns, streaming               map: which columns are which variables; the rows as they go by
+streaming                        map: which columns are which variables; the rows as they go by
 check, views                     check; graph and code
 improve                          the best form at points or over a range
 explain                          explain; one term of an adjoint, and its rule

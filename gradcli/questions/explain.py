@@ -25,8 +25,7 @@ from gradcli.language.program.wengert import Atom, Call, Line, needed
 from gradcli.notation import POINTWISE, Bar, Form, Name, Number
 from gradcli.progress import counted
 from gradcli.questions.judging import judged_adjoint, of_v
-from gradcli.questions.loss import agrees
-from gradcli.questions.products import answered
+from gradcli.questions.products import agrees, answered
 from gradcli.questions.question import Inquiry, Question
 from gradcli.reference.balls import precision
 from gradcli.reference.compiling import compile_ball

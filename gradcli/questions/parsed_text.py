@@ -15,7 +15,7 @@ from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
-    from gradcli.questions.columns import Plan
+    from gradcli.questions.streaming import Plan
 
 
 class CommonOptions(TypedDict, total=False):
@@ -153,6 +153,6 @@ class ParsedText:
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
     ) -> Plan:
         """The variables bound to columns."""
-        from gradcli.questions.columns import plan
+        from gradcli.questions.streaming import plan
 
         return plan(self._asked(at, wrt, dtype), source)
