@@ -2,9 +2,8 @@
 
 run                              a Program to tensors; every line with its adjoint; what a text draws by torch
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
-differences                      finite differences, to compare with
 backward_passes                  backward passes as a user runs them, and the graph that torch built
-batched                          many points at once; many more, block by block on all cores
+batched                          many points at once; many more, block by block on all cores; finite differences
 
 Knows nothing of formulas, and not whether its numbers are right.
 """

@@ -1,9 +1,8 @@
 """What each family of commands asks of the readings, and how their answers are put together.
 
 question                         one function at one point: read, refused or ready, without torch; and what torch says
-live                             functions that are another one at each point
 parsed_text, naming              a text read once; names of variables and of statements
-judging                          the one way to judge what torch says; remarks on what the numbers do not show
+judging                          the one way to judge what torch says; remarks; functions that are another one elsewhere
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products                         vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
 points                           the same at many points

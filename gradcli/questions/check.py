@@ -335,7 +335,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
-    from gradcli.autodiff.differences import PRODUCT, difference
+    from gradcli.autodiff.batched import PRODUCT, difference
 
     found: dict[results.Entry, tuple[float, float]] = {}
     with time_limit():

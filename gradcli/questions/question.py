@@ -26,7 +26,6 @@ from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
-from gradcli.questions.live import Live
 from gradcli.questions.naming import no_such_variable, open_names, require_names, unnamed, with_name
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from gradcli.language.lower.scope import Array
     from gradcli.language.program.torch_passes import TorchPasses
     from gradcli.language.program.wengert import AskedMeaning, Call
+    from gradcli.questions.judging import Live
 
 
 def torch_generator() -> TorchGenerator:
