@@ -42,19 +42,10 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 class GroupedCommands(TyperGroup):
     """The application, whose help has a section a group, before all that fewer ask for."""
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what it is, the commands, the options, and the examples, the environment and the exit codes."""
-        about, paragraph, rest = (self.help or "").partition("\b")
-        self.format_usage(ctx, formatter)
-        self._write(about, formatter)
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and the options after them."""
         self.format_commands(ctx, formatter)
         TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
-        self._write(paragraph + rest, formatter)
-
-    def _write(self, text: str, formatter: click.HelpFormatter) -> None:
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(text.strip("\n"))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections; names are padded, so that the columns of all sections are in line."""
