@@ -25,7 +25,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.movement import gives_back
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
-from gradcli.questions.question import Cotangent, Question, record_passes
+from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Verdict
 
@@ -204,7 +204,7 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
     from gradcli.diagnose.advice import diagnosed
 
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
-    return diagnosed(judgement, DiagnosisContext(*point, record_passes), v)
+    return diagnosed(judgement, DiagnosisContext(*point, question.record), v)
 
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:

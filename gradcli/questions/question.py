@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
     from gradcli.autodiff.run import Forward, TorchGenerator
     from gradcli.language.lower.scope import Array
-    from gradcli.language.program.torch_passes import TorchPasses
+    from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
     from gradcli.language.program.wengert import AskedMeaning, Call
     from gradcli.questions.judging import Live
 
@@ -213,7 +213,20 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, record_passes)
+        return Point.of(self.program, self.shapes, self.arrays, self.record)
+
+    @cached_property
+    def record(self) -> RecordPasses:
+        """What records torch's own passes, those of one Program once for the check and the diagnosis."""
+        known: dict[Any, tuple[Program, TorchPasses | None]] = {}
+
+        def recorded(way: str, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
+            key = way, id(program), str((asked, how))
+            if key not in known:
+                known[key] = program, record_passes(way, program, inputs, *asked, **how)
+            return known[key][1]
+
+        return recorded
 
     @cached_property
     def derived(self) -> Derived:
