@@ -9,11 +9,5 @@ no files, and nothing of it stays behind for the next.  Every mistake is an erro
 
 from __future__ import annotations
 
-from gradcli.requests.asking import (
-    WHY_NOT as WHY_NOT,
-    answer as answer,
-    argument as argument,
-    ask as ask,
-    require_command as require_command,
-)
+from gradcli.requests.asking import WHY_NOT as WHY_NOT, answer as answer, ask as ask, require_command as require_command
 from gradcli.requests.request_lines import LINE_BYTES as LINE_BYTES, Request as Request, lines as lines, read as read
