@@ -19,8 +19,7 @@ from gradcli.questions.question import Dtype
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
-    from gradcli.questions.columns import Plan
-    from gradcli.questions.streaming import Stream
+    from gradcli.questions.streaming import Plan, Stream
 
 
 class Function(ParsedText):
@@ -395,8 +394,7 @@ class Function(ParsedText):
         {'y': array([ 2.,  8., 18.]), 'dy_dx': array([ 4.,  8., 12.])}
         """
         from gradcli.files.frames import alike, arrays_of, is_frame, source_of
-        from gradcli.questions.columns import columns_of
-        from gradcli.questions.streaming import mapped
+        from gradcli.questions.streaming import columns_of, mapped
 
         def planned(source: results.RowSource) -> Plan:
             return self._planned(source, at, **options)

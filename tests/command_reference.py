@@ -12,7 +12,7 @@ from typer.core import TyperArgument, TyperGroup
 
 from gradcli import options
 from gradcli.cli.app import application
-from gradcli.cli.groups import GROUPS
+from gradcli.cli.expression import GROUPS
 from gradcli.options import Kind, Option
 from tests import generated
 

@@ -176,7 +176,7 @@ DOORS = {
     ("cli/streams.py", "except Exception"),
     ("running/targets.py", "except Exception"),
     ("running/scripts.py", "except Exception"),
-    ("warm/becoming.py", "except BaseException"),
+    ("warm/zygote.py", "except BaseException"),
 }
 """Where a bug must not end what follows it: it is answered as one, and the stream goes on, or the call ends."""
 

@@ -15,7 +15,7 @@ from gradcli.cli.app import application
 from gradcli.cli.first_word import DERIVATIVE
 from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
-from gradcli.requests import argument
+from gradcli.requests.asking import argument
 from gradcli.results import Drawing, Language, OnError
 
 KINDS: Mapping[Kind, tuple[set[str], Any]] = {

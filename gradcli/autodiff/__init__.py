@@ -1,11 +1,9 @@
 """The answer: a Program run in torch, and the derivatives that torch's autograd takes.  The only room with torch.
 
-run                              a Program to tensors; every line with its adjoint
+run                              a Program to tensors; every line with its adjoint; what a text draws by torch
 jacobians                        vᵀJ and J; Ju, the Hessian and Hu
-differences                      finite differences, to compare with
 backward_passes                  backward passes as a user runs them, and the graph that torch built
-batched                          many points at once; many more, block by block on all cores
-random_numbers                   what a text draws, by torch's own generator
+batched                          many points at once; many more, block by block on all cores; finite differences
 
 Knows nothing of formulas, and not whether its numbers are right.
 """

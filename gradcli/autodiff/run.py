@@ -30,7 +30,7 @@ from gradcli.language.program.library_calls import (
     plain,
     undifferentiated,
 )
-from gradcli.language.program.wengert import Atom, Call, Line, Program
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 
 Array = npt.NDArray[Any]
 
@@ -346,3 +346,37 @@ def _back(y: Any, tensors: Mapping[Atom, Any], v: Array) -> dict[Atom, Array]:
     except RuntimeError as error:
         raise backward_error(error) from None
     return {atom: derivative_of(g) for atom, g in zip(tensors, found, strict=True) if g is not None}
+
+
+# -- what a text draws, by torch itself
+
+
+class TorchGenerator:
+    """A generator of random numbers of its own, so that torch's is left as it was.
+
+    >>> generator = TorchGenerator()
+    >>> generator.seed(3)
+    >>> found = generator.draw("randn", (2,), is_double=False)
+    >>> bool((found == torch.randn(2, generator=torch.Generator().manual_seed(3)).double().numpy()).all())
+    True
+    """
+
+    def __init__(self) -> None:
+        self._generator = torch.Generator()
+        self.seed(0)
+
+    def seed(self, number: int) -> None:
+        """Begin anew, as after `torch.manual_seed(number)`."""
+        self._generator.manual_seed(number)
+
+    def draw(self, name: str, shape: Shape, *, is_double: bool) -> npt.NDArray[np.float64]:
+        """Numbers of `torch.rand` or `torch.randn`, in float64.
+
+        Args:
+            name: Of the function.
+            shape: Of the tensor.
+            is_double: Whether it has float64, in which torch draws other numbers.
+        """
+        dtype = torch.float64 if is_double else torch.float32
+        found = getattr(torch, name)(shape, generator=self._generator, dtype=dtype)
+        return np.asarray(found.numpy(), dtype=np.float64)

@@ -3,20 +3,15 @@
 Nothing else is imported before an interrupt is heeded.
 
 app                              the application: its commands, its errors, its exit codes
-groups                           the groups of commands in its help
 commands                         the commands on a function at a point, whose docstrings are their helps
-streams                          the commands for many: map, batch, and its requests in words
-script_passes                    the command run
-in_force                         the command config
-warming                          the command warm
-about                            the commands about gradcli itself
+streams                          the commands for many: map, batch and its requests in words, and run
+about                            the commands about gradcli itself: functions, guide, config, warm, completion
 parameters                       the table of options as Typer's parameters; their words as arguments
 first_word                       the command that is meant by the first word
-expression                       options and arguments told apart, and what is wrong with a command line
-waiting                          what takes so long, on a terminal
+expression                       options and arguments told apart, and its mistakes; groups in the help
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
-console, pager                   what stdout and stderr can show, and writing to them; what is longer than the screen
+console                          what stdout and stderr can show, and writing to them; the pager; what takes so long
 completion                       what may be typed next; shells ask by the scripts in `shells`
 
 A new command on a function is its question in `gradcli.questions`, a method of `Function`, its name at its options in
@@ -66,7 +61,7 @@ def process(*, is_forked: bool = False) -> int:
     try:
         code = main()
         if not is_forked:
-            from gradcli.cli.warming import begin_if_wanted
+            from gradcli.cli.about import begin_if_wanted
 
             begin_if_wanted(sys.argv[1:])
     finally:

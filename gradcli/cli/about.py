@@ -2,19 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from typer import _click as click
 from typer._types import TyperChoice
 
 from gradcli import guide as manual
+from gradcli.cli import console, settings
 from gradcli.cli.completion import Shell, function_names
-from gradcli.cli.in_force import config
-from gradcli.cli.output import Output, manner, output
+from gradcli.cli.console import complain
+from gradcli.cli.output import Output, Stream, manner, output, typed_color, write
 from gradcli.cli.parameters import argument
-from gradcli.cli.warming import ACTIONS, warm
-from gradcli.errors import UsageError, did_you_mean
+from gradcli.cli.settings import Setting, SettingsFile
+from gradcli.errors import GradcliError, UsageError, did_you_mean
+from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Kind, Option
+from gradcli.warm import place
+
+IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
+
+_MINUTE = 60
+
+
+ACTIONS: Mapping[str, str] = {"start": "started", "stop": "stopped", "status": "runs"}
+"""What to do about the process, and what is said when it is done."""
+
+
+def warm(action: str, idle: int) -> str:
+    """A process that answers each call at once: start, stop or status.
+
+    It has imported all, and forks for each call, which answers as one does that starts by itself. Nothing of one call
+    is seen by the next. A call starts by itself if it runs code of yours, or is unusual (gradcli guide warm). With
+    GRADCLI_WARM=1, or warm = true in the settings, the first call starts the process; with GRADCLI_WARM=0 a call does
+    without.
+
+    \b
+    Examples:
+      gradcli warm start
+      gradcli warm status
+      gradcli warm stop
+    """
+    if not place.is_possible():
+        raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
+    if not place.made():
+        message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
+        raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
+    from gradcli.warm import control
+
+    found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
+    if action == "start" and found is not None:
+        did = "runs already"
+    elif action == "start":
+        reason = control.start(idle * _MINUTE)
+        found = control.status()
+        if found is None:
+            raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
+    if found is not None:
+        return f"the warm process {found} {did}\n"
+    advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
+    return f"no warm process: each call starts by itself\n{advice}\n"
+
+
+def begin_if_wanted(arguments: Sequence[str]) -> None:
+    """Start the process behind this call, if the environment or the settings want it and there is none."""
+    from gradcli.cli import settings
+
+    word = os.environ.get(place.VARIABLE, "")
+    is_wanted = word == "1" if word else settings.peek("warm") is True
+    if not is_wanted or list(arguments[:1]) == [place.COMMAND] or not place.is_possible() or not place.made():
+        return
+    from gradcli.warm import control
+
+    if control.status() is None:  # or it is there, and would not have this call
+        control.begin(IDLE * _MINUTE).close()
+
+
+_UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
+"""What holds where nothing is set, of options whose default depends on the question."""
+
+_InForce = tuple[Setting, str]
+"""What holds, and where it comes from: a variable of the environment, the file, or the default."""
+
+
+def config() -> Stream:
+    """The settings that are in force, and where each comes from.
+
+    The file is GRADCLI_CONFIG, or else ~/.config/gradcli/config.toml. A line sets the default of an option, such as
+    digits = 4 or format = "plain"; below [map], or another command, it does so for that alone. What is typed counts
+    more than the environment, which counts more than the file. Options that say what is asked are no settings. A
+    mistake in the file is an error of every command that has settings; this one shows what is in force without it.
+
+    \b
+    Examples:
+      gradcli config
+    """
+    return _show
+
+
+def _show() -> int:
+    path, mistakes = settings.place(), list[GradcliError]()
+    file = SettingsFile(path, is_there=path is not None and os.path.exists(path))
+    try:
+        file = settings.read()
+    except GradcliError as error:
+        mistakes.append(error)
+    above = file.tables.get("", {})
+    common = {option.key: _in_force(option, above.get(option.key), mistakes) for option in settings.settable()}
+    tables = {"": dict(sorted(common.items()))}
+    for command in filter(None, file.tables):
+        own = {key: (setting, "file") for key, setting in file.tables[command].items()}
+        differs = {key: one for key, one in own.items() if common[key][1] in ("file", "default") and common[key] != one}
+        tables |= {command: differs} if differs else {}
+    write("".join(f"{line}\n" for line in _lines(file, tables)))
+    for mistake in mistakes:
+        complain(mistake, typed_color(()))
+    return mistakes[0].exit_code if mistakes else 0
+
+
+def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliError]) -> _InForce:
+    """What holds for an option: a value of the environment, if that counts and is right, or else one of the file."""
+    if option.key == "pager" and setting is not False:
+        file = setting if isinstance(setting, str) else None
+        named = {PAGER_VARIABLE: os.environ.get(PAGER_VARIABLE), "file": file, "PAGER": os.environ.get("PAGER")}
+        of_nobody = console.pager_program() or False, "default"
+        return next(((word, origin) for origin, word in named.items() if word is not None), of_nobody)
+    if word := os.environ.get(option.variable or "", ""):
+        value: Setting = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
+        if option.kind is Kind.SWITCH:
+            value = {"0": False, "1": True}.get(word, word)
+        if not (wrong := settings.fault(option, value)):
+            return value, option.variable or ""
+        message = f"the environment's {option.variable}={word} {wrong}"
+        mistakes.append(UsageError(message, hint=f"unset {option.variable}"))
+    default = _UNSET.get(option.key, option.default) or False
+    return (default, "default") if setting is None else (setting, "file")
+
+
+def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
+    yield f"file: {file.path or 'none'}{'' if file.is_there or file.path is None else ' (not there)'}"
+    rows = {
+        command: [(f"{key.replace('_', '-')} = {settings.written(value)}", origin) for key, (value, origin) in own]
+        for command, own in ((command, table.items()) for command, table in tables.items())
+    }
+    width = max(len(setting) for lines in rows.values() for setting, _ in lines)
+    for command, lines in rows.items():
+        yield from [f"[{command}]"] if command else []
+        yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
 
 
 def pages(_: Any, incomplete: str) -> list[tuple[str, str]]:

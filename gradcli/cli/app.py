@@ -21,14 +21,12 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import about, completion, pager, script_passes, settings, streams
+from gradcli.cli import about, completion, console, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
-from gradcli.cli.console import complain, remark, send
-from gradcli.cli.expression import OnceCommand, message, where_help_is
+from gradcli.cli.console import complain, remark, send, waiting
+from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
 from gradcli.cli.first_word import with_command
-from gradcli.cli.groups import GroupedCommands
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
-from gradcli.cli.waiting import waiting
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
 
@@ -78,7 +76,7 @@ _OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
     body.__name__: (body, argument)
     for body, argument in (
         (streams.batch, streams.REQUESTS),
-        (script_passes.run, script_passes.WORDS),
+        (streams.run, streams.WORDS),
         *about.COMMANDS.items(),
     )
 }
@@ -138,11 +136,13 @@ def application(command: str = "") -> click.Command:
         param_decls=["no_pager", NO_PAGER], is_flag=True, default=False, show_default=True,
         help="The same as behind a command, for its help too.",
     )  # fmt: skip
+    about, paragraph, rest = (inspect.getdoc(_program) or "").partition("\b")
     return GroupedCommands(
         name="gradcli",
         commands=commands,
         params=[version, no_pager],
-        help=inspect.getdoc(_program),
+        help=about,
+        epilog=paragraph + rest,
         no_args_is_help=True,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -173,8 +173,8 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
     configured = settings.peek("pager", *arguments[:1])
     if typed == [NO_PAGER] or (configured is False and not typed):
         return send
-    program = pager.program(configured if isinstance(configured, str) else None)
-    return partial(pager.show, pager=program) if program else send
+    program = console.pager_program(configured if isinstance(configured, str) else None)
+    return partial(console.show_paged, pager=program) if program else send
 
 
 def _report(error: GradcliError, arguments: list[str]) -> int:

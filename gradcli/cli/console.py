@@ -6,13 +6,22 @@ An answer is written in one piece where it is small; what a terminal cannot show
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
+import shutil
+import signal
 import sys
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from gradcli import progress
+from gradcli.cli import settings
 from gradcli.errors import GradcliError, OutputError, displayable
+from gradcli.options import PAGER_VARIABLE
+from gradcli.signals import undone
 
 if TYPE_CHECKING:
     from gradcli.report.document import Screen
@@ -147,3 +156,161 @@ def marked(text: str) -> str:
     """A message with its first word in colour, and the hint dim."""
     found = _MARKS.sub(lambda match: _STYLES[match[1]], text, count=1)
     return _HINTS.sub("\x1b[2m\\g<0>\x1b[0m", found)
+
+
+# -- the pager: what is longer than the screen of a terminal, as git does it
+#
+# GRADCLI_PAGER names it, or else the file of settings, or else PAGER; without any it is less.  An empty name and `cat`
+# are none.  A pager that is not there, or that its reader ends early, is no error.
+
+
+LESS = "FRX"
+"""Options of less unless LESS is set: end on one screen, show colours, and leave the text there."""
+
+PAGERS = ("less", "more")
+"""What is taken where no pager is named; on a terminal that is `dumb` it would only complain."""
+
+_ESCAPE = re.compile(r"\x1b\[[\d;]*m")
+
+
+def pager_program(configured: str | None = None) -> str:
+    """The command that is the pager; empty for none.
+
+    Args:
+        configured: What the file of settings names.
+    """
+    words = (os.environ.get(PAGER_VARIABLE), configured, os.environ.get("PAGER"))
+    named = next((word.strip() for word in words if word is not None), None)
+    if named is None:
+        is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+        named = "" if is_dumb else next(filter(shutil.which, PAGERS), "")
+    return "" if named == "cat" else named
+
+
+def show_paged(pieces: Iterable[str], pager: str) -> None:
+    """Write a text to stdout, which is a terminal, through the pager if it has no room for all of it.
+
+    Args:
+        pieces: The text, part by part.
+        pager: The command.
+
+    Raises:
+        OSError: What writing fails with.
+    """
+    width, height = shutil.get_terminal_size()
+    rest = iter(pieces)
+    text = ""
+    for piece in rest:
+        text += piece
+        if not _fits(text, width, height):
+            _page(itertools.chain([text], rest), pager)
+            return
+    send([text])
+
+
+def _fits(text: str, width: int, height: int) -> bool:
+    """Whether a text and the prompt below it fit a screen."""
+    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))
+    return sum(max(1, -(-line // width)) for line in lines) <= height
+
+
+def _page(pieces: Iterable[str], pager: str) -> None:
+    """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
+    import subprocess  # only where there is a terminal
+
+    name = next((word for word in pager.split() if "=" not in word), "")  # behind LESS=R
+    if not shutil.which(name):
+        remark(f"note: there is no pager {name}\n")
+        send(pieces)
+        return
+    encoding, environment = sys.stdout.encoding or "ascii", {"LESS": LESS, **os.environ}
+    kept = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        # The pager is what its user would type: POSIX has man run it by `sh -c`
+        process = subprocess.Popen(  # noqa: S602
+            pager, shell=True, stdin=subprocess.PIPE, env=environment, encoding=encoding, errors="backslashreplace"
+        )
+        with contextlib.suppress(BrokenPipeError), process:
+            process.stdin.writelines(pieces)  # type: ignore[union-attr]
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+# -- a line on the terminal that says what takes so long, from the first second on, and is gone before anything else
+#
+# It is written by a thread of its own, plainly: no cursor is hidden and nothing is imported, as what is waited for may
+# be an import.
+
+
+PATIENCE = 1.0
+"""Seconds before anything is said."""
+
+RENEWED = 0.1
+"""Seconds between two looks at what is being done."""
+
+_CLEARED = b"\r\x1b[2K"
+
+
+@contextlib.contextmanager
+def waiting(arguments: Sequence[str]) -> Iterator[None]:
+    """A block that says on stderr what it does, if that takes long and is a terminal which somebody looks at.
+
+    Args:
+        arguments: The command line, in which `--quiet` asks for nothing of the kind.
+    """
+    terminal = _terminal(arguments)
+    if terminal is None:
+        yield
+        return
+    progress.doing("reading")
+    line = _Line(terminal, (columns(sys.stderr) or 1) - 1)
+    thread = threading.Thread(target=line.show, args=arguments[:1], daemon=True)
+    thread.start()
+    try:
+        with undone(line.give_up):
+            yield
+    finally:
+        line.ended.set()
+        thread.join()
+        line.clear()
+
+
+def _terminal(arguments: Sequence[str]) -> int | None:
+    """The terminal that shows it, if one does."""
+    if os.name != "posix" or os.environ.get("TERM", "dumb") == "dumb" or {"-q", "--quiet"} & set(arguments):
+        return None
+    return descriptor(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+
+
+class _Line:
+    """The line: shown until all is over, then cleared."""
+
+    def __init__(self, terminal: int, width: int) -> None:
+        self.ended = threading.Event()
+        self._terminal, self._width = terminal, width
+        self._is_written = False
+
+    def show(self, command: str = "") -> None:
+        """Write what is being done, over and over, once patience is over, unless a setting of the command is quiet."""
+        start = time.monotonic()
+        wait = PATIENCE
+        while not self.ended.wait(wait):
+            if not self._is_written and settings.peek("quiet", command):
+                return
+            words = f"{progress.said()}, {time.monotonic() - start:.0f} s"
+            self._is_written = True
+            with contextlib.suppress(OSError):
+                os.write(self._terminal, _CLEARED + words[: self._width].encode("ascii", "replace"))
+            wait = RENEWED
+
+    def clear(self) -> None:
+        """Take it off the terminal."""
+        if self._is_written:
+            with contextlib.suppress(OSError):
+                os.write(self._terminal, _CLEARED)
+
+    def give_up(self) -> None:
+        """Clear it while the thread may still write, of which nothing arrives any more: the process ends."""
+        terminal, self._terminal = self._terminal, os.open(os.devnull, os.O_WRONLY)
+        if self._is_written:
+            os.write(terminal, _CLEARED)

@@ -16,16 +16,45 @@ from typing import Any, Self
 import typer
 from typer import _click as click
 from typer._click.shell_completion import CompletionItem
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli import completion
 from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
-from gradcli.cli.groups import COMMANDS
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
 from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind, Option
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
+    "Look closer": ("eval", "check", "improve", "explain", "graph"),
+    "Write": ("code",),
+    "Many at once": ("map", "batch", "run"),
+    "About gradcli": ("functions", "guide", "config", "warm", "completion"),
+}
+"""The commands of each group."""
+
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+"""All that lists show, in their order."""
+
+
+class GroupedCommands(TyperGroup):
+    """The application, whose help has a section a group, before all that fewer ask for."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and the options after them."""
+        self.format_commands(ctx, formatter)
+        TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections; names are padded, so that the columns of all sections are in line."""
+        width = max(map(len, COMMANDS))
+        limit = formatter.width - width - 4  # two before a name, two behind it
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(n.ljust(width), self.commands[n].get_short_help_str(limit)) for n in names])
+
 
 EXIT_CODES = (
     "Exit codes: 0 answered, 1 the check did not pass, 2 wrong input, 70 a bug of gradcli, 74 the output could not be "

@@ -146,6 +146,7 @@ def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
         if name in given:
             whose = f"'{name}'" if name else "the only variable"
             hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
+            hint += f"; or {option} NAME=VALUE for each variable" * (not name)
             raise InputError(f"{option} gives {whose} two values: {given[name]} and {value}", hint=hint)
         given[name] = value
     return given

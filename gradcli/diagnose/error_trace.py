@@ -98,7 +98,7 @@ class DiagnosisContext:
         """
         if len(self.program.lines) > MOST_LINES or self.values > MOST_VALUES:
             raise OverBudgetError
-        found = self.record("back", self.program, self.inputs, self.wrt, self.dtype)
+        found = self.record("back", self.program, self.inputs, self.wrt, self.dtype, is_sound=False)
         if found is None:
             raise OverBudgetError
         return found

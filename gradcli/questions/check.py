@@ -100,7 +100,7 @@ class Demands:
                 name = next(iter(self.boxes))
                 raise InputError(
                     "--in says where to draw random points, and --random is missing",
-                    hint=f"add --random 100, or give one point: --at {name}=VALUE",
+                    hint=f"add --random 100, or give one point: --at {f'{name}=' * bool(name)}VALUE",
                 )
         elif not self.boxes:
             raise InputError("--random needs to know where to draw points", hint='add a range: --in "x=0..1"')
@@ -109,11 +109,10 @@ class Demands:
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
         """How far torch's numbers may be off."""
-        usual = TOLERANCE[dtype]
-        if self.rtol is None and self.atol is None:
-            return usual
-        rtol, atol = (usual.rtol if self.rtol is None else self.rtol, usual.atol if self.atol is None else self.atol)
-        return Tolerance(rtol, atol, is_strict=True, dtype=dtype)
+        given: dict[str, Any] = {
+            name: one for name, one in (("rtol", self.rtol), ("atol", self.atol)) if one is not None
+        }
+        return replace(TOLERANCE[dtype], **given, is_strict=True) if given else TOLERANCE[dtype]
 
 
 @dataclass(frozen=True)
@@ -224,21 +223,17 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
     Raises:
         InputError: There is none, or several and it names none.
     """
-    if name == ONLY and "/" in text and "=" in text:
-        name = variable_of(text) or name
+    if name == ONLY:
+        name = variable_of(text) if "/" in text and "=" in text else ""
+        name = name or (wrt[0] if len(wrt) == 1 else "")
     if name in wrt:
         return name
     if not wrt:
         raise InputError(f"{option} is of no derivative: there is no variable to differentiate by")
     known = ", ".join(wrt)
-    if name == ONLY and len(wrt) == 1:
-        return wrt[0]
-    if name == ONLY:
-        raise InputError(
-            f"{option} names no variable, and the derivative is by {known}", hint=f"write {option} NAME=..."
-        )
+    what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
-    raise InputError(f"{option} names '{name}', which the derivative is not by", hint=hint)
+    raise InputError(f"{option} names {what}", hint=hint if name else f"write {option} NAME=...")
 
 
 def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iterator[dict[str, Array]]:
@@ -340,7 +335,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
     """The difference quotients of these entries, and a remark if there was no time for all."""
-    from gradcli.autodiff.differences import PRODUCT, difference
+    from gradcli.autodiff.batched import PRODUCT, difference
 
     found: dict[results.Entry, tuple[float, float]] = {}
     with time_limit():
@@ -356,8 +351,6 @@ def _differences(question: Question, entries: Sequence[results.Entry], v: Array 
 
 
 def _require_claims(question: Question, has_v: bool, claims: Mapping[str, str], expected: Mapping[str, Value]) -> None:
-    if not claims and not expected:
-        return
     v = np.ones(question.shape) if has_v else None
     for name, text in claims.items():
         read(Subject.of(question.program, question.shapes, name, v), text)
@@ -372,8 +365,6 @@ def _claims(
     tolerance: Tolerance,
     demands: Demands,
 ) -> tuple[results.Claim, ...]:
-    if not claims and not expected:
-        return ()
     question = look.question
 
     def subject(name: str, there: Question = question) -> Subject:

@@ -10,22 +10,25 @@ from dataclasses import replace
 import numpy as np
 import sympy
 
+from gradcli.claims import Subject, read as read_claim
+from gradcli.claims.proof import prove
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, of_hessian, of_hvp, of_jacobian, of_jvp
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
 from gradcli.language.lower.joined import NOT_EULER, require_named
+from gradcli.language.ops import Kind
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippets import Snippet
 from gradcli.notation import Notation
-from gradcli.questions.matrix_forms import matrix_forms
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables
-from gradcli.questions.texts import read
+from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry, chosen_variables, read
+from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Check, ClosedForm, Formula
 from gradcli.symbolic.derivative import Derivative, weight_name
+from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
 
 GivenShape = str | int | Sequence[Size]
@@ -202,3 +205,49 @@ def _weighted(program: Program) -> Program:
     product = builder.emit("mul", (v, program.output), span)
     total = builder.emit("sum", (product,), span, (None, False))
     return replace(program, variables=(*program.variables, v), lines=tuple(builder.lines), output=total)
+
+
+# -- in whole tensors
+
+
+_OF_WHOLE_TENSORS = (Kind.CONTRACTION, Kind.MATRIX)
+
+
+def matrix_forms(
+    program: Program, named: NamedShapes, derivatives: Mapping[tuple[str, str], Derivative]
+) -> dict[str, Notation]:
+    """The gradients that have a form in whole tensors, by variable, with sizes by their names.
+
+    Args:
+        program: The function, as typed; it has one output.
+        named: Its shapes.
+        derivatives: The formulas that hold.
+    """
+    is_of_matrices = any(line.call.op.kind in _OF_WHOLE_TENSORS for line in named.program.lines)
+    found = {}
+    for (_, name), derivative in derivatives.items():
+        if derivative.of != "jacobian" or derivative.rows or len(derivative.cases) != 1 or not derivative.columns:
+            continue
+        ((_, gradient),) = derivative.cases
+        if not (is_of_matrices or gradient.has(sympy.Sum)):
+            continue
+        numbers = {symbol: str(size) for symbol, size in derivative.sizes.items()}
+        claim = matrix_form(gradient, derivative.columns, numbers)
+        if claim is not None and _is_proved(program, named, derivative, claim.text):
+            names = {symbol: str(named.sizes.get(size, size)) for symbol, size in derivative.sizes.items()}
+            shown = matrix_form(
+                gradient, derivative.columns, {s: f"({n})" if " " in n else n for s, n in names.items()}
+            )
+            found[name] = shown or claim
+    return found
+
+
+def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text: str) -> bool:
+    """Whether a claim of the gradient by one variable is proved."""
+    try:
+        with time_limit():
+            subject = Subject.of(program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None)
+            reading = read_claim(subject, text)
+            return reading.of == "gradient" and prove(subject, reading) is not None
+    except (GradcliError, OverTimeError):
+        return False

@@ -71,8 +71,7 @@ def page(name: str) -> FunctionPage:
     'exp(x)'
     """
     from gradcli.questions import derivatives
-    from gradcli.questions.question import Inquiry
-    from gradcli.questions.texts import read
+    from gradcli.questions.question import Inquiry, read
 
     (entry, *_), _ = _found(name)
     op = ops.TABLE[entry.name]
@@ -289,8 +288,7 @@ def _derivative_note(op: Op, derivative: Jacobian) -> str:
 def _example(op: Op) -> tuple[str, VJP | Gradient]:
     """The command line of the worked example, and its answer."""
     from gradcli.questions import derivatives, products
-    from gradcli.questions.question import Inquiry
-    from gradcli.questions.texts import read
+    from gradcli.questions.question import Inquiry, read
 
     text, at = op.worked_example
     inquiry = Inquiry(text, read(text), at)

@@ -7,9 +7,9 @@ sum() that stands for v = ones, or a backward pass that torch refuses because an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -22,14 +22,17 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.movement import gives_back
+from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
-from gradcli.questions.question import Cotangent, Question, record_passes
+from gradcli.questions.question import Cotangent, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.boundaries import Boundary
+
 ROUNDINGS = 2**10
 """In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
 
@@ -201,7 +204,7 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
     from gradcli.diagnose.advice import diagnosed
 
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
-    return diagnosed(judgement, DiagnosisContext(*point, record_passes), v)
+    return diagnosed(judgement, DiagnosisContext(*point, question.record), v)
 
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
@@ -272,3 +275,89 @@ def of_passes(question: Question) -> Iterator[str]:
         f"Either write retain_graph=True in that pass, or compute {y} anew before each pass; "
         "the numbers here are what .grad would hold then"
     )
+
+
+# -- adjoints of intermediates
+
+
+def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
+    """The verdict on one adjoint; y itself is judged elsewhere.
+
+    Args:
+        question: The function at its point.
+        atom: The intermediate.
+        label: What it is called.
+        value: Its value, as torch computed it, where the rest of the function is looked at.
+        v: The gradient vector.
+        grad: The adjoint, of the value's shape.
+    """
+    program = cut(question.program, atom, label)
+    name = str(atom) if atom in program.variables else label
+    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
+    check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
+    return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
+
+
+def itself(question: Question, atom: Atom) -> Atom:
+    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
+    for line in reversed(question.program.lines):
+        if line.symbol == atom and gives_back(line.call, question.shapes):
+            atom = line.call.operands[0]
+    return atom
+
+
+# -- functions that may be another one at each point: code of the user, of which a Program was recorded
+
+
+class Live(Protocol):
+    """A function that is run itself, of which a Program was recorded at one point."""
+
+    @property
+    def program(self) -> Program:
+        """What was recorded."""
+
+    @property
+    def called(self) -> str:
+        """What the function is called."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know of the recording."""
+
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
+        """The function run, with a graph for the variables to differentiate by."""
+
+    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
+        """As `forward`, and the tensor of each name that the Program has."""
+
+    def at(self, arrays: Mapping[str, Array]) -> Live:
+        """The same recorded at another point."""
+
+    def commented(self, check: Check, wrt: Sequence[str]) -> Check:
+        """A check of it with what is known of the function beside its numbers."""
+
+    @property
+    def formulas(self) -> dict[tuple[str, ...], Formulas]:
+        """The formulas that the reference confirmed of this Program, by the variables that they are by."""
+
+    @property
+    def is_of_point(self) -> bool:
+        """Whether values decided what was recorded, so that it is of another function elsewhere."""
+
+    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
+        """What decides otherwise beside the point."""
+
+    @property
+    def doubt(self) -> str:
+        """Why what contradicts its numbers is not said to be right; empty where it is."""
+
+    @property
+    def customs(self) -> tuple[str, ...]:
+        """The custom functions that it applies, whose derivatives are their own."""
+
+    def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
+        """What is wrong of the custom functions, but for what the verdict of this point tells."""
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """What was looked at of each custom function beside this point."""

@@ -69,9 +69,11 @@ def with_name(
     known = f"the variables {', '.join(names)}" if names else "no variables"
     parts = word.split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
-        parts = ["VALUE"] * min(4, len(names))
+        is_shown = option == "--in" or not ("e" in names or word == "''")
+        parts = [word if is_shown and (option == "--in" or not n) else "VALUE" for n in range(min(4, len(names)))]
     hint = f"write {' '.join(map(f'{option} {{}}={{}}'.format, names, parts))}" if names else f"leave out {option}"
-    message = f"{option} {word} names no variable, and {whose} has {known}"
+    what = "a value alone" if word == "VALUE" else f"{option} {word}"
+    message = f"{what} names no variable, and {whose} has {known}"
     raise InputError(message, hint=constants_meant(names) + hint)
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from gradcli.errors import InputError, UsageError, brief
 from gradcli.options import DERIVATIVES
 from gradcli.questions.naming import Inputs, Names, has_nameless, open_names, unnamed, with_name
-from gradcli.questions.question import Dtype, Inquiry
-from gradcli.questions.texts import read_whole
+from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
-    from gradcli.questions.columns import Plan
+    from gradcli.questions.streaming import Plan
 
 
 class CommonOptions(TypedDict, total=False):
@@ -154,6 +153,6 @@ class ParsedText:
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
     ) -> Plan:
         """The variables bound to columns."""
-        from gradcli.questions.columns import plan
+        from gradcli.questions.streaming import plan
 
         return plan(self._asked(at, wrt, dtype), source)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ import sympy
 from gradcli.crosscheck.formulas import Derived, of_jacobian
 from gradcli.crosscheck.point import Point
 from gradcli.errors import InputError, InternalError, ShapeError, TooLargeError
+from gradcli.language import snippets
 from gradcli.language.inputs import Array, Outputs, Value, fitted, read_cotangent, read_range, read_value, require_shape
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.program.shapes import infer, stretched_vectors
@@ -25,14 +26,40 @@ from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippets import Snippet
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.language.text.tokens import plain
-from gradcli.questions.live import Live
 from gradcli.questions.naming import no_such_variable, open_names, require_names, unnamed, with_name
-from gradcli.questions.texts import read
 
 if TYPE_CHECKING:
     from gradcli.autodiff.batched import Batch
-    from gradcli.autodiff.run import Forward
-    from gradcli.language.program.torch_passes import TorchPasses
+    from gradcli.autodiff.run import Forward, TorchGenerator
+    from gradcli.language.lower.scope import Array
+    from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
+    from gradcli.language.program.wengert import AskedMeaning, Call
+    from gradcli.questions.judging import Live
+
+
+def torch_generator() -> TorchGenerator:
+    """A generator of torch's, seeded with 0."""
+    from gradcli.autodiff.run import TorchGenerator
+
+    return TorchGenerator()
+
+
+def ask_torch(
+    call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
+) -> Sequence[AskedMeaning | None]:
+    """Ask torch what a call of a function of its own is made of."""
+    from gradcli.recording.recorder import Recorder
+    from gradcli.recording.torch_meanings import ask
+
+    return ask(Recorder, call, shapes, fixed)
+
+
+read = partial(snippets.read, generator=torch_generator, ask=ask_torch)
+"""`snippets.read`, with `torch.rand` and `torch.randn`, and functions that torch is asked for."""
+
+read_whole = partial(snippets.read_whole, generator=torch_generator, ask=ask_torch)
+"""`snippets.read_whole`, with them."""
+
 
 JACOBIAN_ENTRIES = 10_000
 """Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
@@ -186,7 +213,20 @@ class Question:
     @cached_property
     def point(self) -> Point:
         """The Program in the forms that the check reads."""
-        return Point.of(self.program, self.shapes, self.arrays, record_passes)
+        return Point.of(self.program, self.shapes, self.arrays, self.record)
+
+    @cached_property
+    def record(self) -> RecordPasses:
+        """What records torch's own passes, those of one Program once for the check and the diagnosis."""
+        known: dict[Any, tuple[Program, TorchPasses | None]] = {}
+
+        def recorded(way: str, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
+            key = way, id(program), str((asked, how))
+            if key not in known:
+                known[key] = program, record_passes(way, program, inputs, *asked, **how)
+            return known[key][1]
+
+        return recorded
 
     @cached_property
     def derived(self) -> Derived:

@@ -2,7 +2,6 @@
 
 asking         a request to the answer; the one way that the shell asks, too
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
-json_values    a value of JSON to the argument of an option
 
 Knows JSON's types, and neither the shell nor how answers are written.  A request is hostile until it is read: it opens
 no files, and nothing of it stays behind for the next.  Every mistake is an error that names the key.
@@ -11,5 +10,4 @@ no files, and nothing of it stays behind for the next.  Every mistake is an erro
 from __future__ import annotations
 
 from gradcli.requests.asking import WHY_NOT as WHY_NOT, answer as answer, ask as ask, require_command as require_command
-from gradcli.requests.json_values import argument as argument
 from gradcli.requests.request_lines import LINE_BYTES as LINE_BYTES, Request as Request, lines as lines, read as read

@@ -15,9 +15,9 @@ from gradcli.errors import InputError, brief
 from gradcli.function import Function
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
-from gradcli.questions.columns import Plan, columns_of, plan
 from gradcli.questions.naming import Inputs, Names, with_name
 from gradcli.questions.question import Dtype, Inquiry, rounded
+from gradcli.questions.streaming import Plan, columns_of, plan
 from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature

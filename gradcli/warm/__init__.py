@@ -3,8 +3,7 @@
 place                            the folder of the socket, its name, and what a start of Python depends on
 wire                             what is said on the socket, and with which descriptors
 client                           the installed command: hands its call to that process, or runs it
-zygote                           that process: what it imports and runs at its start, and its loop
-becoming                         a forked process made what a started one would be
+zygote                           that process: what it imports and runs at its start, its loop, and what it forks
 control                          to start it, to stop it, and to ask for its number
 
 `place`, `wire` and `client` are imported by every call, before anything else: they import nothing that Python has not

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.autodiff.differences import PRODUCT, difference
+from gradcli.autodiff.batched import PRODUCT, difference
 from tests.parsing import parse
 
 SMOOTH = [

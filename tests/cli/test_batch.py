@@ -118,8 +118,8 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
     assert bare == named
     for expression, said in (("x*y", "the variables x, y"), ("2", "no variables")):
         error = json.loads(ask(request | {"expression": expression, key: value}).out)["error"]
-        assert error["message"] == f'the key "{key}" names no variable, and the expression has {said}'
-    assert error["hint"] == f'leave out "{key}"'
+        assert error["message"].endswith(f" names no variable, and the expression has {said}")
+    assert error["hint"] == f"leave out --{key}"
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
         ("grad x**2 --at 3 --json", "--json is nothing that a request may have"),
         ("grad x**2 --at 3 --strict", "--strict is nothing that a request may have"),
         ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
-        ("grad x**2 --at @x.npy", "--at x is to be read from @x.npy, and requests read no files"),
+        ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
         ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
         ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
         ("--version", "'--version' is no command that a request may have"),
         ("gradcli", "the request has no command"),
         ("batch", "'batch' is no command that a request may have"),
-        ("grad x**2 --at 3 --at 4", "--at gives 'x' two values: 3 and 4"),
+        ("grad x**2 --at 3 --at 4", "--at gives the only variable two values: 3 and 4"),
         ("grad $(touch hacked) --at 3", "unexpected word beside the expression $(touch: hacked)"),
         ("grad " + "1" * 2**17, "the line has more than 128 KiB, the most that is read of words"),
     ],

@@ -84,7 +84,7 @@ def test_standard_input_is_one_value(gradcli: Command) -> None:
     assert gradcli("grad", "@-", "--at", "3", "--format", "plain", given="x**2\n").out == "6\n"
     run = gradcli("vjp", "x**2", "--at", "@-", "--v", "@-", given="1 2\n")
     assert (run.code, run.out) == (2, "")
-    assert run.err.startswith("error: standard input can be read once, and --at x has read it (in --v)\n  @-\n   ^\n")
+    assert run.err.startswith("error: standard input can be read once, and --at has read it (in --v)\n  @-\n   ^\n")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_standard_input_is_one_value(gradcli: Command) -> None:
     [
         (["eval", "x", "--at", "@tabel.csv"], "hint: did you mean 'table.csv'?"),
         (["eval", "x", "--at", "@table.csv:y"], "the columns are 'x', 'v'"),
-        (["eval", "x*y", "--at", "@x.npy"], "hint: write --at x=@x.npy --at y=VALUE"),
+        (["eval", "x*y", "--at", "@x.npy"], "hint: write --at x=VALUE --at y=VALUE"),
         (["eval", "x", "--at", "x=@x.npy", "--at", "x=@y.npy"], "gives 'x' two values: @x.npy and @y.npy"),
         (["eval", "@square.tx", "--at", "1"], "hint: did you mean 'square.txt'?"),
         (["eval", "@x.npy", "--at", "1"], "'x.npy' is not text in UTF-8, from byte 0 on"),

@@ -39,7 +39,7 @@ SUGGESTED = [
     ('"x^2*y" x', "--wrt x", '"x^2*y" --wrt x'),
     ('vjp "y=x**2" "z=y**3"', '"y=x**2; z=y**3"', 'vjp "y=x**2; z=y**3"'),
     ('grad "x^2+y^2" --at 1 2', "--at x=1 --at y=2", 'grad "x^2+y^2" --at x=1 --at y=2'),
-    ("grad x^2 --at pts.csv", "--at x=@pts.csv", "vjp x^2 --v ones --at x=@pts.csv"),
+    ("grad x^2 --at pts.csv", "--at @pts.csv", "vjp x^2 --v ones --at x=@pts.csv"),
     ("grad x*y --at x=1 --at y=./pts.csv", "--at y=@./pts.csv", "vjp x*y --v ones --at x=1 --at y=@./pts.csv"),
     ("'$x^2$'", "write x^2,", "x^2"),
     ("explain backward", 'gradcli explain "x**2" --at 3', 'explain "x**2" --at 3'),

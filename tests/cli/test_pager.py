@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gradcli.cli.pager import LESS
+from gradcli.cli.console import LESS
 from tests.cli.test_process import on_a_terminal, run_on_a_terminal
 from tests.conftest import Command
 

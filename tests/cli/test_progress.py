@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli import main, waiting
+from gradcli.cli import console, main
 from tests.terminals import Terminal
 
 ROWS = 200_000
@@ -30,8 +30,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch, *names: str) -> Iterator[Terminal]
 def _shown(words: list[str], monkeypatch: pytest.MonkeyPatch, *names: str, term: str = "xterm") -> str:
     monkeypatch.setenv("TERM", term)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(waiting, "PATIENCE", 0.001)
-    monkeypatch.setattr(waiting, "RENEWED", 0.001)
+    monkeypatch.setattr(console, "PATIENCE", 0.001)
+    monkeypatch.setattr(console, "RENEWED", 0.001)
     with terminal(monkeypatch, *names) as found:
         assert main(["map", "sin(x)", *words]) == 0
     return found.whole()

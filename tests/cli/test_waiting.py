@@ -12,7 +12,7 @@ import pytest
 
 import gradcli.function
 from gradcli import progress
-from gradcli.cli import console, main, waiting
+from gradcli.cli import console, main
 from gradcli.errors import InputError
 from tests.cli.test_progress import terminal
 
@@ -32,7 +32,7 @@ def _run(words: list[str], monkeypatch: pytest.MonkeyPatch, *, seconds: float = 
         return found
 
     monkeypatch.setattr(gradcli.function.Function, "grad", slow)
-    monkeypatch.setattr(waiting, "PATIENCE", 0.1 if seconds else 60.0)
+    monkeypatch.setattr(console, "PATIENCE", 0.1 if seconds else 60.0)
     monkeypatch.setenv("TERM", term)
     with terminal(monkeypatch, "stderr") as found:
         main(words)
@@ -70,7 +70,7 @@ def test_a_terminal_that_the_system_does_not_know_is_told_nothing(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert console.descriptor(sys.stderr) is None
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(console, "PATIENCE", 0.0)
     assert main(GRAD) == 0
     assert capsys.readouterr() == ("6\n", "")
 
@@ -95,7 +95,7 @@ def test_an_error_stands_where_the_line_was(monkeypatch: pytest.MonkeyPatch) -> 
         raise InputError("no such luck")
 
     monkeypatch.setattr(gradcli.function.Function, "grad", failing)
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(console, "PATIENCE", 0.05)
     monkeypatch.setenv("TERM", "xterm")
     with terminal(monkeypatch, "stderr") as found:
         assert main([*GRAD, "--color", "never"]) == 2

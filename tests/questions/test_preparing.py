@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import numpy as np
 import pytest
 
 from gradcli import Function
 from gradcli.errors import InputError, UncalledFunctionError
 from gradcli.language.snippets import read
+from tests.checks import check_of
 
 
 def test_a_name_of_a_function_is_a_variable_where_it_has_a_value() -> None:
@@ -49,3 +53,17 @@ def test_a_variable_and_a_typo_are_no_statements() -> None:
     with pytest.raises(InputError) as caught:
         f.graph({"x": 1}, show=["hiden"])
     assert caught.value.hint == "did you mean 'hidden'?"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_all_readings_have_the_machine_epsilon_of_the_dtype(dtype: Literal["float64", "float32"]) -> None:
+    """Where torch takes it for an eps that is left out; one that is given stays."""
+    function, at = Function("rms_norm(x, 3)"), [1e-4, 2e-4, 3e-4]
+    eps = float(np.finfo(dtype).eps)
+    explained = function.explain(at, v="ones", dtype=dtype)
+    x = np.asarray(at, dtype)
+    np.testing.assert_allclose(explained.value, x / np.sqrt(np.mean(x * x) + eps), rtol=1e-6)
+    assert check_of(explained).verdict == "agree"
+    assert repr(eps) in explained.symbolic["x"].text
+    assert (repr(eps) in function.code(at, v="ones", dtype=dtype).source) == (dtype == "float32")
+    assert "0.1" in Function("rms_norm(x, 3, eps=0.1)").explain(at, v="ones", dtype=dtype).symbolic["x"].text

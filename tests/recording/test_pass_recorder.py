@@ -13,8 +13,7 @@ from gradcli.crosscheck.compare import FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.questions.question import Inquiry, Question
-from gradcli.questions.texts import read
+from gradcli.questions.question import Inquiry, Question, read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
 from gradcli.reference.duals import Reference

@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.ops.reductions import exchanges
-from gradcli.questions.texts import read
+from gradcli.questions.question import read
 from tests.checks import check_of
 from tests.language.ops.agreement import POINT, Case, arguments, require, require_same, value_at_point
 from tests.language.ops.cases import TABLES
