@@ -163,7 +163,7 @@ def known_truth(truth: Ball | None) -> float | None:
 
 def to_float(ball: Ball) -> float:
     """The midpoint of a ball as a float64, never -0; what cannot be told from 0 is called 0."""
-    return 0.0 if ball.is_finite() and ball.contains(0) else float(ball.mid())
+    return 0.0 if ball.is_finite() and ball.contains(0) else float(ball.mid()) + 0.0
 
 
 def _is_nothing(number: float, truth: Ball) -> bool:

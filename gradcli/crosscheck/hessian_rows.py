@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from flint import arb
@@ -84,6 +85,10 @@ class HessianRows:
     def __post_init__(self) -> None:
         self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
 
+    @cached_property
+    def _gradient(self) -> Sequence[Entry]:
+        return self.gradient()
+
     def _at(self, bits: int) -> HessianProducts:
         if bits not in self._known:
             self._known[bits] = HessianProducts(self.case.reference, bits)
@@ -149,7 +154,7 @@ class HessianRows:
                 waiting.append(entry)
                 continue
             place = entry.variable, entry.column
-            known = slopes if by == own else [g for g in self.gradient() if (g.variable, g.column) == place]
+            known = slopes if by == own else [g for g in self._gradient if (g.variable, g.column) == place]
             if column == own:
                 decided.append(self._where_met(entry, column, moving, known))
             else:

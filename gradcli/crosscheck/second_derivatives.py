@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import sympy
@@ -179,7 +178,6 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     total = sum(torch.hvp[name].size for name in wrt)
     zeros = {name: np.zeros(point.shape + product.shape) for name, product in torch.hvp.items()}
 
-    @cache
     def gradient() -> Sequence[Entry]:
         slopes = judge(point, _derivatives(point, zeros, tolerance), wrt, tolerance).parts[0].decided
         return [replace(slope, torch=None) for slope in slopes if slope.verdict in ("kink", "undefined")]
