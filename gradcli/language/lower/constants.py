@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -306,11 +307,9 @@ class Constants(Sizes):
 
     def _unrolled(self, loop: nodes.Loop, level: int) -> Iterator[Operand]:
         """The body for every value of the loops from a level on."""
-        clause = loop.clauses[level]
-        name, names = clause.name.text, self.scope.names
-        shadowed = names.get(name)
+        clause, outer = loop.clauses[level], self.scope.names
         for value in self._values(clause):
-            names[name] = value
+            self.scope.names = ChainMap({clause.name.text: value}, outer)
             self.require_few(loop.width, clause.word)
             message = "the condition of a loop must be constant"
             if clause.condition is not None and not self.constant(clause.condition, message)[0]:
@@ -319,9 +318,7 @@ class Constants(Sizes):
                 yield from self._unrolled(loop, level + 1)
             else:
                 yield self.lower(loop.body)
-        names.pop(name, None)
-        if shadowed is not None:
-            names[name] = shadowed
+        self.scope.names = outer
 
     def _values(self, clause: nodes.Clause) -> Sequence[Atom]:
         """What a loop runs over: a range of whole numbers, a list of constants, or several tensors."""

@@ -35,11 +35,6 @@ class Decisions(Constants):
         """The values that were evaluated."""
         return {}
 
-    @property
-    def are_made(self) -> bool:
-        """Whether values may decide: else the text is refused."""
-        return self.scope.values is not None
-
     def value_at_point(self, atom: Atom) -> Array | None:
         """The numbers of a value at the point; None where there is no point, which the text then asks for."""
         for name, value in (self.scope.values or {}).items():
@@ -55,17 +50,6 @@ class Decisions(Constants):
             self.known_values[line.symbol] = found = self.evaluation.run(alone, held)
             self._work += found.size
         return np.asarray(self.known_values[atom] if atom in self.known_values else number(atom), dtype=np.float64)
-
-    def decided(self, condition: Atom, span: Span, changes: str) -> Array | None:
-        """The numbers of a condition, as `value`, where what they change at the point is to be known."""
-        found = self.value_at_point(condition)
-        if found is not None:
-            self.scope.needs_values = True
-            self.scope.guards.append(Guard(condition, self.source.shown(span), changes))
-            if len(self.scope.guards) > MOST_DECIDED or self._work > MOST_WORK:
-                message = "values decide too much here: there are too many masks, or too large ones"
-                raise self.source.error(message, span, hint="fewer masks, or smaller tensors", kind=TooLargeError)
-        return found
 
     def guards(self) -> Guards | None:
         """All that was decided."""
@@ -189,14 +173,21 @@ class Inlining(Decisions):
             LanguageError: Values decide, and are not known here.
         """
         found = self.numbers(mask)
-        if found is not None or self.are_made:
-            if found is None:
-                self.scope.remark(f"values decided which elements {shown} takes: the answer is of those")
-                found = self.decided(mask, where, "other elements are taken")
+        if found is not None:
             return found
-        message = "the values of variables decide how many elements this mask takes"
-        hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
-        raise self.source.error(message, where, hint=hint)
+        if self.scope.values is None:
+            message = "the values of variables decide how many elements this mask takes"
+            hint = f"where({shown}, {x}, 0) keeps the shape, with 0 for the others; a sum of it is the same"
+            raise self.source.error(message, where, hint=hint)
+        self.scope.remark(f"values decided which elements {shown} takes: the answer is of those")
+        found = self.value_at_point(mask)
+        if found is not None:
+            self.scope.needs_values = True
+            self.scope.guards.append(Guard(mask, self.source.shown(where), "other elements are taken"))
+            if len(self.scope.guards) > MOST_DECIDED or self._work > MOST_WORK:
+                message = "values decide too much here: there are too many masks, or too large ones"
+                raise self.source.error(message, where, hint="fewer masks, or smaller tensors", kind=TooLargeError)
+        return found
 
     def numbers(self, atom: Atom) -> Array | None:
         """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""

@@ -1,6 +1,6 @@
 """The statements of a text: definitions, assignments, passes, displays, and what says nothing about the function.
 
-While their expressions are lowered, functions, passes and required gradients are listened for.
+It is the last layer of the lowering: functions, passes and required gradients are read by rules of its own.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ class Statements(Drawing):
             self.require_floating(name, span)
             self.requires[name] = None
 
-    # -- what is listened for
+    # -- rules of its own
 
     def _unread(self, value: Unread, span: Span) -> Operand:
         atom = sympy.Dummy("unread", real=True)
