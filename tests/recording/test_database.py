@@ -177,6 +177,7 @@ linalg_cholesky linalg_qr linalg_eigvalsh linalg_svdvals linalg_pinv matrix_exp 
 linalg_matrix_norm nn_functional_batch_norm nn_functional_group_norm nn_functional_instance_norm nn_functional_conv2d
 nn_functional_conv_transpose2d nn_functional_avg_pool2d nn_functional_max_pool2d nn_functional_adaptive_avg_pool2d
 nn_functional_unfold nn_functional_pixel_shuffle nn_functional_linear linalg_lu linalg_lu_solve triangular_solve
+index_add scatter_add put cholesky_inverse nn_functional_multi_margin_loss
 """.split()
 
 

@@ -22,22 +22,17 @@ PLACES = torch.tensor([2, 0])
 CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "cross_entropy": lambda x: F.cross_entropy(x.view(1, 3), torch.tensor([1]), label_smoothing=0.1),
     "filtered": lambda x: torch.fft.irfft(torch.fft.rfft(x) * (2j - torch.fft.rfft(X + 0.5)).conj(), 3),
-    "stft": lambda x: torch.stft(x, 2, 1, 2, window=X[:2], return_complex=True).real,
-    "polar": lambda x: torch.view_as_real(torch.polar(x, x) - 1),
     "zeroed": lambda x: (x * 2).zero_() + x**2,
-    "put": lambda x: torch.put(x.view(1, 3), PLACES, x[1:], accumulate=True),
     "of_a_number": lambda x: torch.gather(x[0], 0, torch.tensor([0, 0])) * x[1].topk(1).values,
     "lu_solve": lambda x: torch.linalg.lu_solve(*torch.linalg.lu_factor(x * M), M[:2], left=False),
     "solve_triangular": lambda x: torch.linalg.solve_triangular((x * M).tril(), torch.eye(3), upper=False),
     "batch_norm_eval": lambda x: F.batch_norm(x * M, M[0] + 0.77, M[1], training=False),
-    "multi_margin": lambda x: F.multi_margin_loss(x * M, torch.tensor([1, 0, 2]), margin=0.7),
     "exponential_of_complex": lambda x: torch.exp(1j * x).real,
     "length_of_complex": lambda x: (x + 0j).abs(),
     "quotient_of_complex": lambda x: ((x - 1j) / (2 * x + 1j)).imag + (1 / (x + 1j)).real,
     "nan_that_is_handled": lambda x: torch.fmax(x, torch.tensor(torch.nan)) + torch.where(x > 1, x, torch.nan).nansum(),
     "one_hot_target": lambda x: F.kl_div(x.log_softmax(0), torch.eye(3)[0], reduction="sum"),
     "masked_log_softmax": lambda x: torch.masked.log_softmax(x, 0, mask=X > 1)[1:],
-    "cholesky_inverse": lambda x: torch.cholesky_inverse((x * M + 4 * torch.eye(3)).tril()),
     "max_unpool2d": lambda x: F.max_unpool2d(
         *F.max_pool2d((x[0] * M).view(1, 1, 3, 3), 2, return_indices=True), (2, 2)
     ),
