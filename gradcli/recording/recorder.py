@@ -120,7 +120,9 @@ class Recorder(DispatchMode):
         for generator, state in self._generators.values():
             generator.set_state(state)
         for name, leaf in self.leaves.items():
-            if not (leaf.is_argument or leaf.is_made) and name not in but and leaf.put_back():
+            is_found = not (leaf.is_argument or leaf.is_made) and name not in but
+            if is_found and not torch.equal(leaf.tensor, leaf.value):
+                leaf.tensor.data.copy_(leaf.value)
                 self.changed.append(leaf.tensor)
 
     # -- calls

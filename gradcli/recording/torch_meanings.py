@@ -20,7 +20,7 @@ import sympy
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError, TooLargeError
-from gradcli.language.ops import TABLE, Kind, Op
+from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
 from gradcli.recording.tensor_names import Names
@@ -107,14 +107,9 @@ class _Asked:
         """Variables that stand for the operands."""
         return [sympy.Symbol(f"x{n}", real=True) for n in range(len(self.numbers))]
 
-    @property
-    def op(self) -> Op:
-        """The row."""
-        return TABLE[self.name]
-
     def operands(self, device: str) -> list[Any]:
         """Operands that every function takes: positions of 0, probabilities, matrices of full rank."""
-        op, found, generator = self.op, list[Any](), torch.Generator().manual_seed(0)
+        op, found, generator = TABLE[self.name], list[Any](), torch.Generator().manual_seed(0)
         whole = op.positions([len(shape) for shape in self.shapes])
         for n, (shape, number) in enumerate(zip(self.shapes, self.numbers, strict=True)):
             parameter = op.operands[min(n, len(op.operands) - 1)]
@@ -137,14 +132,13 @@ class _Asked:
         Raises:
             InputError: It refuses that.
         """
-        calls = TorchCalls(torch, torch.float64)
+        calls, op = TorchCalls(torch, torch.float64), TABLE[self.name]
+        call = Call(self.name, tuple(self.symbols), (*self.statics, None)[: len(op.statics)])
         try:
-            found = calls.apply(
-                Call(self.name, tuple(self.symbols), (*self.statics, None)[: len(self.op.statics)]), operands
-            )
+            found = calls.apply(call, operands)
         except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
             raise InputError(f"torch refuses {self.name}: {' '.join(str(error).split())}") from None
-        count = None if self.op.parts in ((), ("...",)) else len(self.op.parts)  # others have no name here
+        count = None if op.parts in ((), ("...",)) else len(op.parts)  # others have no name here
         return tuple(found)[:count] if isinstance(found, tuple | list) else (found,)
 
 

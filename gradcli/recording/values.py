@@ -34,13 +34,6 @@ class Leaf:
     is_argument: bool
     is_made: bool = False
 
-    def put_back(self) -> bool:
-        """Give the tensor the numbers that it had, and say whether it has others."""
-        is_changed = not torch.equal(self.tensor, self.value)
-        if is_changed:
-            self.tensor.data.copy_(self.value)
-        return is_changed
-
 
 @dataclass(frozen=True, slots=True)
 class Guard:

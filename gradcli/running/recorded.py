@@ -204,9 +204,10 @@ class Recorded:
         return replace(check, findings=tuple(noted))
 
     def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
-        """Whether the gradient is of the function with something held constant, asked once."""
+        """Whether the gradient is of the function with something held constant, asked once, and not of a script."""
         if wrt not in self._known_cuts:
-            self._known_cuts[wrt] = () if self.doubt else tuple(cuts(self, wrt, SLACK[self.call.dtype]))
+            is_open = self.doubt or self.recorder.dtype is None
+            self._known_cuts[wrt] = () if is_open else tuple(cuts(self, wrt, SLACK[self.call.dtype]))
         return self._known_cuts[wrt]
 
     @property

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,10 +29,9 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, trace
-from gradcli.crosscheck.boundaries import Boundary
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Atom, Line, Program
+from gradcli.language.program.wengert import Program
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
@@ -42,7 +41,7 @@ from gradcli.recording.places import Place, Places
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import Names, submodules_around
-from gradcli.recording.values import Application, Leaf, numbers_of, tensors_in
+from gradcli.recording.values import Application, numbers_of, tensors_in
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
 from gradcli.running.nonfinite import beginnings
@@ -194,10 +193,6 @@ class MadeTensor(Recorded):
         own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
         return [one for n, one in enumerate(self.recorder.places.applications) if n in own]
 
-    def _cuts(self, wrt: tuple[str, ...]) -> tuple[Boundary, ...]:
-        """Nothing: what a script detaches is not judged, as it is run once."""
-        return ()
-
 
 class ScriptRecorder(Recorder):
     """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
@@ -329,8 +324,13 @@ class ScriptRecorder(Recorder):
             raise InputError(f"{called} is of a tensor that no call of torch made which was seen")
         program = self.program(output)
         leaves = {name: self.leaves[name] for name in program.names}
-        reached = {str(one) for one in reached_from(program.lines, [program.output])}
-        wrt = tuple(name for name, leaf in leaves.items() if name in reached and _is_wanted(leaf, wanted))
+        reached = {program.output}
+        for line in reversed(program.lines):  # no further than what is detached
+            if line.symbol in reached and not line.call.op.is_detached:
+                reached.update(line.call.operands)
+        free = {str(one): leaves[str(one)].tensor for one in program.variables if one in reached}
+        chosen = [*free.values()] if wanted is None else wanted
+        wrt = tuple(name for name, t in free.items() if t.requires_grad and any(t is one for one in chosen))
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
         call = Call(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
@@ -419,19 +419,6 @@ class ScriptRecorder(Recorder):
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins
-
-
-def reached_from(lines: Sequence[Line], outputs: Iterable[Atom]) -> set[Atom]:
-    """The values that a backward pass reaches, which goes no further than what is detached."""
-    reached = set(outputs)
-    for line in reversed(lines):
-        if line.symbol in reached and not line.call.op.is_detached:
-            reached.update(line.call.operands)
-    return reached
-
-
-def _is_wanted(leaf: Leaf, wanted: Sequence[Tensor] | None) -> bool:
-    return leaf.tensor.requires_grad and (wanted is None or any(leaf.tensor is tensor for tensor in wanted))
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
