@@ -84,6 +84,17 @@ SCRIPTS = [
         ["caught"],
     ),
     (
+        START
+        + "torch.autograd.backward([(x**2).sum(), x.sum()])\ny = x + 1\ny.sum().backward()\n(2*y).sum().backward()\n",
+        2,
+        [
+            "line 3   not answered: a pass of several outputs at once",
+            "line 5   by x   |grad| 1.4",
+            "line 6   by x   |grad| 2.8",
+        ],
+        [],
+    ),
+    (
         START + "y = x**2\ny.sum().backward(retain_graph=True)\n(y*2).sum().backward()\n",
         *(0, ["pass 1   own.py, line 4   by x   |grad| 10", "pass 2   own.py, line 5   by x   |grad| 20"], []),
     ),
