@@ -4,46 +4,23 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-from gradcli.errors import InputError
 
-
-class Decompressed:
-    """The bytes that a compressed file holds.
+def decompressing(stream: BinaryIO, suffix: str) -> BinaryIO:
+    """Open the text that a compressed file holds; what is damaged or cut short is found while it is read.
 
     Args:
         stream: The file.
         suffix: `.gz` or `.zst`.
-        name: What messages call it.
 
     Raises:
         InputError: It is for pyarrow to read, which is not installed.
     """
-
-    def __init__(self, stream: BinaryIO, suffix: str, name: str) -> None:
-        self._name = name
-        is_gzip = suffix == ".gz"
-        self._stream: Any = gzip.GzipFile(fileobj=stream) if is_gzip else _zstd("CompressedInputStream", stream, "r")
-
-    def read(self, size: int) -> bytes:
-        """Some bytes, none at the end.
-
-        Raises:
-            InputError: They are damaged, or are cut short.
-        """
-        try:
-            return bytes(self._stream.read(size))
-        except (EOFError, zlib.error, OSError, ValueError) as error:
-            said = str(error).partition("\n")[0]
-            raise InputError(f"{self._name} cannot be decompressed: {said}", hint="compress or copy it again") from None
-
-    def seekable(self) -> bool:
-        """Nothing seeks in it."""
-        return False
+    is_gzip = suffix == ".gz"
+    return cast("BinaryIO", gzip.GzipFile(fileobj=stream) if is_gzip else _zstd("CompressedInputStream", stream, "r"))
 
 
 @contextmanager

@@ -6,9 +6,11 @@ its own, to say what is wrong with which; both ways read the same numbers.
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -159,7 +161,7 @@ class TextRows:
         """Some bytes, none at the end; a pipe gives what it has, and no more is waited for.
 
         Raises:
-            InputError: The system refuses, as it says.
+            InputError: The system refuses, as it says; or what is compressed is damaged.
         """
         data = more = b""
         try:
@@ -170,8 +172,11 @@ class TextRows:
                     data += (more := self._stream.read1(CHUNK - len(data)))  # type: ignore[attr-defined]
                     if not more:
                         break
-        except OSError as error:
-            raise unreadable(self._name, error) from None
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise unreadable(self._name, error) from None
+            message = f"{self._name} cannot be decompressed: {str(error).partition(chr(10))[0]}"
+            raise InputError(message, hint="compress or copy it again") from None
         self._position += len(data)
         return data
 
@@ -193,10 +198,9 @@ def named_twice(name: str) -> InputError:
 
 def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
     """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
-    try:
-        found = os.fstat(stream.fileno())
-    except (OSError, ValueError, AttributeError):
+    if not isinstance(stream, io.BufferedReader):  # what is decompressed has another size
         return None, None
+    found = os.fstat(stream.fileno())
     if stat.S_ISREG(found.st_mode):
         return found.st_size, None
     waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gradcli.errors import InputError
 from gradcli.files.binary import as_float64, mapped, members_of, opened_archive, require_numbers
 from gradcli.files.columnar import ArrowRows
-from gradcli.files.compression import Decompressed
+from gradcli.files.compression import decompressing
 from gradcli.files.csv_tables import is_number, number
 from gradcli.files.decoding import Start, shown
 from gradcli.files.delimited import Delimited, TextRows, named_twice
@@ -125,7 +125,7 @@ class Points(Record):
         with ExitStack() as stack:
             stream, name = files.stream(file.path, "--points", stack)
             if packed:
-                stream = cast("BinaryIO", Decompressed(stream, packed, name))
+                stream = decompressing(stream, packed)
             if self.columns and form not in ("csv", "tsv", "npy"):  # which alone have columns without names
                 raise named_twice(name)
             match form:

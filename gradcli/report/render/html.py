@@ -98,20 +98,29 @@ def _drawn(words: str) -> str:
 
 def _table(table: doc.Table) -> str:
     rows = [row or ((doc.Span("…"),),) * len(table.headers) for row in table.rows]
-    head = f"<thead>\n{_row(table, table.headers, is_head=True)}</thead>\n" if any(table.headers) else ""
-    body = "".join(_row(table, row) for row in rows)
-    foot = f"<tfoot>\n{_row(table, table.footer)}</tfoot>\n" if table.footer else ""
+    held = [*rows, *([table.footer] if table.footer else [])]
+    tails = [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
+    head = f"<thead>\n{_row(table, table.headers, [], is_head=True)}</thead>\n" if any(table.headers) else ""
+    body = "".join(_row(table, row, tails) for row in rows)
+    foot = f"<tfoot>\n{_row(table, table.footer, tails)}</tfoot>\n" if table.footer else ""
     return f'<div class="wide">\n<table>\n{head}<tbody>\n{body}</tbody>\n{foot}</table>\n</div>\n'
 
 
-def _row(table: doc.Table, row: tuple[doc.Line, ...], *, is_head: bool = False) -> str:
+def _row(table: doc.Table, row: tuple[doc.Line, ...], tails: list[int], *, is_head: bool = False) -> str:
     cells = []
     for n, cell in enumerate(row):
         is_label = n < table.labels
         tag = f'th scope="{"col" if is_head else "row"}"' if is_head or is_label else "td"
         kind = ' class="number"' * (table.is_numeric and not is_label)
-        cells.append(f"<{tag}{kind}>{_line(cell, is_cell=not is_head)}</{tag[:2]}>")
+        behind = "&nbsp;" * (tails[n] - _tail(cell)) if kind and table.is_pointed and not is_head else ""
+        cells.append(f"<{tag}{kind}>{_line(cell, is_cell=not is_head)}{behind}</{tag[:2]}>")
     return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def _tail(cell: doc.Line) -> int:
+    """Characters from the point of a number on."""
+    words = _plain(cell)
+    return len(words) - terminal.point(words)
 
 
 # -- lines
