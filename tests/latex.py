@@ -66,7 +66,7 @@ class _Level:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at = re.sub(r"(?<=\\sqrt)\[\d+\]", "", text), 0  # the degree of a root
         self.levels = [_Level("top", False)]
 
     def require(self, is_right: bool, why: str) -> None:

@@ -1,9 +1,9 @@
 """Whether a scalar expression is 0 wherever it has a value, by steps that are sound and bounded.
 
 Sums are split into terms, with what does not run over their index before them.  What is left is a rational function of
-opaque parts: variables, exponentials, sines and cosines, roots, sums.  It is 0 if its numerator is, a polynomial with
-exact coefficients by FLINT, once the relations between these parts are used:  sin(u)**2 = 1 - cos(u)**2  and
-root(b, q)**q = b.
+opaque parts: variables, exponentials, by which sines and cosines are written too, roots, sums.  It is 0 if its
+numerator is, a polynomial with exact coefficients by FLINT, once the relations between these parts are used:
+i**2 = -1  and  root(b, q)**q = b.
 
 That it finds no proof says nothing.
 """

@@ -278,9 +278,6 @@ class Sentences(Conditions):
     def _head(self, name: str) -> str:
         return str(self._HEADS.get(name, name))
 
-    _print_Abs = _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
-    _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
-
     def _print_where(self, expr: Expr) -> str:
         whole, between, holds, otherwise = self._CASES
         branches = ((self._print(value), condition) for value, condition in self._branches(expr))

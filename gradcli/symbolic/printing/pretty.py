@@ -132,6 +132,8 @@ class PrettyPrinter(Sentences, PlainPrinter):
     _CASES = "{%s}", "; ", " if ", " otherwise"
     _AND, _OR, _NOT, _UNEQUAL = " and ", " or ", "not ", "≠"
     _print_Pi, _print_Exp1 = always("π"), always("e")
+    _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = Sentences._print_Function
+    _print_erfinv = _print_log = _print_Max = _print_Min = Sentences._print_Function
     _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
 
     # -- products and powers
