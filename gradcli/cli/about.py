@@ -48,14 +48,14 @@ def warm(action: str, idle: int) -> str:
     if not place.made():
         message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
-    from gradcli.warm import zygote
+    from gradcli.warm import control
 
-    found, did = zygote.stop() if action == "stop" else zygote.status(), ACTIONS[action]
+    found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
     if action == "start" and found is not None:
         did = "runs already"
     elif action == "start":
-        reason = zygote.start(idle * _MINUTE)
-        found = zygote.status()
+        reason = control.start(idle * _MINUTE)
+        found = control.status()
         if found is None:
             raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
     if found is not None:
@@ -72,10 +72,10 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
     is_wanted = word == "1" if word else settings.peek("warm") is True
     if not is_wanted or list(arguments[:1]) == [place.COMMAND] or not place.is_possible() or not place.made():
         return
-    from gradcli.warm import zygote
+    from gradcli.warm import control
 
-    if zygote.status() is None:  # or it is there, and would not have this call
-        zygote.begin(IDLE * _MINUTE).close()
+    if control.status() is None:  # or it is there, and would not have this call
+        control.begin(IDLE * _MINUTE).close()
 
 
 _UNSET: Mapping[str, str | int] = {"digits": ON_TERMINALS, "dtype": "float64"}
