@@ -136,12 +136,12 @@ def application(command: str = "") -> click.Command:
         param_decls=["no_pager", NO_PAGER], is_flag=True, default=False, show_default=True,
         help="The same as behind a command, for its help too.",
     )  # fmt: skip
-    about, paragraph, rest = (inspect.getdoc(_program) or "").partition("\b")
+    opening, paragraph, rest = (inspect.getdoc(_program) or "").partition("\b")
     return GroupedCommands(
         name="gradcli",
         commands=commands,
         params=[version, no_pager],
-        help=about,
+        help=opening,
         epilog=paragraph + rest,
         no_args_is_help=True,
         rich_markup_mode=None,

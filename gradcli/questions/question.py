@@ -217,7 +217,7 @@ class Question:
 
     @cached_property
     def record(self) -> RecordPasses:
-        """What records torch's own passes, those of one Program once for the check and the diagnosis."""
+        """Record torch's own passes, those of one Program once for the check and the diagnosis."""
         known: dict[Any, tuple[Program, TorchPasses | None]] = {}
 
         def recorded(way: str, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
