@@ -264,7 +264,6 @@ RULES = {
     "symbolic/element.py": "constant tensors, what SymPy evaluates to its last digit",
     "symbolic/origins.py": "movements in index notation",
     "symbolic/operations.py": "signs in the place of names, and the adjoint of each operation",
-    "symbolic/printing/latex.py": "names of functions in LaTeX",
     "symbolic/printing/pretty.py": "names of functions in SymPy, and for people",
     "reference/rules.py": "powers, whose slope at 0 SymPy does not know",
     "reference/array_values.py": "factors of matrices, which are bounded as a whole",

@@ -21,11 +21,10 @@ from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
 from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Chosen, Largest, Smallest
+from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
 from gradcli.reference.deadline import require_time
 from gradcli.symbolic.identity import MOST_NODES, size, vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
-from gradcli.symbolic.printing.templates import bound_in
 
 MOST = 300
 """Inequalities on the way."""
@@ -293,13 +292,19 @@ def conditions(*sides: Expr) -> list[Condition]:
     return sorted(chosen, key=lambda c: (not c.is_of_indices, c.difference.has(sympy.Indexed)))
 
 
+def bound_in(expression: Expr) -> set[Expr]:
+    """The bound indices of all sums and the like."""
+    parts = expression.atoms(sympy.Sum, Aggregate)
+    return {k for part in parts for k in (part.bound if isinstance(part, Aggregate) else part.variables)}
+
+
 def hides_kinks(truth: Expr, target: Expr) -> bool:
     """Whether there may be boundaries at which the slopes on both sides are not looked at.
 
     So it is where a condition that x enters runs over a bound index, and where a step, which is what it is at its jump
     from one side only, meets a condition or a step of another kind.
     """
-    hidden = set(bound_in(truth))
+    hidden = bound_in(truth)
     x = target.base if isinstance(target, sympy.Indexed) else target
     parts = [part for part in truth.atoms(meaning.Comparison, Relational, Chosen) if part.has(x)]
     if any(isinstance(part, Chosen) or part.free_symbols & hidden for part in parts):
