@@ -210,12 +210,11 @@ def test_one_row_found_is_shown_in_full() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 71, 72, 80, 120])
 def test_the_list_fits_the_terminal_and_loses_nothing(width: int) -> None:
-    """Broken over lines, but whole, in two columns: calls, and what they compute, aligned from top to bottom."""
+    """Broken over lines, but whole, in two columns: calls, and what they compute."""
     shown = rendered(functions.listed(), "full", Screen(width))
     assert max(map(len, shown.splitlines())) <= width
-    lines = [line for line in shown.splitlines() if line.startswith("  ")]
-    (left,) = {len(line) - len(line.lstrip()) for line in lines} - {2}
-    calls, said = ("".join(line[part].strip() for line in lines) for part in (slice(left), slice(left, None)))
+    rows = [line.strip("│").split("│") for line in shown.splitlines() if line.startswith("│")]
+    calls, said = ("".join(row[column].strip() for row in rows) for column in (0, -1))
     (listing,) = functions.listed().parts
     assert isinstance(listing, Listing)
     whole = [re.sub(r"\s", "", text) for text in (calls, said, shown)]
