@@ -176,7 +176,7 @@ DOORS = {
     ("cli/streams.py", "except Exception"),
     ("running/targets.py", "except Exception"),
     ("running/scripts.py", "except Exception"),
-    ("warm/zygote.py", "except BaseException"),
+    ("warm/server.py", "except BaseException"),
 }
 """Where a bug must not end what follows it: it is answered as one, and the stream goes on, or the call ends."""
 
@@ -269,7 +269,7 @@ RULES = {
     "reference/array_values.py": "factors of matrices, which are bounded as a whole",
     "reference/directional_series.py": "the calculus of series on a ray",
     "reference/series.py": "power series",
-    "reference/exact_numbers.py": "the algebra of linear forms",
+    "reference/exact_forms.py": "the algebra of linear forms",
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
     "crosscheck/singular.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",

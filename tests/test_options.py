@@ -12,7 +12,7 @@ from typer.core import TyperGroup, TyperOption
 
 from gradcli import Function
 from gradcli.cli.app import application
-from gradcli.cli.first_word import DERIVATIVE
+from gradcli.cli.default_command import DERIVATIVE
 from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys, typed
 from gradcli.questions.question import Dtype
 from gradcli.requests.asking import argument

@@ -26,10 +26,10 @@ from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction, Shift
+from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction, Shift
 from gradcli.results import Array
 
 SAMPLES = (256, 64, 16, 1)

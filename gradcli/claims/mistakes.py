@@ -24,8 +24,8 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, in_primitives
 from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import Plan
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Outcome, Undefined, is_power
 from gradcli.symbolic.operations import slope
 

@@ -25,7 +25,7 @@ import sympy
 from gradcli.claims.equations import Whose, read_equations, source_of
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.joined import meant
+from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program.movement import broadcast

@@ -5,9 +5,9 @@ Nothing else is imported before an interrupt is heeded.
 app                              the application: its commands, its errors, its exit codes
 commands                         the commands on a function at a point, whose docstrings are their helps
 streams                          the commands for many: map, batch and its requests in words, and run
-about                            the commands about gradcli itself: functions, guide, config, warm, completion
+info_commands                    the commands about gradcli itself: functions, guide, config, warm, completion
 parameters                       the table of options as Typer's parameters; their words as arguments
-first_word                       the command that is meant by the first word
+default_command                  the command that is meant by the first word
 expression                       options and arguments told apart, and its mistakes; groups in the help
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
@@ -61,7 +61,7 @@ def process(*, is_forked: bool = False) -> int:
     try:
         code = main()
         if not is_forked:
-            from gradcli.cli.about import begin_if_wanted
+            from gradcli.cli.info_commands import begin_if_wanted
 
             begin_if_wanted(sys.argv[1:])
     finally:

@@ -21,11 +21,11 @@ from typer import _click as click  # Typer brings its own click since 0.26
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import about, completion, console, settings, streams
+from gradcli.cli import completion, console, info_commands, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
 from gradcli.cli.console import complain, remark, send, waiting
+from gradcli.cli.default_command import with_command
 from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
-from gradcli.cli.first_word import with_command
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
@@ -77,7 +77,7 @@ _OTHERS: Mapping[str, tuple[Any, click.Parameter | None]] = {
     for body, argument in (
         (streams.batch, streams.REQUESTS),
         (streams.run, streams.WORDS),
-        *about.COMMANDS.items(),
+        *info_commands.COMMANDS.items(),
     )
 }
 

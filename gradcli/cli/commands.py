@@ -13,8 +13,8 @@ from typer import _click as click
 
 from gradcli import options
 from gradcli.cli import completion
+from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.expression import ExpressionCommand
-from gradcli.cli.first_word import DERIVATIVE
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
 from gradcli.cli.parameters import argument, arguments, read_expression
 from gradcli.errors import UsageError

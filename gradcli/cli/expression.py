@@ -19,7 +19,7 @@ from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli.cli import completion
-from gradcli.cli.first_word import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
+from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.cli.settings import settable

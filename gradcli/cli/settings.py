@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli import options
-from gradcli.cli.first_word import DERIVATIVE
+from gradcli.cli.default_command import DERIVATIVE
 from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import CONFIG_VARIABLE, Kind, Option
 

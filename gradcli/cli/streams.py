@@ -18,8 +18,8 @@ from typer.core import TyperGroup
 from gradcli import progress
 from gradcli.cli.commands import ANSWERS, CommandLine, command_of, require_none
 from gradcli.cli.console import complain, remark, require_stdout, screen, send, waiting
+from gradcli.cli.default_command import DERIVATIVE, with_command
 from gradcli.cli.expression import message, where_help_is
-from gradcli.cli.first_word import DERIVATIVE, with_command
 from gradcli.cli.output import NOT_PASSED, OutputOptions, Stream, manner, out_of_memory, output, passes, write
 from gradcli.cli.parameters import argument
 from gradcli.errors import GradcliError, InputError, InternalError, UsageError

@@ -16,8 +16,8 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Guards, Program, Shape, needed
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import OverTimeError, require_time, time_limit
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from gradcli.results import SEVERITY, Array, Check, Entry, Verdict
 

@@ -17,10 +17,10 @@ from gradcli.crosscheck.point import Point, flat, unravel
 from gradcli.language.program.wengert import Shape
 from gradcli.progress import doing
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.enclosure_pass import Columns, Direction, Found
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
-from gradcli.reference.running import Columns, Direction, Found
 from gradcli.results import Array, Entry, Index, Verdict
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from gradcli.crosscheck.point import Point, unravel, way
 from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction
 from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry
 

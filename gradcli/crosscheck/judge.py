@@ -34,10 +34,10 @@ from gradcli.crosscheck.summary import Part, family, summarize
 from gradcli.language.ops import Kind
 from gradcli.progress import patience
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Found
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome
-from gradcli.reference.running import Found
 from gradcli.results import Array, Check, Entry
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from gradcli.crosscheck.point import MOST_ELEMENTS, Point
 from gradcli.crosscheck.sample import SEED, magnitude
 from gradcli.crosscheck.summary import MAX_FINDINGS, badness, joined
 from gradcli.language.program.wengert import Atom
-from gradcli.reference.critical import critical
+from gradcli.reference.near_kinks import critical
 from gradcli.results import SEVERITY, Array, Check
 
 MOST_POINTS = 16

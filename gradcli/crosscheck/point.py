@@ -19,7 +19,7 @@ from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, Index
 
 if TYPE_CHECKING:
-    from gradcli.reference.critical import Critical
+    from gradcli.reference.near_kinks import Critical
 
 MOST_ELEMENTS = 2**21
 """Elements of the largest line in which kinks are looked for: a tenth of a second a line, and 16 MiB an array."""
@@ -68,7 +68,7 @@ class Point:
     @cached_property
     def critical(self) -> Critical | None:
         """The elements where there may be no derivative; None where there are too many to look at."""
-        from gradcli.reference.critical import critical
+        from gradcli.reference.near_kinks import critical
 
         largest = max((math.prod(shape) for shape in self.shapes.values()), default=0)
         return critical(self.program, self.shapes, self.inputs) if largest <= MOST_ELEMENTS else None

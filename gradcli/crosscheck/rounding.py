@@ -26,8 +26,8 @@ from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
 from gradcli.results import Array, Entry, Verdict

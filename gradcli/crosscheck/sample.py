@@ -23,13 +23,13 @@ from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
 from gradcli.crosscheck.summary import Family
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.duals import MOST, Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
-from gradcli.reference.running import Direction
+from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import MOST, Reference
 from gradcli.results import Array
 
 if TYPE_CHECKING:
-    from gradcli.reference.critical import Critical
+    from gradcli.reference.near_kinks import Critical
 
 MOST_ODD = 64
 """Numbers of torch that are not 0 where the truth is 0 by structure, which are judged."""

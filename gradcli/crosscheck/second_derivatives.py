@@ -44,10 +44,10 @@ from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
-from gradcli.reference.running import Direction
 from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of, Verdict
 

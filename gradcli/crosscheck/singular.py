@@ -23,11 +23,11 @@ from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import Element, Rays
-from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
 

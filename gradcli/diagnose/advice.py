@@ -29,7 +29,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 

@@ -15,7 +15,7 @@ from gradcli.diagnose.error_trace import MOST_TRIED, DiagnosisContext, Error, Er
 from gradcli.diagnose.faults import Fault
 from gradcli.errors import InputError
 from gradcli.reference.balls import Ball, precision
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import Array, Entry
 
 MOST_STEPS = 1_000

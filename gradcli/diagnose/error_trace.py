@@ -26,12 +26,12 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, RecordPasses, TorchPasses
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, number
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.choices import is_aggregate
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.piecewise import is_aggregate
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Run
 from gradcli.results import Array, Entry
 
 MOST_LINES = 1_000

@@ -19,10 +19,10 @@ from gradcli.language.program.wengert import Program
 from gradcli.progress import SECONDS, patience
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat, OverBudgetError
+from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.running import Direction
 from gradcli.results import Array
 
 BITS = (128, 512, 4_608)

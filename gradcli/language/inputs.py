@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
-from gradcli.language.lower.joined import meant
+from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.parsing import parse_cotangent, parse_value
 from gradcli.language.program.movement import broadcast
 from gradcli.language.program.numeric import require_room, run

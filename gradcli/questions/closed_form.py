@@ -17,7 +17,7 @@ from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError, InputError, Span
 from gradcli.language.inputs import read_shape
-from gradcli.language.lower.joined import NOT_EULER, require_named
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.ops import Kind
 from gradcli.language.program.named_shapes import NamedShape, NamedShapes, Size, named_shapes, shown
 from gradcli.language.program.wengert import Builder, Program, Shape

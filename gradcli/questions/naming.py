@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gradcli.errors import InputError, constants_meant, did_you_mean
 from gradcli.language.inputs import Array, Value
-from gradcli.language.lower.joined import NOT_EULER, require_named
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet
 

@@ -14,7 +14,7 @@ from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import InputError, Place, Span, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.joined import meant
+from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, show

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
-from gradcli.language.lower.joined import require_named
+from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
 from gradcli.questions.points import Points, judged
 from gradcli.questions.question import Inquiry, Question, rounded

@@ -7,7 +7,7 @@ bits.  A derivative takes the same way, as a tangent next to each value.
 >>> import numpy as np
 >>> from gradcli.language.parsing import parse
 >>> from gradcli.language.program.shapes import infer
->>> from gradcli.reference.duals import Reference
+>>> from gradcli.reference.enclosure_plan import Reference
 >>> program = parse("(1 - cos(x))/x**2")
 >>> (x,) = program.variables
 >>> plan = Reference(program, infer(program, {x: ()}), {"x": np.array(1e-8)}).plan([(x, 0)])
@@ -18,7 +18,7 @@ bits.  A derivative takes the same way, as a tangent next to each value.
 
 At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the truth, where floats give 1e8.
 
-1. Few entries are followed one by one: each element that they are made of is a ball (`duals`, `running`).
+1. Few entries are followed one by one: each element that they are made of is a ball (`enclosure_plan`, `enclosure_pass`).
 2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
 3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
    jump and a hole that can be filled (`series`, `directional_series`).
@@ -31,15 +31,15 @@ special_functions                of whole arrays what NumPy lacks: gamma functio
 array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
 sweep                            its derivatives on them, back for rows of y or forward for directions
 deadline                         how long all this may take
-rules, choices                   the local rules: elementwise and in float formats; of branches and of whole lists
+rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
 spectral                         eigenvalues and exponentials of matrices, and their derivatives
-exact_numbers                    which values are certainly the same number
-footprint                        which element comes from which, and which entries are 0 by that
-duals, running                   tangents at the elements that are asked for
+exact_forms                      which values are certainly the same number
+dependencies                     which element comes from which, and which entries are 0 by that
+enclosure_plan, enclosure_pass   tangents at the elements that are asked for
 rounded                          values on balls that round as a float format does
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
 array_products                   products of the Hessian on whole arrays
 series, directional_series       what the function is on a ray into the point, in powers of the distance
 second_order                     products of the Hessian with directions, and where they meet what is not smooth
-critical                         where a kink or a pole may be, as far as bounds tell
+near_kinks                       where a kink or a pole may be, as far as bounds tell
 """

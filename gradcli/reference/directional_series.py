@@ -24,11 +24,11 @@ from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, precision
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
-from gradcli.reference.duals import Plan
-from gradcli.reference.exact_numbers import Form
-from gradcli.reference.footprint import Flat
+from gradcli.reference.dependencies import Flat
+from gradcli.reference.enclosure_pass import Direction, Run
+from gradcli.reference.enclosure_plan import Plan
+from gradcli.reference.exact_forms import Form
 from gradcli.reference.rules import Undefined, curvature, exponent_of, rule_of
-from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import (
     ANALYTIC,
     CONSTANT,

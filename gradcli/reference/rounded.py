@@ -17,11 +17,11 @@ from flint import arb
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import Groups, is_aggregate, is_choice
-from gradcli.reference.duals import Plan, Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.dependencies import Flat
+from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.piecewise import Groups, is_aggregate, is_choice
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
-from gradcli.reference.running import Run
 
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 

@@ -24,12 +24,12 @@ from flint import arb, arb_mat
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, cofactor, exists, precision
-from gradcli.reference.choices import MOST_MINORS, Group, is_aggregate, is_choice
 from gradcli.reference.deadline import require_time
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import Flat
+from gradcli.reference.dependencies import Flat
+from gradcli.reference.enclosure_pass import Direction, Run
+from gradcli.reference.enclosure_plan import Reference
+from gradcli.reference.piecewise import MOST_MINORS, Group, is_aggregate, is_choice
 from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
-from gradcli.reference.running import Direction, Run
 from gradcli.reference.series import ANALYTIC, coefficients_of
 from gradcli.reference.spectral import Symmetric
 

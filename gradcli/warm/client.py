@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gradcli.warm import place
+from gradcli.warm import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ LIVED_THROUGH = "SIGWINCH SIGCONT SIGTSTP".split()
 
 def process() -> int:
     """The entry point of `gradcli`: answered by the warm process, or by this one."""
-    if os.environ.get(place.VARIABLE) != "0" and sys.argv[1:2] != [place.COMMAND] and not _runs_code(sys.argv[1:]):
+    if os.environ.get(paths.VARIABLE) != "0" and sys.argv[1:2] != [paths.COMMAND] and not _runs_code(sys.argv[1:]):
         code = answered()
         if code is not None:
             os._exit(code)
@@ -61,20 +61,20 @@ def answered() -> int | None:
     try:
         import _socket
 
-        if sys.warnoptions or not place.is_safe():
+        if sys.warnoptions or not paths.is_safe():
             return None
-        from gradcli.warm import wire
+        from gradcli.warm import protocol
 
         connection = _socket.socket(_socket.AF_UNIX)
         connection.settimeout(PATIENCE)
-        connection.connect(place.socket_path())
+        connection.connect(paths.socket_path())
         descriptors = list(_open(connection.fileno()))
-        if wire.peer(connection) != os.geteuid() or len(descriptors) > wire.MOST_DESCRIPTORS:
+        if protocol.peer(connection) != os.geteuid() or len(descriptors) > protocol.MOST_DESCRIPTORS:
             return None
-        connection.sendall(wire.message(place.fingerprint()))
-        if wire.received(connection, 1) != wire.CHILD:
+        connection.sendall(protocol.message(paths.fingerprint()))
+        if protocol.received(connection, 1) != protocol.CHILD:
             return None
-        child = wire.value(wire.received(connection, wire.NUMBER))
+        child = protocol.value(protocol.received(connection, protocol.NUMBER))
         connection.settimeout(None)
         folder = os.open(os.getcwd(), os.O_RDONLY)
         os.fchdir(folder)  # which the child must do
@@ -85,12 +85,12 @@ def answered() -> int | None:
 
 def _ended(connection: _socket.socket, child: int, descriptors: list[int]) -> int:
     """The exit code of a child that is given this call, its folder and its open files; or end as it does."""
-    from gradcli.warm import wire
+    from gradcli.warm import protocol
 
     deadly = _pass_signals(child)
     try:
-        wire.send_with(connection, _given(descriptors[1:]), descriptors)
-        value = wire.value(wire.received(connection, wire.NUMBER))
+        protocol.send_with(connection, _given(descriptors[1:]), descriptors)
+        value = protocol.value(protocol.received(connection, protocol.NUMBER))
     except (OSError, EOFError):
         if deadly:
             _die(deadly[-1])

@@ -10,13 +10,13 @@ import sys
 import time
 from typing import IO
 
-from gradcli.warm import place
+from gradcli.warm import paths
 
 STOPPING = 5.0
 
 _PROGRAM = (
     "import sys; sys.path[:] = dict.fromkeys(p for p in [*sys.path, sys.argv[2]] if p); "
-    "from gradcli.warm.zygote import main; main(float(sys.argv[1]))"
+    "from gradcli.warm.server import main; main(float(sys.argv[1]))"
 )
 """Not `-m`, which would look for modules in the folder that it stands in."""
 
@@ -26,11 +26,11 @@ _OF_NOBODY = {"GRADCLI_CONFIG": ""}
 
 def status() -> int | None:
     """The number of the process, which stands in the file that it has locked; None if there is none."""
-    if not place.is_possible() or not place.is_safe():
+    if not paths.is_possible() or not paths.is_safe():
         return None
     import fcntl
 
-    with contextlib.suppress(FileNotFoundError), open(place.lock_path(), encoding="ascii") as lock:
+    with contextlib.suppress(FileNotFoundError), open(paths.lock_path(), encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,7 +55,7 @@ def begin(idle: float) -> IO[bytes]:
         idle: Seconds without a call after which it ends.
     """
     process = subprocess.Popen(  # noqa: S603 -- this interpreter, and no word of the user's
-        [sys.executable, "-c", _PROGRAM, str(idle), os.path.dirname(place.PACKAGE)],
+        [sys.executable, "-c", _PROGRAM, str(idle), os.path.dirname(paths.PACKAGE)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

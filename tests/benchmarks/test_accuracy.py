@@ -19,7 +19,7 @@ from gradcli import Function
 from gradcli.crosscheck.point import Point
 from gradcli.language.program.shapes import infer
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import Reference
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Undefined
 from tests.checks import check_of
 from tests.parsing import parse

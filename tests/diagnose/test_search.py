@@ -18,7 +18,7 @@ from gradcli.diagnose.exploring import MOST_MEASURED, Measured, better, searched
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.measuring import Measure, around
 from gradcli.language.program.shapes import infer
-from gradcli.reference.duals import Reference
+from gradcli.reference.enclosure_plan import Reference
 from tests.checks import check_of
 from tests.parsing import parse
 from tests.work import counted

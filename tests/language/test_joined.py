@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from gradcli import Function
 from gradcli.errors import GradcliError, LanguageError
 from gradcli.language import ops
-from gradcli.language.lower.joined import apart
+from gradcli.language.lower.juxtaposed_names import apart
 from tests.conftest import Command
 from tests.examples import examples
 

@@ -16,7 +16,7 @@ from gradcli.language.program.torch_passes import OF_Y, TorchPasses
 from gradcli.questions.question import Inquiry, Question, read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import Reference
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun
 from gradcli.reference.rules import Undefined
 from gradcli.results import Array

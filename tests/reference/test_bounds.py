@@ -23,7 +23,7 @@ from gradcli.reference.array_values import Values, prepared
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
-from gradcli.reference.duals import Reference
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.linear_maps import Flow
 from gradcli.reference.rules import Undefined
 from gradcli.reference.sweep import adjoints, tangents

@@ -13,7 +13,7 @@ from gradcli.crosscheck.point import Point
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
-from gradcli.reference.duals import Reference
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.second_order import HessianProducts
 from tests.parsing import parse
 

@@ -9,15 +9,15 @@ import os
 import runpy
 import sys
 
-from gradcli.warm import client, zygote
+from gradcli.warm import client, server
 
 
 def serve(kind: str, idle: float) -> None:
     """Serve `gradcli`, or scripts with all packages (`python`) or without torch (`light`)."""
     if kind == "gradcli":
-        zygote.main(idle)
+        server.main(idle)
     else:
-        zygote.serve(idle, zygote.say_ready, zygote.loaded if kind == "python" else int, _run)
+        server.serve(idle, server.say_ready, server.loaded if kind == "python" else int, _run)
 
 
 def _run() -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.warm import place, zygote
+from gradcli.warm import paths, server
 from tests.warm import INSTALLED, Warm
 
 SCRIPT = "import os; print(os.getppid())"
@@ -145,7 +145,7 @@ def _served(idle: float, ready: Callable[[], None]) -> int:
     if child == 0:
         code = 1
         try:
-            zygote.serve(idle, ready, int, lambda: 0)
+            server.serve(idle, ready, int, lambda: 0)
             code = 0
         finally:
             os._exit(code)
@@ -171,24 +171,24 @@ def test_many_calls_leave_nothing(light: Warm, script: str) -> None:
 def test_the_name_is_of_what_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Another version, file, or torch has another socket."""
     package = tmp_path / "gradcli"
-    shutil.copytree(place.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(place, "PACKAGE", str(package))
-    names = [place.socket_path()]
-    assert place.socket_path() == names[0]
+    shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(paths, "PACKAGE", str(package))
+    names = [paths.socket_path()]
+    assert paths.socket_path() == names[0]
     os.utime(package / "language" / "parsing.py", (0, 0))
-    names.append(place.socket_path())
+    names.append(paths.socket_path())
     monkeypatch.setattr(gradcli, "__version__", "9.9")
-    names.append(place.socket_path())
+    names.append(paths.socket_path())
     torch = tmp_path / "torch"
     torch.mkdir()
     (torch / "version.py").write_text("", encoding="ascii")
     monkeypatch.syspath_prepend(str(tmp_path))
-    names.append(place.socket_path())
+    names.append(paths.socket_path())
     (tmp_path / "sympy-9.9.dist-info").mkdir()
-    names.append(place.socket_path())
+    names.append(paths.socket_path())
     assert len(set(names)) == len(names)
     (tmp_path / "__pycache__").mkdir()
-    assert place.socket_path() == names[-1]
+    assert paths.socket_path() == names[-1]
 
 
 @pytest.fixture
@@ -203,17 +203,17 @@ def test_a_folder_that_is_not_ours_is_refused(monkeypatch: pytest.MonkeyPatch, s
     """Where there is no folder of the run time, one in the temporary folder counts if it is ours alone."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(short))
-    assert not place.is_safe()
-    assert place.made()
-    folder = Path(place.folder())
+    assert not paths.is_safe()
+    assert paths.made()
+    folder = Path(paths.folder())
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o770)
-    assert not place.made()
+    assert not paths.made()
     folder.rmdir()
     folder.write_text("", encoding="ascii")
-    assert not place.made()
+    assert not paths.made()
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert not place.is_safe()
+    assert not paths.is_safe()
 
 
 def test_the_command_starts_stops_and_says(short: Path) -> None:

@@ -13,5 +13,5 @@ constants     constant arguments and indices, lists and loops that are written o
 indices       formulas in index notation, as operations on whole tensors
 inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
 at_positions  elements at the positions that tensors of whole numbers name
-joined        names that are several words written together
+juxtaposed_names  names that are several words written together
 """

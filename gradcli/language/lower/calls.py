@@ -14,7 +14,7 @@ import sympy
 
 from gradcli.errors import GradcliError, Span, UncalledFunctionError, UnknownFunctionError, did_you_mean
 from gradcli.language import ops
-from gradcli.language.lower import joined, libraries
+from gradcli.language.lower import juxtaposed_names, libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
 from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
 from gradcli.language.lower.indices import Indices
@@ -172,7 +172,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         separator, value = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
         example = f"{name.text}={value.text or 'VALUE'}"
         hint = hints.of_variable(self.source.name, example) if separator.text in (":", "=") else None
-        return hint or joined.meant(name.text) or "a value holds numbers only"
+        return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
 
     def _modules(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> int:
         """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
@@ -424,7 +424,9 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return self.source.code(f"'{name.text}(...)'", name.span)
         plain = {known.replace("_", ""): known for known in ops.names()}
         same = plain.get(name.text.lower().replace("_", ""))  # MSELoss, ReLU
-        hint = f"did you mean '{same}'?" if same else hints.of_function(name.text) or joined.of_call(name.text)
+        hint = (
+            f"did you mean '{same}'?" if same else hints.of_function(name.text) or juxtaposed_names.of_call(name.text)
+        )
         hint = hint or did_you_mean(name.text, (*ops.names(), *CODE_FUNCTIONS))
         if hint is None:
             is_letter = len(name.text) == 1 or name.text in CONSTANTS

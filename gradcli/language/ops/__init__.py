@@ -3,7 +3,7 @@
 row          what a row holds, how it is written, and what follows from it
 elementwise  arithmetic and functions, pieces, and branches by conditions
 networks     activations of neural networks, layers of sequences, normalization, and losses of training
-asked        functions that torch is asked for: pieces, matrices, order, positions, windows, layers, rare losses
+torch_functions  functions that torch is asked for: pieces, matrices, order, positions, windows, layers, rare losses
 reductions   over a dimension; of matrices; order and moments
 linear_algebra  products of matrices, linear equations, factors and norms
 structure    elements put elsewhere; constant tensors
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradcli.language.ops import asked, elementwise, linear_algebra, networks, reductions, structure
+from gradcli.language.ops import elementwise, linear_algebra, networks, reductions, structure, torch_functions
 from gradcli.language.ops.row import REQUIRED, Default, Kind, Monoid, Op
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "names",
 ]
 
-_FILES = (elementwise, networks, reductions, linear_algebra, structure, asked)
+_FILES = (elementwise, networks, reductions, linear_algebra, structure, torch_functions)
 _TABLES = [table for file in _FILES for table in file.ROWS.items()]
 
 GROUPS: Mapping[str, tuple[Op, ...]] = {

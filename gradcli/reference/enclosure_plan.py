@@ -29,11 +29,11 @@ from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
-from gradcli.reference.footprint import Flat, Footprint, OverBudgetError, distinct
-from gradcli.reference.running import Direction, Found, Run, Shift
+from gradcli.reference.dependencies import Flat, Footprint, OverBudgetError, distinct
+from gradcli.reference.enclosure_pass import Direction, Found, Run, Shift
 
 if TYPE_CHECKING:
-    from gradcli.reference.exact_numbers import Numbering
+    from gradcli.reference.exact_forms import Numbering
 
 _ALL = Slice(None, None)
 

@@ -23,7 +23,7 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
 from gradcli.reference.array_values import Values, is_apart, named, winners
 from gradcli.reference.bounds import Mask
-from gradcli.reference.footprint import Flat
+from gradcli.reference.dependencies import Flat
 from gradcli.reference.linear_maps import spread
 from gradcli.reference.rules import rule_of
 

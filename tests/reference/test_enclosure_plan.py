@@ -8,8 +8,8 @@ import sympy
 
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
-from gradcli.reference.duals import Reference
-from gradcli.reference.footprint import OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
 from tests.parsing import parse
 

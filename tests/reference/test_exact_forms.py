@@ -12,10 +12,10 @@ from flint import arb
 from gradcli import Function
 from gradcli.language.program.expansion import in_primitives
 from gradcli.reference.balls import precision
-from gradcli.reference.duals import Reference
-from gradcli.reference.exact_numbers import Numbering, constant_of
+from gradcli.reference.enclosure_pass import Run
+from gradcli.reference.enclosure_plan import Reference
+from gradcli.reference.exact_forms import Numbering, constant_of
 from gradcli.reference.rules import Undefined
-from gradcli.reference.running import Run
 from gradcli.results import Check
 from tests.checks import check_of
 from tests.parsing import parse

@@ -19,13 +19,13 @@ from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
 from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
-from gradcli.reference.footprint import Flat
+from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.spectral import Exponential, Symmetric
 
 if TYPE_CHECKING:
-    from gradcli.reference.exact_numbers import Form
-    from gradcli.reference.running import Run
+    from gradcli.reference.enclosure_pass import Run
+    from gradcli.reference.exact_forms import Form
 
 
 def is_choice(op: Op) -> bool:

@@ -32,7 +32,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from gradcli.warm import place, wire
+from gradcli.warm import paths, protocol
 
 if TYPE_CHECKING:
     import socket
@@ -66,18 +66,18 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
-    path, fingerprint = place.socket_path(), place.fingerprint()
-    if not place.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + wire.MOST_DESCRIPTORS):
+    path, fingerprint = paths.socket_path(), paths.fingerprint()
+    if not paths.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + protocol.MOST_DESCRIPTORS):
         return
     os.umask(0o077)  # each child takes that of its call
-    with open(place.lock_path(), "a", encoding="ascii") as lock:
+    with open(paths.lock_path(), "a", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return
         lock.truncate(0)
         threads = load()
-        if path != place.socket_path():
+        if path != paths.socket_path():
             return  # what is installed has changed meanwhile
         with socket.socket(socket.AF_UNIX) as listener:
             new = path.removesuffix("socket") + str(os.getpid())  # nobody else's who lives
@@ -178,13 +178,13 @@ class _Server:
         self.listener.close()
         try:
             connection.settimeout(SAYING)
-            if wire.peer(connection) != os.geteuid():
+            if protocol.peer(connection) != os.geteuid():
                 os._exit(0)
-            if wire.body(connection) != self.fingerprint:
-                connection.sendall(wire.COLD)
+            if protocol.body(connection) != self.fingerprint:
+                connection.sendall(protocol.COLD)
                 os._exit(0)
             connection.settimeout(None)
-            connection.sendall(wire.CHILD + wire.number(os.getpid()))
+            connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
             connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
@@ -204,7 +204,7 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
     Raises:
         OSError, EOFError: The client has gone.
     """
-    data, received = wire.receive_with(connection)
+    data, received = protocol.receive_with(connection)
     words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE)
     connection.close()
@@ -262,7 +262,7 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
         if os.getpid() == own:  # and no process that the program has forked
             signal.signal(signal.SIGIO, signal.SIG_IGN)
             with contextlib.suppress(OSError):
-                connection.sendall(wire.number(status))
+                connection.sendall(protocol.number(status))
         end(status & 0xFF)
 
     os._exit = leave

@@ -22,7 +22,11 @@ from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line, number
 from gradcli.progress import doing
 from gradcli.reference.balls import Ball, exists
-from gradcli.reference.choices import (
+from gradcli.reference.compiling import compile_ball
+from gradcli.reference.deadline import require_time
+from gradcli.reference.dependencies import Flat
+from gradcli.reference.exact_forms import Numbering
+from gradcli.reference.piecewise import (
     Groups,
     branch,
     changed,
@@ -33,14 +37,10 @@ from gradcli.reference.choices import (
     slope_of_choice,
     times,
 )
-from gradcli.reference.compiling import compile_ball
-from gradcli.reference.deadline import require_time
-from gradcli.reference.exact_numbers import Numbering
-from gradcli.reference.footprint import Flat
 from gradcli.reference.rules import Outcome, Rounding, Rule, Undefined, at_edge, is_power, rule_of
 
 if TYPE_CHECKING:
-    from gradcli.reference.duals import Plan
+    from gradcli.reference.enclosure_plan import Plan
 
 
 Direction = tuple[sympy.Symbol, int]

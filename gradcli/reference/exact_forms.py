@@ -22,12 +22,12 @@ from gradcli.language.program.movement import fill_of
 from gradcli.language.program.shapes import count_of
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import fraction
-from gradcli.reference.choices import Extreme
 from gradcli.reference.compiling import compile_ball
+from gradcli.reference.piecewise import Extreme
 from gradcli.reference.rules import Undefined
 
 if TYPE_CHECKING:
-    from gradcli.reference.running import Run
+    from gradcli.reference.enclosure_pass import Run
 
 MOST_BITS = 8_192
 """A rational number of more bits becomes a number that is not looked into."""

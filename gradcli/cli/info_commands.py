@@ -18,7 +18,7 @@ from gradcli.cli.parameters import argument
 from gradcli.cli.settings import Setting, SettingsFile
 from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Kind, Option
-from gradcli.warm import place
+from gradcli.warm import paths
 
 IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
 
@@ -43,10 +43,10 @@ def warm(action: str, idle: int) -> str:
       gradcli warm status
       gradcli warm stop
     """
-    if not place.is_possible():
+    if not paths.is_possible():
         raise UsageError("this system has no fork: each call starts by itself", hint="nothing has to be done for that")
-    if not place.made():
-        message = f"the folder {place.folder()} cannot be used: it has to be yours, and closed to others"
+    if not paths.made():
+        message = f"the folder {paths.folder()} cannot be used: it has to be yours, and closed to others"
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     from gradcli.warm import control
 
@@ -68,9 +68,9 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
     """Start the process behind this call, if the environment or the settings want it and there is none."""
     from gradcli.cli import settings
 
-    word = os.environ.get(place.VARIABLE, "")
+    word = os.environ.get(paths.VARIABLE, "")
     is_wanted = word == "1" if word else settings.peek("warm") is True
-    if not is_wanted or list(arguments[:1]) == [place.COMMAND] or not place.is_possible() or not place.made():
+    if not is_wanted or list(arguments[:1]) == [paths.COMMAND] or not paths.is_possible() or not paths.made():
         return
     from gradcli.warm import control
 
