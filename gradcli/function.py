@@ -19,7 +19,7 @@ from gradcli.questions.question import Dtype
 
 if TYPE_CHECKING:
     from gradcli.questions.closed_form import GivenShape
-    from gradcli.questions.streaming import Plan, Stream
+    from gradcli.questions.streaming import ColumnPlan, Stream
 
 
 class Function(ParsedText):
@@ -396,7 +396,7 @@ class Function(ParsedText):
         from gradcli.files.frames import alike, arrays_of, is_frame, source_of
         from gradcli.questions.streaming import columns_of, mapped
 
-        def planned(source: results.RowSource) -> Plan:
+        def planned(source: results.RowSource) -> ColumnPlan:
             return self._planned(source, at, **options)
 
         if not is_frame(columns):

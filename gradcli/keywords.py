@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gradcli.options import BY_VARIABLE, FORMATS, OPTIONS, QUESTIONS, Kind, Option
+from gradcli.options import BY_VARIABLE, FORMATS, OPTIONS, QUESTIONS, Option, OptionKind
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _QUOTED = r'"[^"]*"' + r"|'[^']*'"
@@ -85,7 +85,7 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
     if not rows:
         return flag[1], flag.end()
     option = min(rows, key=lambda row: (set(QUESTIONS).isdisjoint(row.of), row.is_presentation))  # a method's first
-    if option.kind is Kind.SWITCH and option.is_presentation and option.name in FORMATS:
+    if option.kind is OptionKind.SWITCH and option.is_presentation and option.name in FORMATS:
         return _formatted(option.name), flag.end()
     return f"{option.name}=False" if option.flag.startswith("--no-") else option.name, flag.end()
 
@@ -94,10 +94,10 @@ _PAIR = rf"(?:({_NAME})=({_ITSELF})|\"({_NAME})=([^\"]*)\")"
 """A name with its value."""
 
 _LOOKS = {
-    **dict.fromkeys((Kind.TEXT, Kind.VERDICTS), _QUOTED),
-    **dict.fromkeys((Kind.VARIABLES, Kind.STATEMENTS), _NAMES),
-    Kind.WHOLE: r"-?\d[\d,]*(?<!,)",
-    **dict.fromkeys((Kind.SWITCH, Kind.FILE, Kind.WORD), ""),
+    **dict.fromkeys((OptionKind.TEXT, OptionKind.VERDICTS), _QUOTED),
+    **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS), _NAMES),
+    OptionKind.WHOLE: r"-?\d[\d,]*(?<!,)",
+    **dict.fromkeys((OptionKind.SWITCH, OptionKind.FILE, OptionKind.WORD), ""),
 }
 """What a value that is no number looks like, by kind; what looks otherwise goes on with the sentence."""
 
@@ -109,11 +109,11 @@ def _formatted(form: str) -> str:
 def _literal(text: str, option: Option) -> str:
     """A value of the shell's as Python writes it."""
     text = text[1:-1] if text[:1] in ("'", '"') else text
-    if option.kind in (Kind.VARIABLES, Kind.STATEMENTS):
+    if option.kind in (OptionKind.VARIABLES, OptionKind.STATEMENTS):
         return str(text.split(",")).replace("'", '"')
-    if option.kind is Kind.WHOLE:
+    if option.kind is OptionKind.WHOLE:
         return text.replace(",", "")
-    opening, closing = "()" if option.kind is Kind.SHAPES else "[]"
-    if re.fullmatch(rf"{_NUMBER}(?:,\s*{_NUMBER})*", text) and option.kind is not Kind.TEXTS:
+    opening, closing = "()" if option.kind is OptionKind.SHAPES else "[]"
+    if re.fullmatch(rf"{_NUMBER}(?:,\s*{_NUMBER})*", text) and option.kind is not OptionKind.TEXTS:
         return f"{opening}{', '.join(text.replace(' ', '').split(','))}{closing}" if "," in text else text
     return text if text in ("VALUE", "...") or text.startswith("[") else f'"{text}"'

@@ -2,7 +2,8 @@
 
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
-signatures and no tables.  A `Kind` says what a value is; `gradcli.cli.parameters` and `gradcli.requests` read them.
+signatures and no tables.  An `OptionKind` says what a value is; `gradcli.cli.parameters` and `gradcli.requests` read
+them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ON_TERMINALS = 6
 """Digits of the tables of a terminal."""
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """What the value of an option is, and what stands for it in the help, unless it has words or letters of its own."""
 
     INPUTS = "values by variable; without a name, of the only one", "[NAME=]VALUE"
@@ -62,7 +63,7 @@ class Kind(Enum):
     WORD = "a word", ""
 
 
-BY_VARIABLE = frozenset(kind for kind in Kind if kind.value[1].startswith("[NAME=]"))
+BY_VARIABLE = frozenset(kind for kind in OptionKind if kind.value[1].startswith("[NAME=]"))
 """What there is one of for each variable."""
 
 
@@ -90,7 +91,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     of: tuple[str, ...]
     help: str = ""
     default: str | int | bool | None = None
@@ -170,7 +171,7 @@ def _option(row: str) -> Option:
             facts[fact] = _FACTS.get(fact, str)(value) if equals else True
         elif not word.startswith("-"):
             of += [one for one in _NAMED.get(word, (word,)) if f"-{one}" not in words]
-    return Option(name, Kind[kind], tuple(of), " ".join(lines), **facts)
+    return Option(name, OptionKind[kind], tuple(of), " ".join(lines), **facts)
 
 
 OPTIONS = tuple(

@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperGroup
 from gradcli import options
 from gradcli.cli.app import application
 from gradcli.cli.expression import GROUPS
-from gradcli.options import Kind, Option
+from gradcli.options import Option, OptionKind
 from tests import generated
 
 PAGE = generated.GUIDE / "reference.md"
@@ -59,7 +59,7 @@ def each_option(names: Sequence[str]) -> Mapping[tuple[str, str], tuple[Option, 
 
 def said(option: Option) -> str:
     """The help of an option with its default."""
-    has_default = option.default is not None and option.kind is not Kind.SWITCH
+    has_default = option.default is not None and option.kind is not OptionKind.SWITCH
     return option.help + (f" Default: {option.default}." if has_default else "")
 
 

@@ -214,6 +214,12 @@ def test_the_rules_are_seen_to_be_broken() -> None:
         assert not any(map(_fault, ast.walk(ast.parse(text)))), text
 
 
+def test_no_class_has_the_name_of_another() -> None:
+    """So that a name can be searched for."""
+    found = [node.name for module in MODULES for node in _tree(module).body if isinstance(node, ast.ClassDef)]
+    assert sorted(found) == sorted(set(found))
+
+
 def test_the_version_is_in_one_place() -> None:
     """The package's metadata reads it from there."""
     from importlib.metadata import version

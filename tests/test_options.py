@@ -13,28 +13,28 @@ from typer.core import TyperGroup, TyperOption
 from gradcli import Function
 from gradcli.cli.app import application
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys, typed
+from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Option, OptionKind, keys, typed
 from gradcli.questions.question import Dtype
 from gradcli.requests.asking import argument
 from gradcli.results import Drawing, Language, OnError
 
-KINDS: Mapping[Kind, tuple[set[str], Any]] = {
-    Kind.INPUTS: ({"Inputs | None"}, {"x": 1}),
-    Kind.VALUES: ({"Mapping[str, Value] | None"}, {"x": 1}),
-    Kind.DIRECTIONS: ({"Directions"}, 1),
-    Kind.VECTOR: ({"Value | None"}, [1, 2]),
-    Kind.VECTORS: ({"Sequence[Value]"}, ["e0", 1]),
-    Kind.TEXT: ({"str | None"}, "y"),
-    Kind.TEXTS: ({"Mapping[str, str] | None"}, "x"),
-    Kind.SHAPES: ({"Mapping[str, GivenShape] | None"}, {"x": "n"}),
-    Kind.RANGES: ({"Mapping[str, str] | None"}, {"x": "0..1"}),
-    Kind.VARIABLES: ({"Sequence[str] | None", "Sequence[str]"}, ["x"]),
-    Kind.STATEMENTS: ({"Sequence[str]"}, "y"),
-    Kind.VERDICTS: ({"Sequence[results.Allowed]"}, ["kink"]),
-    Kind.SWITCH: ({"bool"}, True),
-    Kind.NUMBER: ({"float | None"}, 0.5),
-    Kind.WHOLE: ({"int | None", "int"}, 7),
-    Kind.CHOICE: ({"Dtype | None", "results.Language", "results.OnError"}, None),
+KINDS: Mapping[OptionKind, tuple[set[str], Any]] = {
+    OptionKind.INPUTS: ({"Inputs | None"}, {"x": 1}),
+    OptionKind.VALUES: ({"Mapping[str, Value] | None"}, {"x": 1}),
+    OptionKind.DIRECTIONS: ({"Directions"}, 1),
+    OptionKind.VECTOR: ({"Value | None"}, [1, 2]),
+    OptionKind.VECTORS: ({"Sequence[Value]"}, ["e0", 1]),
+    OptionKind.TEXT: ({"str | None"}, "y"),
+    OptionKind.TEXTS: ({"Mapping[str, str] | None"}, "x"),
+    OptionKind.SHAPES: ({"Mapping[str, GivenShape] | None"}, {"x": "n"}),
+    OptionKind.RANGES: ({"Mapping[str, str] | None"}, {"x": "0..1"}),
+    OptionKind.VARIABLES: ({"Sequence[str] | None", "Sequence[str]"}, ["x"]),
+    OptionKind.STATEMENTS: ({"Sequence[str]"}, "y"),
+    OptionKind.VERDICTS: ({"Sequence[results.Allowed]"}, ["kink"]),
+    OptionKind.SWITCH: ({"bool"}, True),
+    OptionKind.NUMBER: ({"float | None"}, 0.5),
+    OptionKind.WHOLE: ({"int | None", "int"}, 7),
+    OptionKind.CHOICE: ({"Dtype | None", "results.Language", "results.OnError"}, None),
 }
 """How Python types what an option takes, and a value in a request."""
 
@@ -81,7 +81,7 @@ def test_the_shell_has_what_the_table_says() -> None:
         assert [one.name for one in params] == [option.name for option in options], name
         for one, option in zip(params, options, strict=True):
             assert (tuple(one.opts), one.help, one.envvar) == (option.flags, option.help, option.variable)
-            assert one.default == (False if option.kind is Kind.SWITCH else option.default)
+            assert one.default == (False if option.kind is OptionKind.SWITCH else option.default)
             assert (one.multiple, one.required) == (option.is_repeated, option.is_required)
             assert tuple(getattr(one.type, "choices", ())) == option.choices
 

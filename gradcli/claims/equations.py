@@ -16,12 +16,12 @@ import numpy as np
 
 from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span
 from gradcli.language.lower.indices import DELTAS
-from gradcli.language.lower.programs import Entries
+from gradcli.language.lower.programs import EntryFormulas
 from gradcli.language.parsing import parse_entries
 from gradcli.language.program.wengert import Program, Shape, show
 from gradcli.language.text.grammar import parse_equations
-from gradcli.language.text.nodes import Equation
-from gradcli.language.text.source import Source
+from gradcli.language.text.nodes import EquationNode
+from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 
 LETTERS = "ijklmnpqrstuvw"
@@ -59,9 +59,9 @@ class Whose:
         return self.letters[: rank + (rank > 0 and not self.y)]
 
 
-def source_of(text: str, name: str) -> Source:
+def source_of(text: str, name: str) -> SourceText:
     """A claim as it is read: `∂y/∂x` is `dy/dx`."""
-    return Source(text.replace("∂", "d"), name)
+    return SourceText(text.replace("∂", "d"), name)
 
 
 def variable_of(text: str) -> str:
@@ -77,7 +77,7 @@ def variable_of(text: str) -> str:
     return first.below[0].text[1:] if first is not None and first.below else ""
 
 
-def read_equations(source: Source, whose: Whose, shapes: Mapping[str, Shape]) -> Program | None:
+def read_equations(source: SourceText, whose: Whose, shapes: Mapping[str, Shape]) -> Program | None:
     """The claim of a text with left-hand sides or with indices; None for another.
 
     Args:
@@ -107,17 +107,17 @@ def read_equations(source: Source, whose: Whose, shapes: Mapping[str, Shape]) ->
     shape = whose.x if is_vector else (*whose.y, *whose.x)
     if labelled[0] is None:
         indices = _lettered(source, free, whose, shape)
-        cases = [Entries(indices, (None,) * len(shape), equations[0].value)]
+        cases = [EntryFormulas(indices, (None,) * len(shape), equations[0].value)]
     else:
         cases = [
-            Entries(letters, fixed, equation.value)
+            EntryFormulas(letters, fixed, equation.value)
             for equation, (letters, fixed) in zip(equations, (one for one in labelled if one is not None), strict=True)
         ]
         _require_all(source, cases, whose, shape)
     return parse_entries(source, cases, shape, frozenset(shapes), shapes)
 
 
-def _free(source: Source, shapes: Mapping[str, Shape], usual: Sequence[str]) -> Iterator[Token]:
+def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str]) -> Iterator[Token]:
     """The letters in indices that stand for all positions: they are no variables, and nothing runs over them."""
     bound = _bound(source)
     seen: set[str] = set()
@@ -142,7 +142,7 @@ def _is_letter(name: str) -> bool:
     return name in LETTERS or (name[:1] == "i" and name[1:].isdecimal())
 
 
-def _bound(source: Source) -> set[str]:
+def _bound(source: SourceText) -> set[str]:
     """What loops and sums run over: `k=`, `for k in`, `, (k, 0, 2)`."""
     tokens = source.tokens
     found = {a.text for a, b in itertools.pairwise(tokens) if a.kind == "name" and b.text == "="}
@@ -152,7 +152,7 @@ def _bound(source: Source) -> set[str]:
 
 
 def _labelled(
-    source: Source, equation: Equation, whose: Whose
+    source: SourceText, equation: EquationNode, whose: Whose
 ) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
     """The letters of the left-hand side, and the positions that it is of; None where there is none."""
     if not equation.below:
@@ -176,14 +176,14 @@ def _labelled(
     return tuple(letters), tuple(fixed)
 
 
-def _position(source: Source, token: Token, size: int) -> int:
+def _position(source: SourceText, token: Token, size: int) -> int:
     position = int(token.text) if token.text.isdecimal() else size
     if position >= size:
         raise source.error(f"this index is outside of a dimension of size {size}", token.span, kind=InputError)
     return position
 
 
-def _lettered(source: Source, free: Sequence[Token], whose: Whose, shape: Shape) -> tuple[str, ...]:
+def _lettered(source: SourceText, free: Sequence[Token], whose: Whose, shape: Shape) -> tuple[str, ...]:
     """The letters of the indices in order, where no left-hand side names them.
 
     Raises:
@@ -209,7 +209,7 @@ def _lettered(source: Source, free: Sequence[Token], whose: Whose, shape: Shape)
     raise source.error(message, token.span, hint=hint, kind=LanguageError)
 
 
-def _require_all(source: Source, cases: Sequence[Entries], whose: Whose, shape: Shape) -> None:
+def _require_all(source: SourceText, cases: Sequence[EntryFormulas], whose: Whose, shape: Shape) -> None:
     """Refuse a claim that leaves entries out."""
     is_said = np.zeros(shape, dtype=bool)
     for case in cases:

@@ -51,7 +51,7 @@ Inputs = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryPosition:
     """Flat positions of one entry: in y, -1 for an entry of vᵀJ, and in x."""
 
     row: int
@@ -62,7 +62,7 @@ class Entry:
 class Seen:
     """One entry at one point, where truth and claim exist; `is_apart` if they are proved to differ."""
 
-    entry: Entry
+    entry: EntryPosition
     truth: Ball
     claimed: Ball
     is_apart: bool
@@ -95,8 +95,8 @@ class Look:
     inputs: Inputs
     v: Array
     seen: tuple[Seen, ...]
-    missing: Mapping[Entry, str]
-    kinks: Mapping[Entry, tuple[float, float]] = field(default_factory=dict)
+    missing: Mapping[EntryPosition, str]
+    kinks: Mapping[EntryPosition, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def shows(self) -> bool:
@@ -124,7 +124,7 @@ def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Refe
     return Reference(primitive, infer(primitive, own, bounded=False), zeros)
 
 
-class Comparison:
+class ClaimComparison:
     """A claim about a function, to be looked at point by point.
 
     Attributes:
@@ -163,7 +163,7 @@ class Comparison:
         """The ball operations of comparing truth and claim at one point."""
         return self.truth.work + (self.claim.work if self.claim is not None else 0) + 1
 
-    def index(self, entry: Entry) -> tuple[int, ...]:
+    def index(self, entry: EntryPosition) -> tuple[int, ...]:
         """The index of an entry into what is claimed."""
         column = unravel(entry.column, self.subject.x)
         return column if entry.row < 0 else (*unravel(entry.row, self.subject.y), *column)
@@ -180,7 +180,7 @@ class Comparison:
 
     # -- what is planned once
 
-    def _planned(self) -> tuple[Sequence[Entry], str]:
+    def _planned(self) -> tuple[Sequence[EntryPosition], str]:
         """Plan truth and claim for all entries, or for a sample; for none if even one is too much."""
         for most in SAMPLES:
             entries = self._some(most)
@@ -189,7 +189,7 @@ class Comparison:
                 return entries, sampled if len(entries) < self.total else ""
         return (), "the truth is over the budget of the reference"
 
-    def _plan(self, entries: Sequence[Entry]) -> bool:
+    def _plan(self, entries: Sequence[EntryPosition]) -> bool:
         rows = np.unique([e.row for e in entries]).astype(np.int64) if self.reading.of == "Jacobian" else None
         self.directions: list[Direction] = [(self.subject.variable, j) for j in sorted({e.column for e in entries})]
         self.claim: Plan | None = None
@@ -203,20 +203,20 @@ class Comparison:
             return False
         return self.claim is None or self.claim.judges_value
 
-    def _some(self, most: int) -> list[Entry]:
+    def _some(self, most: int) -> list[EntryPosition]:
         """All entries, or a sample of at most so many."""
         generator = np.random.default_rng(SEED)
         width, height = math.prod(self.subject.x), math.prod(self.subject.y)
         if self.reading.of != "Jacobian":
-            return [Entry(-1, j) for j in _picked(width, most, generator)]
+            return [EntryPosition(-1, j) for j in _picked(width, most, generator)]
         columns, rows = list(range(width)), list(range(height))
         if width * height > most:
             columns = _picked(width, math.isqrt(most), generator)
             picked = _picked(height, max(1, math.isqrt(most) // 2), generator)
             rows = sorted({*picked, *(j for j in columns if j < height)})
-        return [Entry(i, j) for i in rows for j in columns]
+        return [EntryPosition(i, j) for i in rows for j in columns]
 
-    def position(self, entry: Entry) -> int:
+    def position(self, entry: EntryPosition) -> int:
         """Where an entry is in the formula's own value."""
         index, own = self.index(entry), self.reading.own
         if self.reading.is_transposed:
@@ -321,7 +321,7 @@ def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
     return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]
 
 
-def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
+def with_limits(comparison: ClaimComparison, look: Look) -> tuple[Look, str]:
     """The look at the given point with the slopes or limits that the check finds for want of a truth; and a remark."""
     if not look.missing:
         return look, ""
@@ -331,7 +331,7 @@ def with_limits(comparison: Comparison, look: Look) -> tuple[Look, str]:
     found = plan.run(FIRST_BITS)
     # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
     case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
-    lost, names = list[Singular](), dict[object, Entry]()
+    lost, names = list[Singular](), dict[object, EntryPosition]()
     for entry in look.missing:
         row = None if entry.row < 0 else unravel(entry.row, subject.y)
         column = unravel(entry.column, subject.x)

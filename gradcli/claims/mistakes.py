@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.claims.evaluation import Comparison, Look, moved, reference_of
+from gradcli.claims.evaluation import ClaimComparison, Look, moved, reference_of
 from gradcli.claims.subject import VECTOR, as_written
 from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
@@ -59,7 +59,7 @@ Numbers = npt.NDArray[np.float64]
 """A row for each point: numbers of its entries, values of a Program, or a whole Jacobian."""
 
 
-class Evidence:
+class WrongClaim:
     """A wrong claim at several points, and the function there.
 
     Args:
@@ -67,7 +67,7 @@ class Evidence:
         looks: The points, at each of which all entries have a truth.
     """
 
-    def __init__(self, comparison: Comparison, looks: Sequence[Look]) -> None:
+    def __init__(self, comparison: ClaimComparison, looks: Sequence[Look]) -> None:
         self.subject, self.of, self.looks = comparison.subject, comparison.reading.of, looks
         self.truth = np.array([[to_float(one.truth) for one in look.seen] for look in looks])
         self.claimed = np.array([[to_float(one.claimed) for one in look.seen] for look in looks])
@@ -132,7 +132,7 @@ class Evidence:
         return np.broadcast_to(own, (len(own), self.width))[:, self.columns] if is_one_each else None
 
 
-def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
+def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
     """The likeliest mistake, in words; empty if none of the classic ones explains the claim.
 
     Args:
@@ -143,13 +143,13 @@ def mistake(comparison: Comparison, looks: Sequence[Look]) -> str:
     if len(looks) < FEWEST_POINTS:
         return ""
     with np.errstate(all="ignore"):
-        evidence = Evidence(comparison, looks)
+        evidence = WrongClaim(comparison, looks)
         if evidence.explains(evidence.truth):
             return ""
         return next((words for words, numbers in _mistakes(evidence) if evidence.explains(numbers)), "")
 
 
-def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbers | None]]:
+def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, Numbers | None]]:
     """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
     subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
     yield "the sign: the claim is the truth times -1", -truth
@@ -180,7 +180,7 @@ def _mistakes(evidence: Evidence) -> Iterator[tuple[str, Numbers | None]]:
         yield from _factor(f"factor: {shown}", truth, evidence.by_entry(numbers))
 
 
-def _turned(evidence: Evidence, J: Numbers, weights: Numbers) -> Iterator[tuple[str, Numbers | None]]:
+def _turned(evidence: WrongClaim, J: Numbers, weights: Numbers) -> Iterator[tuple[str, Numbers | None]]:
     """Transposed: a Jacobian, the one in a product, or a gradient by a square matrix."""
     x, is_product = evidence.subject.x, evidence.of == "vector-Jacobian product"
     what = "transposed: a row belongs to an element of y, a column to one of x"
@@ -192,7 +192,7 @@ def _turned(evidence: Evidence, J: Numbers, weights: Numbers) -> Iterator[tuple[
         yield "transposed: the claim is the transpose of the truth", evidence.truth[:, turn]
 
 
-def _power(evidence: Evidence, line: Line) -> Iterator[tuple[str, Numbers | None]]:
+def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, Numbers | None]]:
     """x**(n-1) and n*x**n in place of n*x**(n-1)."""
     if not is_power(line.call) or line.call.operands[1].is_Symbol or line.call.operands[1] == 0:
         return
@@ -213,7 +213,7 @@ def _factor(what: str, truth: Numbers, factor: Numbers | None) -> Iterator[tuple
         yield f"a surplus {what}", truth * factor
 
 
-def _shown(evidence: Evidence, line: Line) -> str:
+def _shown(evidence: WrongClaim, line: Line) -> str:
     """The text of a line, in backticks."""
     text = evidence.typed.excerpt(line)
     return f"`{text[1:-1] if text.startswith('(') and text.find(')') == len(text) - 1 else text}`"
@@ -232,7 +232,7 @@ def _simple(factor: float) -> str:
     return repr(float(f"{factor:.12g}"))
 
 
-def _count(factor: float, evidence: Evidence) -> str:
+def _count(factor: float, evidence: WrongClaim) -> str:
     for symbol, shape in evidence.subject.shapes.items():
         n = math.prod(shape)
         if n > 2 and any(math.isclose(factor, k, rel_tol=CLOSE) for k in (n, 1 / n)):
@@ -240,7 +240,7 @@ def _count(factor: float, evidence: Evidence) -> str:
     return ""
 
 
-def _formula(evidence: Evidence, line: Line) -> str:
+def _formula(evidence: WrongClaim, line: Line) -> str:
     """` is 2*x`, where one operation makes the line of x."""
     x = evidence.subject.variable
     if line.call.op.kind is not Kind.ELEMENTWISE or x not in line.call.operands:

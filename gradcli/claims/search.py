@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.claims.evaluation import Comparison, Inputs, Look, with_limits
+from gradcli.claims.evaluation import ClaimComparison, Inputs, Look, with_limits
 from gradcli.crosscheck.confirming import BOXES
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
@@ -62,7 +62,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found: how many points counted, and the first that refutes."""
 
     points: int
@@ -72,13 +72,13 @@ class Found:
 class Search:
     """The search for a point at which one claim is false."""
 
-    def __init__(self, comparison: Comparison, given: Inputs, seed: int, dtype: str) -> None:
+    def __init__(self, comparison: ClaimComparison, given: Inputs, seed: int, dtype: str) -> None:
         self.comparison, self.given, self.seed, self.dtype = comparison, given, seed, dtype
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
         self.free_vector = comparison.reading.names_vector
         self.weights = comparison.subject.weights
 
-    def run(self, points: int) -> Found:
+    def run(self, points: int) -> SearchResult:
         """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
         counted = met = singular = 0
         hidden: Look | None = None
@@ -94,11 +94,11 @@ class Search:
                 if is_met and look.missing and singular < MOST_SINGULAR:
                     look, singular = with_limits(self.comparison, look)[0], singular + 1
                 if look.shows:
-                    return Found(counted + met + 1, look)
+                    return SearchResult(counted + met + 1, look)
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
-        return Found(counted + met, hidden)
+        return SearchResult(counted + met, hidden)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
         """The same number everywhere, then numbers that count up, then random ones."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradcli.claims.evaluation import LAST_BITS, Comparison, Look, with_limits
+from gradcli.claims.evaluation import LAST_BITS, ClaimComparison, Look, with_limits
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.crosscheck.compare import Tolerance, to_float
@@ -76,7 +76,7 @@ def claimed(
     ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
     """
     reading = read(subject, text)
-    comparison = Comparison(subject, reading, tolerance)
+    comparison = ClaimComparison(subject, reading, tolerance)
     search = Search(comparison, inputs, seed, dtype)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
@@ -118,7 +118,7 @@ def claimed_anew(
     """
     subject, is_smooth = of(inputs)
     reading = read(subject, text)
-    comparison = Comparison(subject, reading, tolerance)
+    comparison = ClaimComparison(subject, reading, tolerance)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen) and is_smooth)
     search = Search(comparison, inputs, seed, dtype)
@@ -128,7 +128,7 @@ def claimed_anew(
         for at, _ in itertools.islice(search.points(), TRIES_ANEW):
             try:
                 there, is_smooth = of(at)
-                other = Comparison(there, read(there, text), tolerance)
+                other = ClaimComparison(there, read(there, text), tolerance)
             except GradcliError:  # it has no value there, or another shape
                 continue
             look = other.look(at, there.weights)
@@ -141,7 +141,7 @@ def claimed_anew(
     return Claim(str(subject.variable), text, reading.of, "no counterexample", counted, note=_joined(*notes))
 
 
-def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
+def _unrefuted(comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
     """Proved, or without a counterexample at so many points, or compared with nothing."""
     subject, reading = comparison.subject, comparison.reading
     answer = partial(Claim, str(subject.variable), text, reading.of)
@@ -163,7 +163,7 @@ def _unrefuted(comparison: Comparison, text: str, here: Look, counted: int, note
     return answer(status, counted, note=_joined(*notes, shapes))
 
 
-def _likeliest(comparison: Comparison, search: Search, failing: Look) -> str:
+def _likeliest(comparison: ClaimComparison, search: Search, failing: Look) -> str:
     """The likeliest mistake, from the point that refutes the claim and a few others, if there is time to find it."""
     from gradcli.claims.mistakes import MOST_POINTS, mistake
 
@@ -202,7 +202,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     if reading.is_transposed:
         rank = len(subject.x)
         turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
-    comparison = Comparison(subject, reading, tolerance, turned)
+    comparison = ClaimComparison(subject, reading, tolerance, turned)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None:
@@ -216,7 +216,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
 
 
-def _at_the_point(comparison: Comparison, inputs: Mapping[str, Array]) -> tuple[Look, list[str]]:
+def _at_the_point(comparison: ClaimComparison, inputs: Mapping[str, Array]) -> tuple[Look, list[str]]:
     """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
     notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
@@ -225,7 +225,7 @@ def _at_the_point(comparison: Comparison, inputs: Mapping[str, Array]) -> tuple[
     return here, [note for note in (*notes, remark) if note]
 
 
-def _remarks(comparison: Comparison, here: Look) -> list[str]:
+def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
     """Of the point: what could not be compared there."""
     if not here.missing:
         return []
@@ -262,7 +262,9 @@ def _several(search: Search, most: int) -> tuple[list[Look], int]:
     return looks, right
 
 
-def _refuted(comparison: Comparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]) -> Claim:
+def _refuted(
+    comparison: ClaimComparison, text: str, look: Look, points: int, likeliest: str, notes: list[str]
+) -> Claim:
     worst = look.worst
     assert worst is not None, "there is a counterexample"  # noqa: S101
     reading, subject = comparison.reading, comparison.subject
@@ -287,7 +289,7 @@ def _refuted(comparison: Comparison, text: str, look: Look, points: int, likelie
     )
 
 
-def _turned(comparison: Comparison, text: str, points: int, notes: list[str]) -> Claim:
+def _turned(comparison: ClaimComparison, text: str, points: int, notes: list[str]) -> Claim:
     """A transposed Jacobian that is right but for that."""
     subject = comparison.subject
     note = f"transposed, it has no counterexample in {points} points" if points else ""
@@ -301,7 +303,7 @@ def _transposition(subject: Subject) -> str:
     return f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
 
 
-def _of_numbers(comparison: Comparison, look: Look) -> str:
+def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
     """The likeliest mistake in numbers at one point; only what all of them show, and several of them."""
     pairs = [(one.claimed, one.truth) for one in look.seen]
     if not pairs or any(truth.contains(0) for _, truth in pairs):

@@ -24,7 +24,7 @@ from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Kind, Option
+from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Option, OptionKind
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -196,7 +196,7 @@ class OnceCommand(TyperCommand):
         has_unknown = False
         taken_back: set[str] = set()
         rows = settable(self.name or "") if callable(ctx.find_root().obj) else ()  # requests have no settings
-        opposites = {option.opposite: option for option in rows if option.kind is Kind.SWITCH}
+        opposites = {option.opposite: option for option in rows if option.kind is OptionKind.SWITCH}
         words = iter(args)
         for word in words:
             name, value = parted(word, known)

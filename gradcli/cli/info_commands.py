@@ -17,7 +17,7 @@ from gradcli.cli.output import Output, Stream, manner, output, typed_color, writ
 from gradcli.cli.parameters import argument
 from gradcli.cli.settings import Setting, SettingsFile
 from gradcli.errors import GradcliError, UsageError, did_you_mean
-from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Kind, Option
+from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Option, OptionKind
 from gradcli.warm import paths
 
 IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
@@ -128,8 +128,8 @@ def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliErr
         of_nobody = console.pager_program() or False, "default"
         return next(((word, origin) for origin, word in named.items() if word is not None), of_nobody)
     if word := os.environ.get(option.variable or "", ""):
-        value: Setting = int(word) if option.kind is Kind.WHOLE and word.isdecimal() else word
-        if option.kind is Kind.SWITCH:
+        value: Setting = int(word) if option.kind is OptionKind.WHOLE and word.isdecimal() else word
+        if option.kind is OptionKind.SWITCH:
             value = {"0": False, "1": True}.get(word, word)
         if not (wrong := settings.fault(option, value)):
             return value, option.variable or ""

@@ -20,7 +20,7 @@ from typer.core import TyperArgument, TyperOption
 
 from gradcli.cli import completion
 from gradcli.errors import InputError
-from gradcli.options import BY_VARIABLE, Kind, Option
+from gradcli.options import BY_VARIABLE, Option, OptionKind
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -35,7 +35,7 @@ _COMMAS = re.compile(r",(?![^\[\]]*\])")
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """What `$(seq 3)` gives: a vector."""
 
-_TYPES = {Kind.NUMBER: click.types.FLOAT, Kind.WHOLE: click.types.INT}
+_TYPES = {OptionKind.NUMBER: click.types.FLOAT, OptionKind.WHOLE: click.types.INT}
 """What a word is read as; of the other kinds it stays a text."""
 
 
@@ -59,16 +59,16 @@ class _NumberOrWord(click.types.IntRange):
 Suggestion = Callable[[Any, str], completion.Candidates]
 """From a context of click and what is typed to what it may become."""
 
-_SUGGESTIONS: Mapping[Kind, Suggestion] = {
-    Kind.INPUTS: completion.value,
-    Kind.VALUES: completion.value,
-    Kind.DIRECTIONS: completion.direction,
-    Kind.VECTOR: completion.vector,
-    Kind.TEXT: completion.expression,
-    Kind.TEXTS: completion.expression,
-    Kind.VARIABLES: completion.variable_names,
-    Kind.STATEMENTS: completion.statement_names,
-    Kind.VERDICTS: completion.verdicts,
+_SUGGESTIONS: Mapping[OptionKind, Suggestion] = {
+    OptionKind.INPUTS: completion.value,
+    OptionKind.VALUES: completion.value,
+    OptionKind.DIRECTIONS: completion.direction,
+    OptionKind.VECTOR: completion.vector,
+    OptionKind.TEXT: completion.expression,
+    OptionKind.TEXTS: completion.expression,
+    OptionKind.VARIABLES: completion.variable_names,
+    OptionKind.STATEMENTS: completion.statement_names,
+    OptionKind.VERDICTS: completion.verdicts,
 }
 """What completes a value; choices complete themselves."""
 
@@ -87,7 +87,7 @@ def argument(name: str, suggestion: Suggestion | None = None, **facts: Any) -> T
 
 def parameter(option: Option) -> TyperOption:
     """What Typer is to know of an option."""
-    is_switch = option.kind is Kind.SWITCH
+    is_switch = option.kind is OptionKind.SWITCH
     kind: click.types.ParamType = _TYPES.get(option.kind, click.types.STRING)
     if option.choices:
         kind = TyperChoice(option.choices)
@@ -125,7 +125,7 @@ def arguments(options: Iterable[Option], given: Mapping[str, Any], files: Files)
     found = {}
     for option in options:
         words = given[option.name]
-        if words in (None, ()) or (option.kind is Kind.SWITCH and not words):
+        if words in (None, ()) or (option.kind is OptionKind.SWITCH and not words):
             continue
         if option.kind in BY_VARIABLE:
             words = _by_name(words, option.flag)
@@ -253,16 +253,16 @@ def _parted(text: str) -> list[str]:
     return [word.strip() for word in _COMMAS.split(text) if word.strip()]
 
 
-_READERS: Mapping[Kind, Callable[[Any, Option, Files], Any]] = {
-    Kind.INPUTS: _values,
-    Kind.VALUES: _values,
-    Kind.DIRECTIONS: _values,
-    Kind.VECTOR: _vector,
-    Kind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
-    Kind.TEXTS: _texts,
-    Kind.VARIABLES: _names,
-    Kind.STATEMENTS: _names,
-    Kind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
-    Kind.SWITCH: lambda _, option, files: not option.default,
+_READERS: Mapping[OptionKind, Callable[[Any, Option, Files], Any]] = {
+    OptionKind.INPUTS: _values,
+    OptionKind.VALUES: _values,
+    OptionKind.DIRECTIONS: _values,
+    OptionKind.VECTOR: _vector,
+    OptionKind.TEXT: lambda word, option, files: read_expression(word, files, option.flag),
+    OptionKind.TEXTS: _texts,
+    OptionKind.VARIABLES: _names,
+    OptionKind.STATEMENTS: _names,
+    OptionKind.VERDICTS: lambda words, option, files: list(dict.fromkeys(_parted(words))),  # the check knows them
+    OptionKind.SWITCH: lambda _, option, files: not option.default,
 }
 """From what Typer gives to an argument; of the other kinds it is one."""

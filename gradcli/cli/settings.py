@@ -14,7 +14,7 @@ from typing import Any
 from gradcli import options
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.errors import GradcliError, UsageError, did_you_mean
-from gradcli.options import CONFIG_VARIABLE, Kind, Option
+from gradcli.options import CONFIG_VARIABLE, Option, OptionKind
 
 NAME = os.path.join("gradcli", "config.toml")
 """The file, in the folder of the user's settings."""
@@ -124,10 +124,10 @@ def peek(key: str, command: str = "") -> Setting | None:
 def fault(option: Option, value: object) -> str:
     """What is wrong with a value of a setting, and what it should be; empty for nothing."""
     match option.kind:
-        case Kind.SWITCH:
+        case OptionKind.SWITCH:
             is_right = isinstance(value, bool) or (option.key == "pager" and isinstance(value, str))
             due = "true or false" + ', or a command such as "less -R"' * (option.key == "pager")
-        case Kind.WHOLE:
+        case OptionKind.WHOLE:
             low, high = option.bounds or (0, 0)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             is_right = value in option.words or (is_whole and low <= int(str(value)) <= high)
@@ -166,7 +166,7 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
                 message, hint = _no_setting(table, name)
                 raise UsageError(f"{message} {where}", hint=hint)
             if wrong := fault(option, one):
-                right = True if option.kind is Kind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
+                right = True if option.kind is OptionKind.SWITCH else [*option.choices, options.ON_TERMINALS][0]
                 message = f"{name} = {written(one)} {wrong} {where}"
                 raise UsageError(message, hint=f"write {name} = {written(right)}")
             if option.key in settings:

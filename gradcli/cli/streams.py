@@ -60,7 +60,7 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
-    from gradcli.files.rows import Points, format_of, part_of, rows_of
+    from gradcli.files.rows import PointSource, format_of, part_of, rows_of
     from gradcli.mapping import Cluster, Work, apply, into_folder
 
     start = time.perf_counter()
@@ -73,7 +73,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": cluster.scheduler, "workers": cluster.workers, "resume": resume}, cuts, is_folder)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
-    points = Points.of(path, given, names, columns)
+    points = PointSource.of(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
     work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form in ("csv", "tsv"))
     if is_folder:
@@ -307,10 +307,10 @@ def run(words: Sequence[str], **given: Any) -> Stream:
 
     def answer() -> int:
         given_script = _script([*words], given["command"])
-        from gradcli.running.scripts import MOST_PASSES, Script, answer_passes, own_traceback
+        from gradcli.running.scripts import MOST_PASSES, UserScript, answer_passes, own_traceback
         from gradcli.running.targets import away_from_output
 
-        script = Script(*given_script)
+        script = UserScript(*given_script)
         with away_from_output() as stdout:
             printer = PassPrinter(shown, demands, given["only"], stdout)
             ended = answer_passes(script, printer, check=is_checked, seconds=given["budget"], wrt=wrt)

@@ -14,15 +14,15 @@ import sympy
 from sympy import Expr
 from sympy.printing.pycode import AbstractPythonCodePrinter
 
-from gradcli.codegen.script import Names
-from gradcli.codegen.self_writing import Expression, constant, unparsed
+from gradcli.codegen.script import Identifiers
+from gradcli.codegen.self_writing import PyExpr, constant, unparsed
 from gradcli.language import ops
 from gradcli.language.program import meaning
 from gradcli.language.program.library_calls import of_numbers
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import without_sure_conditions
 
-NUMPY, MATH, SPECIAL = Expression("np"), Expression("math"), Expression("special")
+NUMPY, MATH, SPECIAL = PyExpr("np"), PyExpr("math"), PyExpr("special")
 """What writes the calls of NumPy, of Python's `math` and of `scipy.special` down."""
 
 _OVER = {"Sum": ("total", "sum"), "Multiplied": ("product", "math.prod")}
@@ -30,7 +30,7 @@ _OVER |= {"Largest": ("largest", "max"), "Smallest": ("smallest", "min")}
 """What is called what is computed over bound indices, and the function of Python that computes it."""
 
 
-class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
+class FormulaLowering(AbstractPythonCodePrinter):  # type: ignore[misc]
     """From the formulas of one Jacobian block to Python.
 
     Args:
@@ -42,7 +42,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         before: What all entries share and is computed once, by its name, in order.
     """
 
-    def __init__(self, names: Names, variables: Mapping[str, str], derivative: Derivative) -> None:
+    def __init__(self, names: Identifiers, variables: Mapping[str, str], derivative: Derivative) -> None:
         super().__init__()
         self.names, self.variables, self.derivative = names, variables, derivative
         self.sizes = {symbol: sympy.Integer(size) for symbol, size in derivative.sizes.items()}
@@ -128,7 +128,7 @@ class Formulas(AbstractPythonCodePrinter):  # type: ignore[misc]
         function = getattr(SPECIAL, {"besseli": "iv"}.get(name, name))
         if row is not None:
             function = of_numbers(row.name, NUMPY, SPECIAL, MATH)
-        return f"({function(*(Expression(f'({self._print(a)})') for a in e.args))})"
+        return f"({function(*(PyExpr(f'({self._print(a)})') for a in e.args))})"
 
     # -- over indices
 

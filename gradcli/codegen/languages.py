@@ -16,10 +16,10 @@ from typing import Any
 
 import sympy
 
-from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, Formulas
+from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, FormulaLowering
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.script import Script, Statements, Task, assembled, reached
-from gradcli.codegen.self_writing import Expression, Written
+from gradcli.codegen.script import PythonStatements, ScriptBuilder, Task, assembled, reached
+from gradcli.codegen.self_writing import PyExpr, PyTree
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
@@ -32,7 +32,7 @@ from gradcli.results import VJP, Array, Cell, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 
-_TORCH = Expression("torch", module="torch")
+_TORCH = PyExpr("torch", module="torch")
 """What writes the calls of PyTorch down."""
 
 _TORCH_IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
@@ -67,7 +67,7 @@ def torch_script(task: Task) -> str:
     return _TorchScript(task, TorchCalls(_TORCH, getattr(_TORCH, task.dtype)), keep).text()
 
 
-class _TorchScript(Script):
+class _TorchScript(ScriptBuilder):
     """One task as a torch script: leaves, function, backward pass, and the `.grad` of each variable."""
 
     module = "torch"
@@ -88,11 +88,11 @@ class _TorchScript(Script):
         """The dtype of every tensor."""
         return {"dtype": getattr(_TORCH, self.task.dtype)}
 
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
         """A tensor of numbers that are written out."""
         return _TORCH.tensor(numbers, **options)
 
-    def spaced(self, *numbers: float) -> Expression:
+    def spaced(self, *numbers: float) -> PyExpr:
         """Evenly spaced numbers by NumPy, as torch rounds differently."""
         tensor = _TORCH.from_numpy(NUMPY.linspace(*numbers))
         return tensor.float() if self.task.dtype == "float32" else tensor
@@ -102,7 +102,7 @@ class _TorchScript(Script):
         tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
         return laid_out(f"{name} = {tensor}")
 
-    def go_back(self, statements: Statements, output: str) -> None:
+    def go_back(self, statements: PythonStatements, output: str) -> None:
         """The statements of the backward pass, if y depends on a variable."""
         if self.reached.get(self.program.output, 0):
             self.write_v(statements)
@@ -115,7 +115,7 @@ class _TorchScript(Script):
             return f"print({variable}.grad)"
         return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
-    def as_constant(self, v: Written) -> Written:
+    def as_constant(self, v: PyTree) -> PyTree:
         """The value of v without its graph, where a variable that is differentiated by is behind it."""
         return v.detach() if self.reached.get(self.v) else v
 
@@ -183,7 +183,7 @@ def numpy_script(task: Task, derivatives: Mapping[str, Derivative], shown: Mappi
     return _NumpyScript(task, calls, is_in_numpy).text(derivatives, shown)
 
 
-class _NumpyScript(Script):
+class _NumpyScript(ScriptBuilder):
     """One task as a NumPy script: its values, its function, and the formula of each Jacobian."""
 
     module = "np"
@@ -212,12 +212,12 @@ class _NumpyScript(Script):
         """The dtype of every array, where it is not NumPy's own."""
         return {} if self.task.dtype == "float64" else {"dtype": getattr(NUMPY, self.task.dtype)}
 
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
         """An array of numbers that are written out; one number is a scalar of NumPy."""
         is_array = isinstance(numbers, list)
         return NUMPY.array(numbers, **options) if is_array else getattr(NUMPY, self.task.dtype)(numbers)
 
-    def spaced(self, *numbers: float) -> Expression:
+    def spaced(self, *numbers: float) -> PyExpr:
         """Evenly spaced numbers."""
         return NUMPY.linspace(*numbers, **self.options)
 
@@ -237,7 +237,7 @@ class _NumpyScript(Script):
         self, name: str, derivative: Derivative, shown: Formula, constants: Mapping[str, str]
     ) -> tuple[list[str], str]:
         """The Jacobian block of a variable and vᵀJ; what the result is called."""
-        formulas = Formulas(self.names, {**self.variables, **constants}, derivative)
+        formulas = FormulaLowering(self.names, {**self.variables, **constants}, derivative)
         text = formulas.block()
         block = self.names.take(f"J_{self.variables[name]}")
         shape = self.task.arrays[name].shape

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import Expression, Number, Written, constant, held, node_of, rule_of, unparsed
+from gradcli.codegen.self_writing import PyExpr, PyNumber, PyTree, constant, held, node_of, rule_of, unparsed
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
@@ -52,10 +52,10 @@ class Task:
     named: Mapping[str, Array]
 
 
-class Names:
+class Identifiers:
     """Hands out identifiers.
 
-    >>> names = Names(["torch", "print"])
+    >>> names = Identifiers(["torch", "print"])
     >>> [names.take(word) for word in ("x", "x", "torch", "lambda", "__debug__")]
     ['x', 'x_2', 'torch_2', 'lambda_2', 'debug__']
     """
@@ -95,7 +95,7 @@ MOST_INSIDE = WIDTH - 16
 
 
 @dataclass
-class Statements:
+class PythonStatements:
     """Statements as they are written.
 
     Attributes:
@@ -104,7 +104,7 @@ class Statements:
         written: The statements so far.
     """
 
-    script: Script
+    script: ScriptBuilder
     values: dict[Atom, Any]
     written: list[str] = field(default_factory=list)
     _waiting: list[Atom] = field(default_factory=list)
@@ -119,12 +119,12 @@ class Statements:
         """What stands for a value or a constant."""
         return self.values[atom] if atom in self.values else constant(atom, self.script.module)
 
-    def tensor(self, atom: Atom) -> Written:
+    def tensor(self, atom: Atom) -> PyTree:
         """The same as a tensor or an array, where it is a bare number."""
-        found: Written = self.script.calls.tensor(self.operand(atom))
+        found: PyTree = self.script.calls.tensor(self.operand(atom))
         return found
 
-    def assign(self, name: str, value: Written) -> None:
+    def assign(self, name: str, value: PyTree) -> None:
         """Append the statement that gives a value a name, laid out."""
         self.written.append(laid_out(f"{name} = {value}"))
 
@@ -152,10 +152,10 @@ class Statements:
             value: Any = self.script.source(call)
         else:
             value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
-        if call.op.kind is Kind.COUNT and isinstance(value, Expression):
+        if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
             size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return Number(size, value.node, self.script.module)
-        if isinstance(value, Expression) and value.shape is None:
+            return PyNumber(size, value.node, self.script.module)
+        if isinstance(value, PyExpr) and value.shape is None:
             value.shape = self.script.shapes[line.symbol]
         return value
 
@@ -170,10 +170,10 @@ class Statements:
         value = self.values[symbol]
         name = self.script.titles.get(symbol) or self.script.names.temporary()
         if isinstance(value, float | int):
-            self.values[symbol] = Number(value, name, self.script.module)
+            self.values[symbol] = PyNumber(value, name, self.script.module)
         else:
             value = self.script.calls.tensor(value)
-            self.values[symbol] = Expression(name, module=self.script.module, shape=self.script.shapes[symbol])
+            self.values[symbol] = PyExpr(name, module=self.script.module, shape=self.script.shapes[symbol])
         self.written.append(laid_out(f"{name} = {value}"))
 
 
@@ -186,7 +186,7 @@ def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
     return uses
 
 
-class Script(ABC):
+class ScriptBuilder(ABC):
     """One script while it is written.
 
     Args:
@@ -203,7 +203,7 @@ class Script(ABC):
 
     def __init__(self, task: Task, calls: TorchCalls | NumpyCalls, keep: Callable[[Call], bool]) -> None:
         self.task, self.calls = task, calls
-        self.names = Names(self.reserved)
+        self.names = Identifiers(self.reserved)
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
         both, v = _with_v(task, self.arrays)
@@ -224,14 +224,14 @@ class Script(ABC):
         """What every array is asked for with."""
 
     @abstractmethod
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> Expression:
+    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
         """An array of numbers that are written out."""
 
     @abstractmethod
-    def spaced(self, *numbers: float) -> Expression:
+    def spaced(self, *numbers: float) -> PyExpr:
         """Evenly spaced numbers."""
 
-    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> Expression:
+    def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
         """The expression of an array of these numbers, which is a leaf.
 
         Raises:
@@ -239,7 +239,7 @@ class Script(ABC):
         """
         kind, numbers = rule_of(array, name)
         options = {**self.options, **({"requires_grad": True} if requires_grad else {})}
-        maker = getattr(Expression(self.module, module=self.module), kind)
+        maker = getattr(PyExpr(self.module, module=self.module), kind)
         match kind:
             case "list":
                 return self.listed(numbers[0], options)
@@ -271,25 +271,25 @@ class Script(ABC):
             titles[self.program.output] = self.names.take(self.task.program.output_name)
         return titles
 
-    def source(self, call: Call) -> Expression:
+    def source(self, call: Call) -> PyExpr:
         """The expression of a constant tensor."""
         return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
 
-    def function(self) -> Statements:
+    def function(self) -> PythonStatements:
         """The statements of the function, and what stands for each of its values."""
         output, lines = self.program.output, self.lines
         called = {symbol: self.variables[str(symbol)] for symbol in self.program.variables}
-        statements = Statements(self, {symbol: self._value(symbol, name) for symbol, name in called.items()})
+        statements = PythonStatements(self, {symbol: self._value(symbol, name) for symbol, name in called.items()})
         statements.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
             statements.assign(self.output, statements.tensor(output))
         statements.values[output] = self._value(output, self.output)
         return statements
 
-    def _value(self, symbol: Atom, name: str) -> Expression:
-        return Expression(name, module=self.module, shape=self.shapes.get(symbol, ()))
+    def _value(self, symbol: Atom, name: str) -> PyExpr:
+        return PyExpr(name, module=self.module, shape=self.shapes.get(symbol, ()))
 
-    def write_v(self, statements: Statements) -> None:
+    def write_v(self, statements: PythonStatements) -> None:
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
@@ -298,7 +298,7 @@ class Script(ABC):
             statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
             statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
 
-    def as_constant(self, v: Written) -> Written:
+    def as_constant(self, v: PyTree) -> PyTree:
         """The value of v without the graph that it may have."""
         return v
 

@@ -1,6 +1,6 @@
 """Expressions of Python that write themselves: a call, a sign, an index gives the text of the same call.
 
-    >>> torch, x = Expression("torch", module="torch"), Expression("x", module="torch")
+    >>> torch, x = PyExpr("torch", module="torch"), PyExpr("x", module="torch")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
     '-torch.sin(x) ** 2 + x.sum(dim=0)[1:, None]'
 
@@ -128,17 +128,17 @@ def unparsed(node: ast.AST) -> str:
     return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(node)))
 
 
-def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[Written, Any], Expression]:
-    def write(self: Written, other: Any) -> Expression:
+def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:
+    def write(self: PyTree, other: Any) -> PyExpr:
         left, right = self.node, node_of(other, self.module)
         left, right = (right, left) if is_reflected else (left, right)
         is_sum = isinstance(sign, ast.operator)
-        return Expression(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]), self.module)
+        return PyExpr(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]), self.module)
 
     return write
 
 
-class Written:
+class PyTree:
     """What stands in a script, as a tree of Python's.
 
     Attributes:
@@ -154,31 +154,31 @@ class Written:
     def __str__(self) -> str:
         return unparsed(self.node)
 
-    def __getattr__(self, name: str) -> Expression:
+    def __getattr__(self, name: str) -> PyExpr:
         if name.startswith("_"):
             raise AttributeError(name)
         # torch.nn.functional has a short name, by which everybody imports it.
-        return Expression("F" if name == "functional" else ast.Attribute(self.node, name), self.module)
+        return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name), self.module)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Expression:
+    def __call__(self, *arguments: Any, **named: Any) -> PyExpr:
         """The call of this function."""
         nodes = [node_of(argument, self.module) for argument in arguments]
         keywords = [ast.keyword(name, node_of(argument, self.module)) for name, argument in named.items()]
-        return Expression(ast.Call(self.node, nodes, keywords), self.module)
+        return PyExpr(ast.Call(self.node, nodes, keywords), self.module)
 
     def __iter__(self) -> Any:
         """Several results as they are handed on: `f(*g(x))`."""
-        yield Expression(ast.Starred(self.node), self.module)
+        yield PyExpr(ast.Starred(self.node), self.module)
 
-    def __getitem__(self, key: Any) -> Expression:
+    def __getitem__(self, key: Any) -> PyExpr:
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        return Expression(ast.Subscript(self.node, node_of(key, self.module)), self.module)
+        return PyExpr(ast.Subscript(self.node, node_of(key, self.module)), self.module)
 
-    def __neg__(self) -> Expression:
-        return Expression(ast.UnaryOp(ast.USub(), self.node), self.module)
+    def __neg__(self) -> PyExpr:
+        return PyExpr(ast.UnaryOp(ast.USub(), self.node), self.module)
 
-    def __invert__(self) -> Expression:
-        return Expression(ast.UnaryOp(ast.Invert(), self.node), self.module)
+    def __invert__(self) -> PyExpr:
+        return PyExpr(ast.UnaryOp(ast.Invert(), self.node), self.module)
 
     __add__, __radd__ = _binary(ast.Add()), _binary(ast.Add(), is_reflected=True)
     __sub__, __rsub__ = _binary(ast.Sub()), _binary(ast.Sub(), is_reflected=True)
@@ -193,17 +193,17 @@ class Written:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Expression(Written):
+class PyExpr(PyTree):
     """A module, a function, or a value of the library."""
 
 
-class Number(Written, float):  # type: ignore[misc]  # whose signs are those of what is written
+class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of what is written
     """A number of Python that is written in its own way: a constant, or a size of an array.
 
     No kind of expression itself: of `x < 2`, Python would ask a kind of x first, and write `2 > x`.
     """
 
-    def __new__(cls, value: float, *_: Any, **__: Any) -> Number:
+    def __new__(cls, value: float, *_: Any, **__: Any) -> PyNumber:
         """The number, whatever its text."""
         return float.__new__(cls, value)
 
@@ -211,7 +211,7 @@ class Number(Written, float):  # type: ignore[misc]  # whose signs are those of 
         super().__init__(node, module)
 
 
-def constant(value: Atom, module: str) -> Number:
+def constant(value: Atom, module: str) -> PyNumber:
     """A constant of a Program; `module` has the names of those that are no literals.
 
     >>> [str(constant(value, "np")) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
@@ -220,12 +220,12 @@ def constant(value: Atom, module: str) -> Number:
     number = plain(value)
     match value:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
-            return Number(number, ast.BinOp(node_of(int(p), module), ast.Div(), ast.Name(str(q))), module)
+            return PyNumber(number, ast.BinOp(node_of(int(p), module), ast.Div(), ast.Name(str(q))), module)
         case sympy.core.numbers.Pi():
-            return Number(number, f"{module}.pi", module)
+            return PyNumber(number, f"{module}.pi", module)
         case sympy.core.numbers.Exp1():
-            return Number(number, f"{module}.e", module)
-    return Number(number, node_of(number, module), module)
+            return PyNumber(number, f"{module}.e", module)
+    return PyNumber(number, node_of(number, module), module)
 
 
 def node_of(value: Any, module: str) -> ast.expr:
@@ -235,7 +235,7 @@ def node_of(value: Any, module: str) -> ast.expr:
     ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']
     """
     match value:
-        case Written():
+        case PyTree():
             return value.node
         case bool() | None:
             return ast.Name(str(value))

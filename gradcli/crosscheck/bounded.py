@@ -50,7 +50,7 @@ MOST_SHOWN = 64
 
 
 @dataclass
-class Proof:
+class BoundedProof:
     """Which numbers of torch agree with the truth for certain.
 
     Attributes:
@@ -75,7 +75,7 @@ class Proof:
         return bool(self.value.all()) and all(bool(block.all()) for block in self.blocks.values())
 
 
-def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], tolerance: Tolerance) -> Proof | None:
+def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], tolerance: Tolerance) -> BoundedProof | None:
     """What bounds prove of torch's numbers; None where the function cannot be run on them.
 
     Args:
@@ -93,7 +93,7 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
         return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
     within, lost = ({name: np.zeros_like(block) for name, block in blocks.items()} for _ in range(2))
-    proof = Proof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [], lost)
+    proof = BoundedProof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [], lost)
     try:
         for kind in (np.float64, np.longdouble):
             if kind is np.longdouble and not _is_quick(point, sweeps):
@@ -111,7 +111,7 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
 
 def prove_product(
     point: Point, u: Mapping[str, npt.NDArray[np.floating]], product: Mapping[str, Array], tolerance: Tolerance
-) -> Proof | None:
+) -> BoundedProof | None:
     """What bounds prove of the elements of Hu, by flat position; None where the function cannot be run on them.
 
     Args:
@@ -123,7 +123,7 @@ def prove_product(
     if _elements(point) > MOST_ELEMENTS or _products(point) > MOST_PRODUCTS:
         return None
     torch = Torch(tolerance.dtype, np.zeros(point.shape), None, judges_value=False)
-    proof = Proof(np.ones(1, dtype=bool), {}, 0.0, [], {})
+    proof = BoundedProof(np.ones(1, dtype=bool), {}, 0.0, [], {})
     symbols = [s for s in point.program.variables if str(s) in {*u, *product}]
     try:
         prover = _Prover(point, torch, symbols, tolerance, np.float64)
@@ -177,7 +177,7 @@ class _Prover:
         program = prepared(point.source or point.program)
         self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
-    def prove(self, proof: Proof, within: Mapping[str, Mask]) -> None:
+    def prove(self, proof: BoundedProof, within: Mapping[str, Mask]) -> None:
         """Add what this attempt proves; `within` has the numbers that the bounds in float64 hold, rounding and all."""
         torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
@@ -251,7 +251,7 @@ class _Prover:
         step = max(1, MOST_AT_ONCE // max(1, *(math.prod(shape) for shape in self.point.shapes.values())))
         return (slice(first, min(first + step, size)) for first in range(0, size, step))
 
-    def agreeing(self, numbers: npt.NDArray[np.floating], truth: Bounds, proof: Proof) -> Mask:
+    def agreeing(self, numbers: npt.NDArray[np.floating], truth: Bounds, proof: BoundedProof) -> Mask:
         """Where torch's number is within the tolerance of all that the truth may be."""
         given = np.asarray(numbers, dtype=truth.middle.dtype)
         with np.errstate(all="ignore"):

@@ -18,7 +18,7 @@ from gradcli.language.program.wengert import Shape
 from gradcli.progress import doing
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import Flat, OverBudgetError
-from gradcli.reference.enclosure_pass import Columns, Direction, Found
+from gradcli.reference.enclosure_pass import Columns, Direction, EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.results import Array, Entry, Index, Verdict
@@ -287,7 +287,7 @@ class Case:
             return {self.row(entry): 1.0}
         return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
 
-    def truth(self, entry: Entry, seen: Found) -> Outcome:
+    def truth(self, entry: Entry, seen: EnclosedDerivatives) -> Outcome:
         """The ball that contains the true number; what no direction reaches is an exact zero.
 
         Args:
@@ -307,13 +307,13 @@ class Case:
             total += outcome * (weight if self.passes is None else _exact(self.passes[:, row]))
         return total
 
-    def rows(self, entry: Entry, seen: Found) -> list[int]:
+    def rows(self, entry: Entry, seen: EnclosedDerivatives) -> list[int]:
         """The flat rows of y that an entry is about."""
         if entry.row is not None:
             return [self.row(entry)]
         return [row for row, _, _ in self._weighted(entry, seen)]
 
-    def values(self, entry: Entry, seen: Found) -> Mapping[int, Outcome]:
+    def values(self, entry: Entry, seen: EnclosedDerivatives) -> Mapping[int, Outcome]:
         """The elements of y in these rows, as far as they were judged."""
         return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
 
@@ -333,7 +333,7 @@ class Case:
         assert self.v is not None, "an entry of vᵀJ has weights"  # noqa: S101
         return self.v
 
-    def _weighted(self, entry: Entry, seen: Found) -> Iterator[tuple[int, Outcome, float]]:
+    def _weighted(self, entry: Entry, seen: EnclosedDerivatives) -> Iterator[tuple[int, Outcome, float]]:
         for row, outcome in seen.columns.get(self.direction(entry), {}).items():
             weight = float(self._weights[row])
             if weight != 0 or (self.passes is not None and _exact(self.passes[:, row]) != 0):

@@ -33,7 +33,7 @@ from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import SEVERITY, Array, Check, Entry, Formula, Of, Verdict
 from gradcli.symbolic.derivative import (
     Derivative,
-    Output,
+    OutputElement,
     direction_names,
     hessian,
     hvp,
@@ -98,7 +98,7 @@ class Formulas:
 
 def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
     """The formulas of ∂y/∂x for these variables."""
-    return Derived(_of_variables(wrt, Output(*point.in_formulas).differentiated))
+    return Derived(_of_variables(wrt, OutputElement(*point.in_formulas).differentiated))
 
 
 def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:

@@ -30,18 +30,18 @@ from gradcli.crosscheck.compare import (
 )
 from gradcli.crosscheck.point import Point, Torch, flat, unravel
 from gradcli.crosscheck.sample import ALL_ENTRIES, Selection, Survey, selections
-from gradcli.crosscheck.summary import Part, family, summarize
+from gradcli.crosscheck.summary import FamilyCheck, family, summarize
 from gradcli.language.ops import Kind
 from gradcli.progress import patience
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.enclosure_pass import Found
+from gradcli.reference.enclosure_pass import EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome
 from gradcli.results import Array, Check, Entry
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.bounded import Proof
+    from gradcli.crosscheck.bounded import BoundedProof
 
 LEFT_OVER = 8
 """Roundings of the largest entry that a kernel may leave in place of a 0, for each element of the largest dimension.
@@ -68,7 +68,7 @@ class Judgement:
     check: Check
     entries: tuple[Entry, ...]
     evidence: Evidence | None
-    parts: tuple[Part, ...]
+    parts: tuple[FamilyCheck, ...]
 
 
 def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance | None = None) -> Judgement:
@@ -117,7 +117,7 @@ class _Judge:
         check, entries = summarize(parts)
         return Judgement(check, entries, evidence, tuple(parts))
 
-    def _within_time(self, torch: Torch) -> tuple[Part, Evidence | None]:
+    def _within_time(self, torch: Torch) -> tuple[FamilyCheck, Evidence | None]:
         """The part, of which balls only look at a sample where it is large: what they leave out bounds may prove."""
         survey = Survey(self.point, self.reference, torch, self.variables)
         # First what is quick, as a sample may take all the time that there is.
@@ -133,12 +133,12 @@ class _Judge:
                 part = self._completed(survey, part, proof)
         return part, evidence
 
-    def _proof(self, torch: Torch) -> Proof | None:
+    def _proof(self, torch: Torch) -> BoundedProof | None:
         from gradcli.crosscheck.bounded import prove
 
         return prove(self.point, torch, self.variables, self.case.tolerance)
 
-    def _completed(self, survey: Survey, part: Part, proof: Proof) -> Part:
+    def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
         """The part with what bounds prove beside its entries, and with those that they leave open, if these are few."""
         decided = list(part.decided)
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
@@ -227,10 +227,10 @@ class _Judge:
         row = 0 if entry.row is None else flat(entry.row, self.point.shape)
         return name, row, flat(entry.column or (), self.point.shape_of(name))
 
-    def _part(self, survey: Survey) -> tuple[Part, Evidence | None]:
+    def _part(self, survey: Survey) -> tuple[FamilyCheck, Evidence | None]:
         torch = survey.torch
         if survey.entries == 0:
-            return Part(survey.family, 0, (), "all", ("there are no entries to check",)), None
+            return FamilyCheck(survey.family, 0, (), "all", ("there are no entries to check",)), None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
         for selection in () if is_long else selections(survey):
             try:
@@ -248,7 +248,7 @@ class _Judge:
             is_whole = selection.chosen == "all" and not notes
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
-            part = Part(
+            part = FamilyCheck(
                 survey.family,
                 survey.entries,
                 decided,
@@ -261,9 +261,9 @@ class _Judge:
             return part, evidence
         return self._nothing_decided(survey, "even one entry was over the budget of the reference"), None
 
-    def _nothing_decided(self, survey: Survey, note: str) -> Part:
+    def _nothing_decided(self, survey: Survey, note: str) -> FamilyCheck:
         """Make the part for entries of which none could be decided."""
-        return Part(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
+        return FamilyCheck(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
         """The remark that derivatives by infinite elements of a variable are limits; empty without any."""
@@ -271,7 +271,7 @@ class _Judge:
         names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 
-    def _entries(self, survey: Survey, selection: Selection, found: Found) -> list[Entry]:
+    def _entries(self, survey: Survey, selection: Selection, found: EnclosedDerivatives) -> list[Entry]:
         """What is asked: elements of y, entries of J in these rows and columns, and of vᵀJ in these columns."""
         torch, value, y = survey.torch, survey.torch.value.ravel(), self.point.shape
         rows = range(self.point.rows * (torch.jacobian is not None and len(selection.directions) > 0))
@@ -301,7 +301,7 @@ class _Judge:
             entries.append(Entry(name, index, unravel(j, shape), "unchecked", number))
         return entries
 
-    def _decide(self, selection: Selection, found: Found, entries: Sequence[Entry]) -> list[Entry]:
+    def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
         """Compare the entries with the truth, then ask why what is wrong is wrong."""
         case = self.case
 

@@ -39,7 +39,7 @@ from gradcli.crosscheck.point import (
     way,
 )
 from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
-from gradcli.crosscheck.summary import Part, summarize
+from gradcli.crosscheck.summary import FamilyCheck, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
 from gradcli.reference.balls import Ball, exists
@@ -187,7 +187,7 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     notes = (found.missing,) if found.missing else ()
     words = "none" if found.left == total else "what could be decided" if found.left else "all"
     return _judgement(
-        Part(
+        FamilyCheck(
             "hvp",
             total,
             entries,
@@ -229,7 +229,7 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
     words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
     return _judgement(
-        Part(
+        FamilyCheck(
             "hessian",
             total * total,
             [*entries, *gradient],
@@ -243,7 +243,7 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     )
 
 
-def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> Part:
+def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:
     found = judge(along(point, u), torch, (STEP,), tolerance)
     decided = [
         replace(entry, variable=None, column=None, of="jvp") if entry.variable == STEP else entry
@@ -257,11 +257,11 @@ def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance
     return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
 
 
-def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> Part:
+def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> FamilyCheck:
     return replace(found.parts[0], decided=decided, of=of)
 
 
-def _judgement(part: Part) -> Judgement:
+def _judgement(part: FamilyCheck) -> Judgement:
     """The judgement of one part, with the truths that it enclosed as evidence for formulas."""
     check, entries = summarize([part])
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}

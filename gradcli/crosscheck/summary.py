@@ -28,7 +28,7 @@ def family(entry: Entry) -> Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FamilyCheck:
     """The entries of one family that were looked at, with those of y, of vᵀJ or of the gradient beside them.
 
     It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Beside what
@@ -55,7 +55,7 @@ class Part:
         return self.zeros + self.bounded + found
 
 
-def summarize(parts: Sequence[Part]) -> tuple[Check, tuple[Entry, ...]]:
+def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
     """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own; and all entries.
 
     The entries are sorted, worst first.

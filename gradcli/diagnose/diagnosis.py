@@ -12,7 +12,7 @@ from flint import arb
 
 from gradcli.diagnose import faults
 from gradcli.diagnose.error_trace import MOST_TRIED, DiagnosisContext, Error, ErrorTrace, Place
-from gradcli.diagnose.faults import Fault
+from gradcli.diagnose.faults import Blame
 from gradcli.errors import InputError
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.dependencies import OverBudgetError
@@ -31,7 +31,7 @@ EXPLAINS = 8.0
 """What an operand passes on explains an error at most this many times as large."""
 
 
-def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Fault | None:
+def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) -> Blame | None:
     """What makes a `nan-trap` infinite or NaN where the truth is finite, or where another number lost its digits.
 
     Args:
@@ -59,7 +59,7 @@ def diagnose(context: DiagnosisContext, entry: Entry, v: Array | None = None) ->
         return None
 
 
-def _walk(trace: ErrorTrace) -> Fault | None:
+def _walk(trace: ErrorTrace) -> Blame | None:
     """From one wrong number back to its cause; one that is not finite to the first that is not on the way."""
     place, poison, error = trace.start, None, trace.value(trace.start)
     is_nothing = error.relative <= RIGHT * float(trace.context.info.eps) or trace.entry.verdict == "nan-trap"

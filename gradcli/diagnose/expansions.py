@@ -17,7 +17,7 @@ import numpy as np
 import sympy
 from flint import arb, fmpq
 
-from gradcli.diagnose.forms import Edit, Form, Writer
+from gradcli.diagnose.forms import Edit, Form, FormWriter
 from gradcli.diagnose.matching import exact
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, needed
@@ -239,7 +239,7 @@ def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) 
 def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:
     """A part in series where u is near the center, and as it is elsewhere."""
 
-    def write(writer: Writer) -> Atom:
+    def write(writer: FormWriter) -> Atom:
         near = f"abs({series.distance}) < {series.radius}"
         kept = f"z = where({near}, {series.center + series.radius}, u)"
         inside = {**writer.values, u: writer.fill(kept, {"u": u})}

@@ -16,7 +16,7 @@ from gradcli.diagnose.candidates import Candidate, candidates
 from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.identities import RULES
-from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
+from gradcli.diagnose.measuring import ENOUGH, LostBits, Measure
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
 MOST_OPERATIONS = 60
@@ -56,7 +56,7 @@ class Measured(Candidate):
         sides: The two that it is made of.
     """
 
-    loss: Loss
+    loss: LostBits
     condition: str = ""
     sides: tuple[Side, ...] = ()
 

@@ -28,7 +28,7 @@ LONGEST_EXPONENT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Blame:
     """What is to blame for a wrong number.
 
     Attributes:
@@ -44,28 +44,28 @@ class Fault:
     note: str
 
 
-def of_value(trace: ErrorTrace, place: Place) -> Fault | None:
+def of_value(trace: ErrorTrace, place: Place) -> Blame | None:
     """Why an element of a line is bad although those that it is made of are good."""
     line = trace.context.line_of.get(place[0])
     if line is None:
         return None
     shown, error = trace.context.excerpt(line.symbol), trace.value(place)
     if isinstance(error.truth, Undefined):
-        return Fault("domain", line.span, f"{shown} has no value here")
+        return Blame("domain", line.span, f"{shown} has no value here")
     # A condition has no small error: it is right or the other way round.
     if line.call.op.is_condition:
-        return Fault("branch", line.span, f"rounding decides {shown} the other way")
+        return Blame("branch", line.span, f"rounding decides {shown} the other way")
     if line.call.op.is_step:
-        return Fault("branch", line.span, f"rounding takes {shown} over a jump: {_compared(error)}")
+        return Blame("branch", line.span, f"rounding takes {shown} over a jump: {_compared(error)}")
     return (
         _outside(trace, line, _what(trace, line), error.truth)
         or _terms_cancel(trace, line, place, error)
         or _magnified(trace, line, place, error)
-        or Fault("ill-conditioned", line.span, f"torch loses digits {_where(trace, line)}: {_compared(error)}")
+        or Blame("ill-conditioned", line.span, f"torch loses digits {_where(trace, line)}: {_compared(error)}")
     )
 
 
-def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Fault | None:
+def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
     """Why a number is not finite: by one that it is made of, or by a slope.
 
     Args:
@@ -78,17 +78,17 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Fault | None:
         line, shown = trace.context.line_of[poison[0]], trace.context.excerpt(poison[0])
         effect = "and 0 times that is nan" if slope[1] else "which makes the derivative infinite or nan"
         note = f"{shown} has the slope {said(slope[0])} here, {effect}"
-        return Fault("domain", line.span, note)
+        return Blame("domain", line.span, note)
     fault, number = of_value(trace, cause), trace.number(cause)
     if fault is None or fault.kind == "overflow" or math.isfinite(number):
         return fault
-    return Fault(fault.kind, fault.span, f"{fault.note}; torch gives {said(number)}")
+    return Blame(fault.kind, fault.span, f"{fault.note}; torch gives {said(number)}")
 
 
 # -- branches
 
 
-def of_branch(trace: ErrorTrace, place: Place) -> Fault | None:
+def of_branch(trace: ErrorTrace, place: Place) -> Blame | None:
     """An operation that is not finite, or whose slope is not, in a branch that is not taken; None if it is taken."""
     line, truth = trace.context.line_of.get(place[0]), trace.value(place).truth
     whole = None if line is None else trace.context.whole.get(line.span)
@@ -107,7 +107,7 @@ def of_branch(trace: ErrorTrace, place: Place) -> Fault | None:
     effect += " here, and 0 times its slope is nan"
     if slope is not None:
         effect = f"has the slope {said(slope[0])} here, and 0 times that is nan"
-    return Fault("branch", line.span, f"{_refused(trace, *refusals[0], shown)} {effect}")
+    return Blame("branch", line.span, f"{_refused(trace, *refusals[0], shown)} {effect}")
 
 
 def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:
@@ -122,21 +122,21 @@ def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:
 # -- classes
 
 
-def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Fault | None:
+def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Blame | None:
     """Beyond the range of the dtype, or below the numbers that have all their digits."""
     dtype, size = trace.context.dtype, abs(truth)
     largest, smallest = float(trace.context.info.max), float(trace.context.info.smallest_normal)
     if not exists(size.mid()):
         return None  # an inf of the text, and no number that grew
     if size > largest:
-        return Fault("overflow", line.span, f"{what} is {said(truth)} here, and {dtype} ends at {said(largest)}")
+        return Blame("overflow", line.span, f"{what} is {said(truth)} here, and {dtype} ends at {said(largest)}")
     if size.upper() < smallest and size > 0:
         note = f"{what} is {said(truth)} here, and {dtype} loses digits below {said(smallest)}"
-        return Fault("underflow", line.span, note)
+        return Blame("underflow", line.span, note)
     return None
 
 
-def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault | None:
+def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Blame | None:
     """Terms, constant ones too, that leave little of each other."""
     if not line.call.op.adds_terms:
         return None
@@ -151,10 +151,10 @@ def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> 
         note = f"in the derivative, through {' and '.join(names)}, {_cancel(largest, error)}"
     else:
         note = f"{_where(trace, line)}, {_cancel(largest, error)}"
-    return Fault("cancellation", line.span, note)
+    return Blame("cancellation", line.span, note)
 
 
-def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fault | None:
+def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Blame | None:
     """An argument whose rounding matters too much; an input is exact."""
     if line.call.op.kind is not OpKind.ELEMENTWISE:
         return None
@@ -170,7 +170,7 @@ def _magnified(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Fau
     else:
         times = said(largest / magnitude(error.truth))
         note = f"{what} makes the rounding of {text} {times} times as large: {_compared(error)}"
-    return Fault("ill-conditioned", line.span, note)
+    return Blame("ill-conditioned", line.span, note)
 
 
 def _terms(trace: ErrorTrace, place: Place) -> dict[Place, Ball]:

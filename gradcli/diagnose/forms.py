@@ -82,12 +82,12 @@ class Form:
         Args:
             edits: What writes the new values, by the old ones.
         """
-        writer = Writer(self, self.program.named)
+        writer = FormWriter(self, self.program.named)
         writer.copy(self.program.lines, writer.values, edits)
         return writer.form(writer.values.get(self.program.output, self.program.output))
 
 
-class Writer:
+class FormWriter:
     """Writes the lines of a new form.
 
     Args:
@@ -224,7 +224,7 @@ class Writer:
         yield f"{last} = " * bool(last) + text.expression(output, is_whole=True).text
 
 
-Edit = Callable[[Writer], Atom]
+Edit = Callable[[FormWriter], Atom]
 """Writes a new value."""
 
 

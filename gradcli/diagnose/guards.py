@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import sympy
 
-from gradcli.diagnose.forms import Edit, Form, Writer
+from gradcli.diagnose.forms import Edit, Form, FormWriter
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call
 
@@ -76,7 +76,7 @@ def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:
     if not risky:
         return None
 
-    def write(writer: Writer) -> Atom:
+    def write(writer: FormWriter) -> Atom:
         condition = writer.values.get(_condition(node), _condition(node))
         values = dict(writer.values)
         for atom, (is_first, reached) in sides.items():

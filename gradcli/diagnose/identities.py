@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradcli.diagnose.forms import Edit, Form, Writer
+from gradcli.diagnose.forms import Edit, Form, FormWriter
 from gradcli.diagnose.matching import Match, pattern
 from gradcli.language.program.wengert import Atom
 
@@ -29,7 +29,7 @@ LONGEST_NAME = 30
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """One trouble, and its forms with what to write for each."""
 
     reason: str
@@ -73,7 +73,7 @@ class Rule:
 
 
 def _edit(template: str, match: Match) -> Edit:
-    def write(writer: Writer) -> Atom:
+    def write(writer: FormWriter) -> Atom:
         found = writer.fill(template, match.names)
         return writer.fill("-u", {"u": found}) if match.is_negative else found
 
@@ -105,12 +105,12 @@ def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> 
     return dim if isinstance(dim, int) and (keepdim or dim == 0 or rank == 1) else None
 
 
-def _rules(table: str) -> Iterator[Rule]:
+def _rules(table: str) -> Iterator[RewriteRule]:
     """The rules of a table, in which rows stand below their reason."""
     for part in re.split(r"\n(?=\S)", table.strip()):
         reason, *rows = part.splitlines()
         pairs = (row.split(" -> ") for row in rows)
-        yield Rule(reason, tuple((before.strip(), after) for before, after in pairs))
+        yield RewriteRule(reason, tuple((before.strip(), after) for before, after in pairs))
 
 
 KNOWN = tuple(

@@ -31,7 +31,7 @@ MOST_COMPARED = 8
 
 
 @dataclass(frozen=True)
-class Found:
+class BetterForm:
     """A form of a function that loses less.
 
     Attributes:
@@ -57,7 +57,7 @@ class Found:
 
 def improved(
     program: Program, measure: Measure, measure_at: MeasureAt, beside: Sequence[Mapping[str, Array]] = ()
-) -> Found | None:
+) -> BetterForm | None:
     """A form that loses less than what is typed and is the same function wherever it was compared; None if none is.
 
     Args:
@@ -79,7 +79,7 @@ def improved(
             doing("comparing the forms")
             parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
-                return Found(one, parts, len({place for part in parts for place in _some(part.places)}))
+                return BetterForm(one, parts, len({place for part in parts for place in _some(part.places)}))
     return None
 
 

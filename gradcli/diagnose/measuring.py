@@ -52,7 +52,7 @@ SPREAD = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostBits:
     """Bits lost by each form's numbers.
 
     Attributes:
@@ -156,7 +156,7 @@ class Measure:
         other.asked, other.has_point = 0, bool(places)
         return other
 
-    def of(self, program: Program) -> Loss | None:
+    def of(self, program: Program) -> LostBits | None:
         """What a form loses; None if it cannot be run, or the truth at the point is not known.
 
         Args:
@@ -165,14 +165,14 @@ class Measure:
         if not self.has_point:
             return None
         try:
-            return Loss(tuple(self._lost(program)), self.asked)
+            return LostBits(tuple(self._lost(program)), self.asked)
         except GradcliError:
             return None
 
-    def agrees(self, loss: Loss) -> bool:
+    def agrees(self, loss: LostBits) -> bool:
         """Whether every number at every point is as good as is asked for; around those asked, as for a check."""
         around = max(self.enough, self.agreeing) if loss.asked else self.enough
-        asked, others = Loss(loss.bits[: loss.asked]), Loss(loss.bits[loss.asked :])
+        asked, others = LostBits(loss.bits[: loss.asked]), LostBits(loss.bits[loss.asked :])
         return asked.worst <= self.enough and others.worst <= around
 
     def _lost(self, program: Program) -> list[float]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.diagnose.exploring import Measured, Side
-from gradcli.diagnose.forms import Form, Writer
+from gradcli.diagnose.forms import Form, FormWriter
 from gradcli.diagnose.measuring import ENOUGH, Measure
 from gradcli.results import Array
 
@@ -154,7 +154,7 @@ def _joined(original: Form, split: _Split, number: str) -> Iterator[Form | None]
     below = f"-{safe}" if number == "0" else safe
     kept = f"z = where({condition}, x, {below})", f"z = where({condition}, {safe}, x)"
     for is_kept in ((False, False), (False, True), (True, False), (True, True)):
-        writer = Writer(original)
+        writer = FormWriter(original)
         sides = {"x": variable}
         for name, one, is_guarded, guard in zip("uw", (split.first, split.second), is_kept, kept, strict=True):
             program = one.form.program

@@ -25,7 +25,7 @@ _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 
 
 @dataclass(frozen=True)
-class Target:
+class OutputFile:
     """An open output.
 
     Attributes:
@@ -41,7 +41,7 @@ class Target:
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[Target]:
+def replacing(path: str) -> Iterator[OutputFile]:
     """The new content of the file at a path, to write to.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
@@ -57,13 +57,13 @@ def replacing(path: str) -> Iterator[Target]:
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
         # A copy of the descriptor, so that closing this output leaves the program its own.
         with os.fdopen(os.dup(number), "wb") as open_file:
-            yield Target(open_file)
+            yield OutputFile(open_file)
         return
     final = os.path.realpath(path)
     before = os.stat(final) if os.path.exists(final) else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         with open(final, "wb") as device:
-            yield Target(device)
+            yield OutputFile(device)
         return
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -80,7 +80,7 @@ def replacing(path: str) -> Iterator[Target]:
             with open(temporary, "x+b") as file:
                 if before is not None:
                     os.chmod(temporary, stat.S_IMODE(before.st_mode))
-                yield Target(cast("BinaryIO", file), folder)
+                yield OutputFile(cast("BinaryIO", file), folder)
                 file.flush()
                 # Before the rename: after a crash the name must not stand for an empty file.
                 os.fsync(file.fileno())
@@ -106,7 +106,7 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextmanager
-def target(path: str) -> Iterator[Target]:
+def target(path: str) -> Iterator[OutputFile]:
     """The output at a path, replaced when all is written, or at `-`.
 
     Raises:
@@ -120,11 +120,11 @@ def target(path: str) -> Iterator[Target]:
         yield found
 
 
-def _stdout() -> Iterator[Target]:
+def _stdout() -> Iterator[OutputFile]:
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
     file = cast("BinaryIO", sys.stdout.buffer)
-    found = Target(file, None)
+    found = OutputFile(file, None)
     try:
         sys.stdout.flush()
         with found.stack:

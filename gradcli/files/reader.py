@@ -34,7 +34,7 @@ _OF_THE_SHELL = re.compile(r"/(?:dev|proc/self)/fd/\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class FileReference:
     """A path, or a name of standard input, and the part after a colon: a column, a key, the name of an array."""
 
     text: str
@@ -42,15 +42,15 @@ class Reference:
     part: str | None
 
     @classmethod
-    def whole(cls, text: str) -> Reference:
+    def whole(cls, text: str) -> FileReference:
         """The reference that is a path and nothing else."""
         return cls(text, text, None)
 
     @classmethod
-    def of(cls, text: str) -> Reference:
+    def of(cls, text: str) -> FileReference:
         """The longest path that exists, colons and all; where none does, the one that ends in a known suffix.
 
-        >>> Reference.of("-:price").part, Reference.of("nowhere.csv:price").path
+        >>> FileReference.of("-:price").part, FileReference.of("nowhere.csv:price").path
         ('price', 'nowhere.csv')
         """
         if text in _STDIN or len(text) > _LONGEST or os.path.lexists(text):
@@ -91,7 +91,7 @@ def _suffix(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def opened(reference: Reference) -> BinaryIO:
+def opened(reference: FileReference) -> BinaryIO:
     """The file, if it is a regular one or a pipe of the shell; others could wait or flow for ever.
 
     Raises:
@@ -160,7 +160,7 @@ class Files:
             InputError: It cannot be read, or holds other than real numbers in the shape of an array.
             TooLargeError: It is larger than the stated bounds.
         """
-        asked = Reference.of(reference)
+        asked = FileReference.of(reference)
         with self._opened(asked, source) as stream:
             if asked.suffix in FORMATS or asked.is_stream:
                 return _read(stream, asked)
@@ -178,7 +178,7 @@ class Files:
         """
         from gradcli.files.decoding import read_text
 
-        asked = Reference.whole(reference)
+        asked = FileReference.whole(reference)
         with self._opened(asked, source) as stream:
             text = read_text(stream, asked.name).rstrip("\n")
             if not text.strip():
@@ -191,7 +191,7 @@ class Files:
         Raises:
             InputError: It cannot be opened.
         """
-        asked = Reference.whole(path)
+        asked = FileReference.whole(path)
         try:
             return self._stdin(source) if asked.is_stdin else stack.enter_context(opened(asked)), asked.name
         except InputError as error:
@@ -203,7 +203,7 @@ class Files:
             raise unreadable(asked.name, error) from None
 
     @contextmanager
-    def _opened(self, asked: Reference, source: str) -> Iterator[BinaryIO]:
+    def _opened(self, asked: FileReference, source: str) -> Iterator[BinaryIO]:
         """The bytes of a reference; whatever goes wrong while they are read is marked under the reference."""
         place = Place(f"@{asked.text}", asked.span, source)
         try:
@@ -237,7 +237,7 @@ class Files:
         return sys.stdin.buffer
 
 
-def _read(stream: BinaryIO, asked: Reference) -> Array:
+def _read(stream: BinaryIO, asked: FileReference) -> Array:
     """The array in a stream; without a file name, .npy is told by its magic bytes, and JSON by its bracket."""
     from gradcli.files.binary import MAGIC, read_npy, read_npz  # which a run without files needs not
     from gradcli.files.csv_tables import read_table

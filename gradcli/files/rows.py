@@ -56,7 +56,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     return form
 
 
-class Points(Record):
+class PointSource(Record):
     """What `--points` names, and how it is read.
 
     Attributes:
@@ -77,7 +77,7 @@ class Points(Record):
     before: int = 0
 
     @classmethod
-    def of(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> Points:
+    def of(cls, path: str, given: str | None, names: Sequence[str], columns: Sequence[str] = ()) -> PointSource:
         """The files that a path, a folder or a pattern names.
 
         Raises:
@@ -169,7 +169,7 @@ class Joined:
         passed: Rows that have gone by, with those of the files before.
     """
 
-    def __init__(self, points: Points, name: str, first: Rows, files: Files) -> None:
+    def __init__(self, points: PointSource, name: str, first: Rows, files: Files) -> None:
         self._points, self._first, self._files, self._place, self._rows = points, first, files, 0, first
         self.passed = points.before
         self.source = points.source or self._merged(name)
@@ -272,7 +272,7 @@ def rows_of(text: str) -> Cut:
     return Cut(first, last, first == 1)
 
 
-def part_of(text: str, points: Points) -> Cut:
+def part_of(text: str, points: PointSource) -> Cut:
     """The rows of a part, `K/N` of all.
 
     Raises:

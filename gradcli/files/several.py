@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import PurePath
 
 from gradcli.errors import InputError
-from gradcli.files.reader import Reference
+from gradcli.files.reader import FileReference
 from gradcli.results.comparing import Record
 
 COMPRESSED = (".gz", ".zst")
@@ -36,7 +36,7 @@ class PointsFile(Record):
     @property
     def is_stream(self) -> bool:
         """Whether it is read once, and from its beginning."""
-        return Reference.whole(self.path).is_stream
+        return FileReference.whole(self.path).is_stream
 
 
 def listed(path: str) -> list[PointsFile]:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import InputError
-from gradcli.files.atomic import Target, target
+from gradcli.files.atomic import OutputFile, target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.compression import compressing
 from gradcli.files.decoding import shown
@@ -85,7 +85,7 @@ class ArrayWriter:
     and as an archive holds one member at a time.
     """
 
-    def __init__(self, target: Target, layout: Layout, *, is_archive: bool) -> None:
+    def __init__(self, target: OutputFile, layout: Layout, *, is_archive: bool) -> None:
         self._target, self._kept, self._quantities = target, layout.kept, layout.quantities
         self._dtype, self._is_archive = layout.dtype, is_archive
         self._spools: dict[str, tuple[IO[bytes], np.dtype[Any], tuple[int, ...]]] = {}

@@ -12,19 +12,19 @@ from typing import Any
 import sympy
 
 from gradcli import collector
-from gradcli.language.lower.programs import Entries, Lowering
-from gradcli.language.lower.scope import Ask, Evaluation, Scope
+from gradcli.language.lower.programs import EntryFormulas, Lowering
+from gradcli.language.lower.scope import Ask, ConstantEvaluation, Scope
 from gradcli.language.program.numeric import run
 from gradcli.language.program.shapes import count_of, shape_of
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.text import grammar
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 
 
 class Reader(Lowering):
     """Lowers a text whose constants NumPy evaluates."""
 
-    evaluation = Evaluation(run, shape_of, count_of)
+    evaluation = ConstantEvaluation(run, shape_of, count_of)
 
 
 def parse(
@@ -56,32 +56,32 @@ def parse(
     ('x', 'y')
     """
     with collector.paused():
-        source = Source(text, "EXPR")
+        source = SourceText(text, "EXPR")
         lowering = Reader(source, Scope(given, shapes=dict(shapes), values=values, ask=ask), shares=shares)
         return lowering.program(grammar.parse(source))
 
 
 def parse_value(text: str, source: str) -> Program:
     """The Program of a value: the same language without free names; a comma at the top makes a vector."""
-    return _value(Source(text, source), Scope(is_value=True))
+    return _value(SourceText(text, source), Scope(is_value=True))
 
 
 def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
     """The Program of a gradient vector: a value that may name y and the variables, of these shapes."""
-    return _value(Source(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
+    return _value(SourceText(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
 
 
-def parse_claim(read: Source, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+def parse_claim(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
     """As `parse_formula`, with names as formulas have them."""
     return _parse_in(read, _formula_scope(names, shapes), names)
 
 
-def parse_formula(read: Source, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
+def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
     """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
     return _parse_in(read, Scope(names, shapes=dict(shapes)), names)
 
 
-def _parse_in(read: Source, scope: Scope, names: frozenset[str]) -> Program:
+def _parse_in(read: SourceText, scope: Scope, names: frozenset[str]) -> Program:
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
@@ -92,7 +92,7 @@ def _parse_in(read: Source, scope: Scope, names: frozenset[str]) -> Program:
 
 
 def parse_entries(
-    source: Source, cases: Sequence[Entries], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
+    source: SourceText, cases: Sequence[EntryFormulas], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
 ) -> Program:
     """The Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
     return Reader(source, _formula_scope(names, shapes)).entries(cases, shape)
@@ -107,5 +107,5 @@ def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
     return scope
 
 
-def _value(source: Source, scope: Scope) -> Program:
+def _value(source: SourceText, scope: Scope) -> Program:
     return Reader(source, scope).value(grammar.parse_value(source))

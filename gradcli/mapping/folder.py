@@ -33,7 +33,7 @@ _TAIL = 2**16
 """Bytes at the end of a file that its checksum is of, unless it has a footer that says its length."""
 
 
-class Part(Record):
+class FolderPart(Record):
     """A part that is whole, as the manifest describes it.
 
     Attributes:
@@ -59,7 +59,7 @@ class Part(Record):
     sample: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> Part:
+    def of(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> FolderPart:
         """Describe a part that was written, and write that next to it."""
         counts = tally.read, tally.written, tally.faulty, tally.first or None
         sample = tally.sample.facts() if tally.sample else None
@@ -112,7 +112,7 @@ class Folder:
             os.makedirs(path, exist_ok=True)
         except OSError as error:
             raise OutputError(f"the folder '{path}' cannot be made: {str(error.strerror).lower()}") from None
-        self.done: dict[str, Part] = {}
+        self.done: dict[str, FolderPart] = {}
         self.sample: Sample | None = None
         manifest = os.path.join(path, MANIFEST)
         found = sorted(name for name in os.listdir(path) if not name.startswith("."))
@@ -145,10 +145,10 @@ class Folder:
                 if os.path.isfile(note := _note(self.path, name)):
                     known[name] = json.loads(Path(note).read_text(encoding="utf-8"))
                 if checksum(os.path.join(self.path, name)) == known[name]["sha256"]:
-                    self.done[name] = Part(**known[name])
+                    self.done[name] = FolderPart(**known[name])
 
     def finish(
-        self, parts: Iterable[Part], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
+        self, parts: Iterable[FolderPart], facts: Mapping[str, Any], check: Check | None, sample: Sample | None
     ) -> None:
         """Write the manifest; remove the notes and the temporary files of workers that were killed."""
         verdict = None if check is None else {

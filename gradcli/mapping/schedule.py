@@ -26,9 +26,9 @@ import gradcli
 from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
-from gradcli.files.rows import Cut, Joined, Points
+from gradcli.files.rows import Cut, Joined, PointSource
 from gradcli.files.several import suffixes
-from gradcli.mapping.folder import Folder, Part, input_facts
+from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
 from gradcli.results.comparing import Record
@@ -60,7 +60,7 @@ _FILE = 2**36
 """Between the numbers of the first rows of two files: more rows than a file has."""
 
 
-class Piece(Record):
+class RowRange(Record):
     """Some rows of one file.
 
     Attributes:
@@ -72,7 +72,7 @@ class Piece(Record):
     """
 
     index: int
-    points: Points
+    points: PointSource
     first: int = 1
     last: int | None = None
     start: Start | None = None
@@ -83,7 +83,7 @@ class Piece(Record):
         return self.points.files[0].path
 
 
-def pieces_of(points: Points, source: RowSource) -> Iterator[Piece]:
+def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
     """Cut the rows of files: at row groups, at rows of arrays, at lines of text; what is compressed is not cut.
 
     Args:
@@ -101,10 +101,10 @@ def pieces_of(points: Points, source: RowSource) -> Iterator[Piece]:
             before, start = 0, None
             for end in rows.starts(_BYTES) if is_cut else ():
                 if end.rows > before:
-                    yield Piece(next(count), one, before + 1, end.rows, start)
+                    yield RowRange(next(count), one, before + 1, end.rows, start)
                 before, start = end.rows, end
             if not before:
-                yield Piece(next(count), one)
+                yield RowRange(next(count), one)
 
 
 class Cluster(Record):
@@ -121,7 +121,7 @@ class Cluster(Record):
 
 def into_folder(
     work: Work,
-    points: Points,
+    points: PointSource,
     path: str,
     cluster: Cluster,
     function: Function,
@@ -162,10 +162,10 @@ def into_folder(
     with ExitStack() as stack:
         dask = stack.enter_context(_Dask.of(cluster, remark)) if cluster.scheduler or cluster.workers else None
         place = Folder(folder, _plan(work, points), resume=resume)
-        parts: list[Part] = []
+        parts: list[FolderPart] = []
         total: int | None = None
 
-        def named() -> Iterator[tuple[Piece, str]]:
+        def named() -> Iterator[tuple[RowRange, str]]:
             nonlocal total
             for piece in pieces_of(points, source):
                 yield piece, f"part-{piece.index:05}.{work.form}"
@@ -180,7 +180,7 @@ def into_folder(
     return stream
 
 
-def _finish(stream: Stream, parts: list[Part], place: Folder, workers: Mapping[str, Mapping[str, str]]) -> None:
+def _finish(stream: Stream, parts: list[FolderPart], place: Folder, workers: Mapping[str, Mapping[str, str]]) -> None:
     """Tally all parts in order, judge the sample of their rows, and write the manifest."""
     tally = stream.tally
     if tally.sample and place.sample:
@@ -193,7 +193,7 @@ def _finish(stream: Stream, parts: list[Part], place: Folder, workers: Mapping[s
     place.finish(parts, facts, stream.passage().check, tally.sample)
 
 
-def _plan(work: Work, points: Points) -> dict[str, Any]:
+def _plan(work: Work, points: PointSource) -> dict[str, Any]:
     """Describe the run: the expression, the options and the inputs, which `--resume` compares."""
     code = work.code and hashlib.sha256(work.code.encode()).hexdigest()
     options = {**work.asked, "keep": work.keep, "form": work.form, "columns": list(points.columns)}
@@ -201,7 +201,7 @@ def _plan(work: Work, points: Points) -> dict[str, Any]:
     return {"version": gradcli.__version__, "expression": work.expression, "code": code, **options, "inputs": inputs}
 
 
-def write_part(work: Work, piece: Piece, name: str, folder: str, function: Function | None = None) -> Part:
+def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Function | None = None) -> FolderPart:
     """Write the part of a piece.
 
     Raises:
@@ -214,10 +214,12 @@ def write_part(work: Work, piece: Piece, name: str, folder: str, function: Funct
         if piece.start is not None and isinstance(rows, Joined):
             rows.seek(piece.start)
         stream = apply(work, function or function_of(work.expression, work.code), rows, path, cut)
-    return Part.of(path, piece.path, (piece.first, piece.last), stream.tally)
+    return FolderPart.of(path, piece.path, (piece.first, piece.last), stream.tally)
 
 
-def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, function: Function) -> Iterator[Part]:
+def _here(
+    work: Work, pieces: Iterable[tuple[RowRange, str]], folder: Folder, function: Function
+) -> Iterator[FolderPart]:
     """Write the parts that are missing, one after the other."""
     for piece, name in pieces:
         yield folder.done.get(name) or write_part(work, piece, name, folder.path, function)
@@ -226,7 +228,7 @@ def _here(work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder, funct
 # -- on Dask
 
 
-def _task(work: Work, piece: Piece, name: str, folder: str) -> Part | GradcliError:
+def _task(work: Work, piece: RowRange, name: str, folder: str) -> FolderPart | GradcliError:
     """Write a part on a worker; return an error of the input, as raising it would have Dask try again."""
     with _ONE_AT_A_TIME:
         try:
@@ -303,7 +305,7 @@ class _Dask:
             if others:
                 remark(f"the worker {address} has {'; '.join(others)}\n")
 
-    def run(self, work: Work, pieces: Iterable[tuple[Piece, str]], folder: Folder) -> Iterator[Part]:
+    def run(self, work: Work, pieces: Iterable[tuple[RowRange, str]], folder: Folder) -> Iterator[FolderPart]:
         """Have the missing parts written, in any order.
 
         Raises:

@@ -47,11 +47,11 @@ class Notation(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Signs:
     r"""The signs of a node, `%s` standing for its parts.
 
-    >>> partial = Form("d%s/d%s", "∂%s/∂%s", r"\frac{\partial %s}{\partial %s}")
-    >>> partial(Name("y"), Element("x", (0,))).pretty
+    >>> partial = Signs("d%s/d%s", "∂%s/∂%s", r"\frac{\partial %s}{\partial %s}")
+    >>> partial(Named("y"), Element("x", (0,))).pretty
     '∂y/∂x[0]'
     """
 
@@ -59,16 +59,16 @@ class Form:
     pretty: str
     latex: str
 
-    def __call__(self, *parts: Notation) -> Written:
+    def __call__(self, *parts: Notation) -> WrittenParts:
         """The node with these parts."""
-        return Written(self, parts)
+        return WrittenParts(self, parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Notation):
+class WrittenParts(Notation):
     """Parts between signs."""
 
-    form: Form
+    form: Signs
     parts: tuple[Notation, ...] = ()
 
     def spelled(self, how: Spelling) -> str:
@@ -78,7 +78,7 @@ class Written(Notation):
 
 
 @dataclass(frozen=True, slots=True)
-class Name(Notation):
+class Named(Notation):
     """What something is called: a variable, a line, a constant tensor."""
 
     word: str
@@ -89,7 +89,7 @@ class Name(Notation):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed(Name):
+class Typed(Named):
     """What is shown as it is typed: keys, keywords, equations of `einsum`."""
 
     def spelled(self, how: Spelling) -> str:
@@ -120,10 +120,10 @@ class Bar(Notation):
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Notation):
+class Digits(Notation):
     """A constant from its digits, or by its name.
 
-    >>> Number("1e-08").latex, Number("1/3").latex, Number("pi").pretty
+    >>> Digits("1e-08").latex, Digits("1/3").latex, Digits("pi").pretty
     ('10^{-8}', '1/3', 'π')
     """
 
@@ -156,23 +156,23 @@ class Element(Notation):
 
 # -- forms that many share
 
-PARTIAL = Form("d%s/d%s", "∂%s/∂%s", r"\frac{\partial %s}{\partial %s}")
-SECOND = Form("d2%s/d%sd%s", "∂²%s/∂%s∂%s", r"\frac{\partial^{2} %s}{\partial %s \, \partial %s}")
-SECOND_BY_ONE = Form("d2%s/d%s2", "∂²%s/∂%s²", r"\frac{\partial^{2} %s}{\partial %s^{2}}")
-JU = Form("Ju", "Ju", "J u")
-HU = Form("Hu %s", "Hu %s", "(H u)_{%s}")
-LIST = Form("[%s]", "[%s]", "{[}%s{]}")
-TRANSPOSED = Form("%s.T", "%sᵀ", "%s^{T}")
-TIMES = Form("%s*%s", "%s·%s", r"%s \cdot %s")
-POINTWISE = Form("%s*%s", "%s ⊙ %s", r"%s \odot %s")
-MATMUL = Form("%s @ %s", "%s · %s", r"%s \, %s")
-PLUS = Form("%s + %s", "%s + %s", "%s + %s")
-MINUS = Form("%s - %s", "%s - %s", "%s - %s")
-NEGATIVE = Form("-%s", "-%s", "-%s")
-OVER = Form("%s/%s", "%s/%s", "%s/%s")
-BRACKETED = Form("(%s)", "(%s)", "(%s)")
+PARTIAL = Signs("d%s/d%s", "∂%s/∂%s", r"\frac{\partial %s}{\partial %s}")
+SECOND = Signs("d2%s/d%sd%s", "∂²%s/∂%s∂%s", r"\frac{\partial^{2} %s}{\partial %s \, \partial %s}")
+SECOND_BY_ONE = Signs("d2%s/d%s2", "∂²%s/∂%s²", r"\frac{\partial^{2} %s}{\partial %s^{2}}")
+JU = Signs("Ju", "Ju", "J u")
+HU = Signs("Hu %s", "Hu %s", "(H u)_{%s}")
+LIST = Signs("[%s]", "[%s]", "{[}%s{]}")
+TRANSPOSED = Signs("%s.T", "%sᵀ", "%s^{T}")
+TIMES = Signs("%s*%s", "%s·%s", r"%s \cdot %s")
+POINTWISE = Signs("%s*%s", "%s ⊙ %s", r"%s \odot %s")
+MATMUL = Signs("%s @ %s", "%s · %s", r"%s \, %s")
+PLUS = Signs("%s + %s", "%s + %s", "%s + %s")
+MINUS = Signs("%s - %s", "%s - %s", "%s - %s")
+NEGATIVE = Signs("-%s", "-%s", "-%s")
+OVER = Signs("%s/%s", "%s/%s", "%s/%s")
+BRACKETED = Signs("(%s)", "(%s)", "(%s)")
 
-_COMMA = Form("%s, %s", "%s, %s", "%s, %s")
+_COMMA = Signs("%s, %s", "%s, %s", "%s, %s")
 
 
 def second(y: Notation, row: Notation, column: Notation) -> Notation:
@@ -183,10 +183,10 @@ def second(y: Notation, row: Notation, column: Notation) -> Notation:
 def directional(index: Sequence[int | str]) -> Notation:
     """An element of Ju, or the whole of it."""
     at = ",".join(map(str, index))
-    return Form(f"(Ju)[{at}]", f"(Ju)[{at}]", f"(J u)_{{{at}}}")() if at else JU()
+    return Signs(f"(Ju)[{at}]", f"(Ju)[{at}]", f"(J u)_{{{at}}}")() if at else JU()
 
 
-def joined(parts: Sequence[Notation], form: Form = _COMMA) -> Notation:
+def joined(parts: Sequence[Notation], form: Signs = _COMMA) -> Notation:
     """Parts one after another, with commas or with the signs of a form between."""
     first, *rest = parts
     for part in rest:
@@ -197,8 +197,8 @@ def joined(parts: Sequence[Notation], form: Form = _COMMA) -> Notation:
 def call(head: str, *arguments: Notation) -> Notation:
     r"""A function of arguments.
 
-    >>> call("sum", Name("x"), Typed("dim=0")).latex
+    >>> call("sum", Named("x"), Typed("dim=0")).latex
     '\\operatorname{sum}(x, \\texttt{dim=0})'
     """
     shown = typesetting.text(head)
-    return Form(f"{head}(%s)", f"{head}(%s)", rf"\operatorname{{{shown}}}(%s)")(joined(arguments))
+    return Signs(f"{head}(%s)", f"{head}(%s)", rf"\operatorname{{{shown}}}(%s)")(joined(arguments))

@@ -22,7 +22,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.inputs import Array, Value
 from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Call, Line, needed
-from gradcli.notation import POINTWISE, Bar, Form, Name, Number
+from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.progress import counted
 from gradcli.questions.judging import judged_adjoint, of_v
 from gradcli.questions.products import agrees, answered
@@ -145,7 +145,7 @@ class Walk:
         """The step of the forward pass that a line, or a name that repeats one, is shown as."""
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
-            return Step(name, Number(made) if atom.is_number else Name(made), value)
+            return Step(name, Digits(made) if atom.is_number else Named(made), value)
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
@@ -163,7 +163,7 @@ class Walk:
         """The terms of one adjoint, and how many there are."""
         if atom == self.output:  # y is the variable itself
             above = Bar(self.name)
-            return (Term(source=self.name, derivative=Number("1"), equation=above, value=value),), 1
+            return (Term(source=self.name, derivative=Digits("1"), equation=above, value=value),), 1
         users = [line for line in self.users.get(atom, []) if line.symbol in self.trace.adjoints]
         looked_at: list[Term | None] = []
         for line in users:
@@ -240,7 +240,7 @@ CLOSE = {"float64": 1e-6, "float32": 1e-3}
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
 """Operations whose local Jacobian is worth seeing; those that move elements have one of ones and zeros."""
 
-_CHAIN = Form("%s*%s", "%s · %s", r"%s \cdot %s")
+_CHAIN = Signs("%s*%s", "%s · %s", r"%s \cdot %s")
 """An adjoint times a local derivative, where they are numbers; else `POINTWISE`."""
 
 

@@ -27,7 +27,7 @@ from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
 if TYPE_CHECKING:
-    from gradcli.diagnose.measuring import Loss, Measure
+    from gradcli.diagnose.measuring import LostBits, Measure
 
 MOST_POINTS = 64
 """Elements of the values of an elementwise function that count as points; more of them are one point."""
@@ -238,12 +238,12 @@ def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improve
     return _better(told, rewrite.expression, (rewrite.reason,), domain, is_proved=is_proved)
 
 
-def _lost(loss: Loss, bits: int) -> BitsLost:
+def _lost(loss: LostBits, bits: int) -> BitsLost:
     found = [min(one, float(bits)) for one in loss.bits]
     return BitsLost(round(max(found)), round(math.fsum(found) / len(found), 1))
 
 
-def _strips(sample: _Sample, measure: Measure, typed: Loss, after: Loss | None) -> Iterator[Strip]:
+def _strips(sample: _Sample, measure: Measure, typed: LostBits, after: LostBits | None) -> Iterator[Strip]:
     known = {place: n for n, place in enumerate(measure.places)}
     for shown in sample.shown:
         before, behind = (
@@ -253,7 +253,7 @@ def _strips(sample: _Sample, measure: Measure, typed: Loss, after: Loss | None) 
         yield Strip(shown.variable, shown.places, before, behind)
 
 
-def _worst(loss: Loss, group: Sequence[int], known: Mapping[int, int], bits: int) -> int | None:
+def _worst(loss: LostBits, group: Sequence[int], known: Mapping[int, int], bits: int) -> int | None:
     found = [loss.bits[known[place]] for place in group if place in known]
     return round(min(max(found), bits)) if found else None
 

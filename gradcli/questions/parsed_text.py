@@ -15,7 +15,7 @@ from gradcli.questions.question import Dtype, Inquiry, read_whole
 from gradcli.results import RowSource
 
 if TYPE_CHECKING:
-    from gradcli.questions.streaming import Plan
+    from gradcli.questions.streaming import ColumnPlan
 
 
 class CommonOptions(TypedDict, total=False):
@@ -151,7 +151,7 @@ class ParsedText:
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
-    ) -> Plan:
+    ) -> ColumnPlan:
         """The variables bound to columns."""
         from gradcli.questions.streaming import plan
 

@@ -37,7 +37,7 @@ MOST_WORK = 2**31
 
 
 @dataclass(frozen=True)
-class Points:
+class PointsQuestion:
     """A question that is asked at many points.
 
     Attributes:
@@ -82,7 +82,7 @@ class Points:
         return at_points(replace(batch, program=cotangent, live=None)).value
 
 
-def points_of(inquiry: Inquiry) -> Points:
+def points_of(inquiry: Inquiry) -> PointsQuestion:
     """Everything that can be known of a question at many points without torch; the expression is of one of them.
 
     Raises:
@@ -111,7 +111,7 @@ def points_of(inquiry: Inquiry) -> Points:
     first = {name: array[0] for name, array in full.items()}
     # The first point stands for the shapes of all: prepared once, run at every point.
     question = inquiry.of_one(first, "with --points-of the expression is of one point")
-    found = Points(question, {**question.arrays, **full}, mapped, count)
+    found = PointsQuestion(question, {**question.arrays, **full}, mapped, count)
     _require_room(found)
     return found
 
@@ -152,7 +152,7 @@ def differentiated(inquiry: Inquiry, command: str, v: Value | None = None) -> di
     return {"command": command, "value": found.value, "jacobian": found.jacobian, **own, **points.common, **shared}
 
 
-def _saved(points: Points) -> tuple[str, ...]:
+def _saved(points: PointsQuestion) -> tuple[str, ...]:
     """What a Jacobian a point leaves out of that of all points at once."""
     names = [name for name in points.question.wrt if name in points.names]
     if points.count == 1 or not names:
@@ -164,7 +164,7 @@ def _saved(points: Points) -> tuple[str, ...]:
 # -- v
 
 
-def _weights(points: Points, v: Value | None, of_snippet: Program | None) -> Array:
+def _weights(points: PointsQuestion, v: Value | None, of_snippet: Program | None) -> Array:
     """The numbers of the gradient vector, of shape (N, *y.shape).
 
     Raises:
@@ -183,7 +183,7 @@ def _weights(points: Points, v: Value | None, of_snippet: Program | None) -> Arr
         raise
 
 
-def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Array | None:
+def _of_all(points: PointsQuestion, v: Value | None, of_snippet: Program | None) -> Array | None:
     """A v that is given for all points together: as numbers, or in a snippet."""
     inputs = {**points.question.named, **points.arrays}
     with suppress(GradcliError):
@@ -197,7 +197,7 @@ def _of_all(points: Points, v: Value | None, of_snippet: Program | None) -> Arra
 # -- the check
 
 
-def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
+def _checked(points: PointsQuestion, found: AtPoints, v: Array | None, *, check: bool) -> Checked:
     """The formulas, as the first point that is judged confirms them, and the verdict unless it is not asked for."""
     question = points.question
     verdict, judgements = judged(points, found, v) if check else (None, {})
@@ -211,7 +211,7 @@ def _checked(points: Points, found: AtPoints, v: Array | None, *, check: bool) -
 
 
 def judged(
-    points: Points, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
+    points: PointsQuestion, found: AtPoints, v: Array | None, chosen: Sequence[int] | None = None
 ) -> tuple[Check, dict[int, Judgement]]:
     """The verdict, and what the reference says of torch's numbers at the points that it looks at, or is to look at."""
     question = points.question
@@ -232,7 +232,7 @@ def judged(
     return merged({point: judgement.check for point, judgement in judgements.items()}, points.count), judgements
 
 
-def _advise(points: Points, judgements: dict[int, Judgement], v: Array | None) -> None:
+def _advise(points: PointsQuestion, judgements: dict[int, Judgement], v: Array | None) -> None:
     """Say of the worst point what is to blame and what to write instead; of others, what only looks like an error."""
     worst = worst_point({point: judgement.check for point, judgement in judgements.items()})
     for point, judgement in judgements.items():
@@ -267,7 +267,7 @@ def _count(arrays: Mapping[str, Array]) -> int:
     return len(arrays[names[0]]) if names else 0
 
 
-def _require_room(points: Points) -> None:
+def _require_room(points: PointsQuestion) -> None:
     """Refuse what would take minutes or not fit: the lines, and y and the derivatives at all points."""
     question, count = points.question, points.count
     largest = max(math.prod(question.shape), *(array.size for array in question.arrays.values()))

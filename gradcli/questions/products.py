@@ -19,7 +19,7 @@ from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.language.snippets.snippet_result import ADD_UP
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
 from gradcli.questions.judging import (
     compared,
@@ -272,7 +272,7 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
     if not text.strip():
         raise InputError("--loss is empty", hint='write a loss of the output, such as "sum(y**2)"')
     _, snippet = inquiry.read_with(inquiry.at)
-    names = set(parse_formula(Source(text, SOURCE), frozenset(inquiry.at), {}).names)
+    names = set(parse_formula(SourceText(text, SOURCE), frozenset(inquiry.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
     extra = {name: read_value(value, f"--at {name}") for name, value in inquiry.at.items() if name in names}
     return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in extra}), extra
@@ -303,7 +303,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
     # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
     shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}
-    program = parse_formula(Source(text, SOURCE), frozenset(shapes), shapes)
+    program = parse_formula(SourceText(text, SOURCE), frozenset(shapes), shapes)
     _require_known(program, y, shapes)
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     if math.prod(shape := inside.get(program.output, ())) != 1:

@@ -20,7 +20,7 @@ from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
-from gradcli.questions.points import Points, judged
+from gradcli.questions.points import PointsQuestion, judged
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
@@ -36,7 +36,7 @@ _LISTED = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class ColumnPlan:
     """A function, the columns that are its variables, and the columns that come out.
 
     Attributes:
@@ -92,7 +92,7 @@ class Plan:
                 )
 
 
-def plan(inquiry: Inquiry, source: RowSource) -> Plan:
+def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
     """Bind the variables of a function to columns.
 
     Args:
@@ -135,7 +135,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> Plan:
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
     wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
     question = replace(inquiry, wrt=wrt).of_one(zeros, "the expression is of one row")
-    return Plan(question, source, bound, _quantities(question))
+    return ColumnPlan(question, source, bound, _quantities(question))
 
 
 # -- columns to variables
@@ -271,7 +271,7 @@ class Stream:
     """
 
     def __init__(
-        self, plan: Plan, on_error: OnError = "fail", *, check: bool = False, check_rows: int | None = None
+        self, plan: ColumnPlan, on_error: OnError = "fail", *, check: bool = False, check_rows: int | None = None
     ) -> None:
         self.plan = plan
         self.tally = Tally()
@@ -412,7 +412,7 @@ class Stream:
         question = self.plan.question
         arrays = {name: np.stack([row.inputs[name] for row in held]) for name in self.plan.bound}
         value, *blocks = (np.stack(array) for array in zip(*(row.values for row in held), strict=True))
-        points = Points(question, {**question.arrays, **arrays}, tuple(self.plan.bound), len(held))
+        points = PointsQuestion(question, {**question.arrays, **arrays}, tuple(self.plan.bound), len(held))
         found = AtPoints(value, jacobian=dict(zip(question.wrt, blocks, strict=True)) if blocks else None)
         _, judgements = judged(points, found, None, range(len(held)))
         checks = {held[place].number: judgement.check for place, judgement in judgements.items()}
@@ -420,7 +420,7 @@ class Stream:
 
 
 def mapped(
-    planned: Callable[[RowSource], Plan], columns: Mapping[str, Value], *, is_flat: bool = False
+    planned: Callable[[RowSource], ColumnPlan], columns: Mapping[str, Value], *, is_flat: bool = False
 ) -> dict[str, Array]:
     """The value and the derivatives at many points that are there at once, as `Function.map` has them.
 

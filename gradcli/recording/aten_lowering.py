@@ -16,13 +16,13 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import Span
 from gradcli.language import ops
-from gradcli.language.lower.arguments import Bound, defaults_in, exact_number
+from gradcli.language.lower.arguments import Bindings, defaults_in, exact_number
 from gradcli.language.lower.scope import Ask, Scope
 from gradcli.language.ops import Kind, Op
 from gradcli.language.parsing import Reader
-from gradcli.language.program.numeric import Numbers
+from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, show
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 from gradcli.recording.schemas import Overload
 
 Value = Any
@@ -60,7 +60,7 @@ class AtenLowering:
 
     def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
-        self.lowering = Reader(Source("0", called), Scope(values={}, ask=ask))
+        self.lowering = Reader(SourceText("0", called), Scope(values={}, ask=ask))
 
     # -- operands
 
@@ -77,7 +77,7 @@ class AtenLowering:
         elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
             atom = self.row("arange", 0, len(array), 1)
         else:
-            numbers = Numbers(array.tobytes(), str(array.tolist()), is_whole=True)
+            numbers = DrawnNumbers(array.tobytes(), str(array.tolist()), is_whole=True)
             atom = self.lowering.builder.emit("drawn", (), self.span, (tuple(tensor.shape), numbers))
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
@@ -179,7 +179,7 @@ class AtenLowering:
         if row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
             raise NoRowError
         given = {**dict(zip(row.signature, arguments, strict=False)), **keywords}
-        bound = Bound(row, "", is_method=False, waiting=[])
+        bound = Bindings(row, "", is_method=False, waiting=[])
         defaults = defaults_in(row, "")
         for parameter in row.operands:
             value = given.get(parameter)

@@ -16,8 +16,8 @@ from gradcli.language.program import wengert
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.memory import memory
-from gradcli.recording.places import Place
-from gradcli.recording.values import Guard, tensors_in
+from gradcli.recording.places import CallPlace
+from gradcli.recording.values import DecidedValue, tensors_in
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
@@ -39,7 +39,7 @@ ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
 """Operations that give positions which the order of values decides."""
 
 
-class Decisions:
+class RecordedDecisions:
     """Notes what values decide.
 
     Args:
@@ -54,25 +54,25 @@ class Decisions:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.guards: list[Guard] = []
+        self.guards: list[DecidedValue] = []
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
         self.low = ""
-        self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], Place]] = {}
+        self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
 
-    def note_dtype(self, tensor: Tensor, place: Place) -> None:
+    def note_dtype(self, tensor: Tensor, place: CallPlace) -> None:
         """Note a dtype of fewer digits than are judged."""
         if tensor.dtype in LOW:
             self.low = self.low or f"{str(tensor.dtype).removeprefix('torch.')}{place}"
 
-    def read(self, tensor: Tensor, place: Place) -> None:
+    def read(self, tensor: Tensor, place: CallPlace) -> None:
         """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""
         if tensor.dtype is torch.bool:
-            self.guards.append(Guard(self.recorder.operand(tensor, place), tensor, str(place), "", BRANCH))
+            self.guards.append(DecidedValue(self.recorder.operand(tensor, place), tensor, str(place), "", BRANCH))
         else:
             self.left("item", [tensor], place)
 
-    def left(self, called: str, tensors: Sequence[Tensor], place: Place) -> None:
+    def left(self, called: str, tensors: Sequence[Tensor], place: CallPlace) -> None:
         """Remark that numbers leave torch.
 
         Raises:
@@ -92,7 +92,7 @@ class Decisions:
         last = lines[-1].symbol if lines else None
         self.remarks[f"{self.lost[-1]}: what is computed from them is a constant, as for autograd"] = last
 
-    def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: Place) -> None:
+    def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
         """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.
 
         Args:
@@ -111,13 +111,13 @@ class Decisions:
                 self._decided(one, place)
             elif one.is_floating_point() and name == "_to_copy" and self.recorder.knows(one):
                 whole = self.recorder.lines.emit("trunc", [self.recorder.operand(one, place)])
-                self.guards.append(Guard(whole, one, str(place), "a cast to whole numbers", ELEMENTS))
+                self.guards.append(DecidedValue(whole, one, str(place), "a cast to whole numbers", ELEMENTS))
 
-    def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: Place) -> None:
+    def put_off(self, output: Tensor, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
         """Note positions that a call gives beside values: what decides them counts where they are used."""
         self._ordered[memory(output)] = output, name, given, place
 
-    def positions(self, name: str, indices: Sequence[Any], place: Place) -> list[Any]:
+    def positions(self, name: str, indices: Sequence[Any], place: CallPlace) -> list[Any]:
         """Give positions by their numbers; a mask as the positions that it takes.
 
         Args:
@@ -144,8 +144,8 @@ class Decisions:
                 found.append(one.detach().numpy().copy())
         return found
 
-    def _decided(self, mask: Tensor, place: Place, shown: str = "") -> None:
-        self.guards.append(Guard(self.recorder.operand(mask, place), mask, str(place), shown, ELEMENTS))
+    def _decided(self, mask: Tensor, place: CallPlace, shown: str = "") -> None:
+        self.guards.append(DecidedValue(self.recorder.operand(mask, place), mask, str(place), shown, ELEMENTS))
 
     def conditions(self, program: Program) -> Guards:
         """Give them as values of a Program, and as text.

@@ -36,10 +36,10 @@ from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
 from gradcli.recording.aten_lowering import AtenLowering, Rule, row_of
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.places import Place
+from gradcli.recording.places import CallPlace
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import Overload, name_of
-from gradcli.recording.tensor_names import Names
+from gradcli.recording.tensor_names import TensorNames
 from gradcli.recording.values import numbers_of
 
 AS_ROWS = frozenset(
@@ -110,7 +110,7 @@ class PassRecorder(Recorder):
         faults: What those that were met are known to do.
     """
 
-    def __init__(self, names: Names, dtype: Any, *, is_sound: bool) -> None:
+    def __init__(self, names: TensorNames, dtype: Any, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
         vectors = {name: _of_whole_vectors(self.lines.rules[name], places) for name, places in VECTORS.items()}
         self.lines.rules = {**self.lines.rules, **vectors}
@@ -140,7 +140,7 @@ class PassRecorder(Recorder):
             self.lines.span = self._spans[place]
         return super().__torch_dispatch__(function, types, args, kwargs)
 
-    def operand(self, tensor: Tensor, place: Place) -> Atom:
+    def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """The value that a tensor holds."""
         return self._value(tensor, place)
 
@@ -221,7 +221,7 @@ def _recorded(
     wrong = _faults(ran, leaves, dtype)
     left_out = {call for call in wrong if is_sound}
     ran = expand(ran, keep=lambda call: call not in left_out and call.op.name not in AS_MEANT)
-    recorder = PassRecorder(Names(record, leaves), kind, is_sound=is_sound)
+    recorder = PassRecorder(TensorNames(record, leaves), kind, is_sound=is_sound)
     recorder.give(leaves)
     seeds: dict[str, str] = {}
 

@@ -18,7 +18,7 @@ _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-de
 
 
 @dataclass(frozen=True)
-class Place:
+class CallPlace:
     """Where a call comes from.
 
     Attributes:
@@ -53,7 +53,7 @@ class Places:
         self._copied = copied
         self._frames: dict[int, tuple[FrameType, int]] = {}  # held, so that no other has its identity
 
-    def find(self) -> Place:
+    def find(self) -> CallPlace:
         """Find the place of the present call."""
         own: FrameType | None = None
         custom = module = None
@@ -66,7 +66,7 @@ class Places:
                 found = frame.f_locals.get("self")
                 module = found if isinstance(found, torch.nn.Module) else None
         where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
-        return Place(own, where, custom, module)
+        return CallPlace(own, where, custom, module)
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:

@@ -23,13 +23,13 @@ from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
 from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
-from gradcli.recording.decisions import LOW, ORDERED, Decisions
+from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.modes import DispatchMode
-from gradcli.recording.places import Place, Places, next_node
+from gradcli.recording.places import CallPlace, Places, next_node
 from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
-from gradcli.recording.tensor_names import UNNAMED, Names
+from gradcli.recording.tensor_names import UNNAMED, TensorNames
 from gradcli.recording.torch_meanings import ask
 from gradcli.recording.values import (
     Leaf,
@@ -70,7 +70,7 @@ class Recorder(DispatchMode):
 
     _is_made_up, _parts = staticmethod(is_unread), staticmethod(decomposed)
 
-    def __init__(self, names: Names, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
+    def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
@@ -79,7 +79,7 @@ class Recorder(DispatchMode):
         self.changed: list[Tensor] = []
         self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
-        self.decisions = Decisions(self)
+        self.decisions = RecordedDecisions(self)
         self.named: dict[str, tuple[Atom, Tensor]] = {}
         self._values = Memory(self._picked, self._merged)
         self._made: dict[int, Tensor] = {}
@@ -89,7 +89,7 @@ class Recorder(DispatchMode):
         self._detached: dict[Atom, Atom] = {}
         self._given_in_call = torch.utils.weak.WeakTensorKeyDictionary()  # by the number of the call of the user's
         self.held: dict[Atom, str] = {}
-        self.origins: dict[Atom, Place] = {}
+        self.origins: dict[Atom, CallPlace] = {}
         self.places = Places(self._copied)
 
     # -- what is asked of a recording
@@ -101,7 +101,7 @@ class Recorder(DispatchMode):
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
-        return self.operand(tensor, Place()) if self.knows(tensor) else None
+        return self.operand(tensor, CallPlace()) if self.knows(tensor) else None
 
     def knows(self, tensor: Tensor) -> bool:
         """Tell whether a tensor holds a value that follows from what the function was given or found."""
@@ -171,7 +171,7 @@ class Recorder(DispatchMode):
         return keep(function, args, kwargs, changed, place)
 
     def _changed(
-        self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: Place
+        self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: CallPlace
     ) -> Any:
         """Record a call that writes to tensors."""
         results, inputs = self._lowered(function, bound(function, args, kwargs), changed, place)
@@ -189,7 +189,7 @@ class Recorder(DispatchMode):
             self._keep(output, result, inputs, place, is_written=True)
         return found
 
-    def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: Place) -> Any:
+    def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: CallPlace) -> Any:
         """Record a call that makes tensors."""
         found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
@@ -233,7 +233,7 @@ class Recorder(DispatchMode):
         return found
 
     def _lowered(
-        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: Place
+        self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """The values that a call gives, and those that it is made of."""
         name, self._count = name_of(function), self._count + 1
@@ -268,7 +268,7 @@ class Recorder(DispatchMode):
         return found if isinstance(found, list) else [found], inputs
 
     def _decomposed(
-        self, function: Overload, given: Mapping[str, Any], place: Place, refused: GradcliError | None
+        self, function: Overload, given: Mapping[str, Any], place: CallPlace, refused: GradcliError | None
     ) -> list[Atom | None]:
         """The values of what torch's tables make of a call, or ours, whose calls are recorded in its place."""
         with self.again():
@@ -283,7 +283,7 @@ class Recorder(DispatchMode):
         ]
 
     def _keep(
-        self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: Place, *, is_written: bool = False
+        self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: CallPlace, *, is_written: bool = False
     ) -> None:
         """Note the result of a call; whole numbers are constants, whatever they follow from."""
         if (is_written and result is None) or not is_followed(output):
@@ -303,7 +303,7 @@ class Recorder(DispatchMode):
             return
         base = self._made.pop(memory(output), None)
         if base is not None and output not in self._values and base.dtype is output.dtype:
-            self._values.put(base, self._made_value(base, Place()))
+            self._values.put(base, self._made_value(base, CallPlace()))
         self._values.write(output, result)
 
     def _is_given(self, given: Mapping[str, Any]) -> bool:
@@ -333,7 +333,7 @@ class Recorder(DispatchMode):
         leaf = self.leaves.get(str(self._values.find(tensor)))
         return leaf is not None and leaf.is_argument
 
-    def _is_untracked(self, place: Place) -> bool:
+    def _is_untracked(self, place: CallPlace) -> bool:
         """Tell whether a call is passed over where autograd does not track it."""
         return False
 
@@ -378,7 +378,7 @@ class Recorder(DispatchMode):
         with self.paused():
             return copied(tensor)
 
-    def operand(self, tensor: Tensor, place: Place) -> Atom:
+    def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """The value that a tensor holds, as autograd follows it."""
         atom = self._value(tensor, place)
         if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
@@ -401,7 +401,7 @@ class Recorder(DispatchMode):
             )
         return atom
 
-    def _value(self, tensor: Tensor, place: Place) -> Atom:
+    def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
         if tensor.layout is not torch.strided:
             raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
         tensor = as_real(tensor)
@@ -422,7 +422,7 @@ class Recorder(DispatchMode):
                 return as_atom(tensor.item())
         return self.lines.literal(tensor) if self.records_meaning else self._leaf(name, tensor)
 
-    def _require_seen(self, tensor: Tensor, place: Place) -> None:
+    def _require_seen(self, tensor: Tensor, place: CallPlace) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by what no line gives."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
             raise InputError(
@@ -431,7 +431,7 @@ class Recorder(DispatchMode):
                 hint="compute it by functions of torch",
             )
 
-    def _made_value(self, tensor: Tensor, place: Place) -> Atom:
+    def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
         """What the function made itself: a number, whole numbers as they are, else a constant with a name."""
         if tensor.requires_grad:
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)

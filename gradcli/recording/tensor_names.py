@@ -20,7 +20,7 @@ _NUMBERS = re.compile(r"(?:^|\.)(\d+)")
 """The layers of a `Sequential`, whose names are numbers: `layers.0.weight` is `layers_0.weight` here."""
 
 
-class Names:
+class TensorNames:
     """Hands out names that no other value has.
 
     Args:

@@ -23,7 +23,7 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
-from gradcli.recording.tensor_names import Names
+from gradcli.recording.tensor_names import TensorNames
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
@@ -171,7 +171,7 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
     operands = asked.operands("cpu")
     tensors = {s.name: one for s, one, n in zip(asked.symbols, operands, asked.numbers, strict=True) if n is None}
     with _unseen():
-        recorder = make_recorder(Names(ask, tensors), torch.float64, asked.name, records_meaning=True)
+        recorder = make_recorder(TensorNames(ask, tensors), torch.float64, asked.name, records_meaning=True)
         recorder.give(tensors)
         with recorder:
             found = asked.run(operands)

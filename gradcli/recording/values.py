@@ -36,7 +36,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class DecidedValue:
     """A value of a tensor that Python decided by: `if x.sum() > 0:`.
 
     Attributes:

@@ -18,7 +18,8 @@ bits.  A derivative takes the same way, as a tangent next to each value.
 
 At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the truth, where floats give 1e8.
 
-1. Few entries are followed one by one: each element that they are made of is a ball (`enclosure_plan`, `enclosure_pass`).
+1. Few entries are followed one by one: each element that they are made of is a ball (`enclosure_plan`,
+   `enclosure_pass`).
 2. Many entries are bounded at once: arrays of floats, with an array of how far they may be off (`array_values`).
 3. Where something is not smooth, walk into the point: a series in the distance, from either side, tells a kink from a
    jump and a hole that can be filled (`series`, `directional_series`).

@@ -17,7 +17,7 @@ from gradcli.reference.array_functions import compile_bounds
 from gradcli.reference.array_values import Values, is_apart, named
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact, negative, unknown
 from gradcli.reference.deadline import require_time
-from gradcli.reference.linear_maps import Flow, Map, Product, Recurrence, Scaled, spread
+from gradcli.reference.linear_maps import Flow, Map, MatrixProduct, Recurrence, Scaled, spread
 from gradcli.reference.rules import rule_of, second_slope
 from gradcli.reference.sweep import add, back, changes, of_variables, way
 
@@ -63,7 +63,7 @@ def _bends(values: Values, line: Line, k: int, maps: Sequence[Map], moving: Mapp
         change: Map | None = None
         if isinstance(one, Scaled):
             change = _bend_of_slope(values, line, k, one, moving)
-        elif isinstance(one, Product) and is_changing:
+        elif isinstance(one, MatrixProduct) and is_changing:
             change = _bend_of_product(line, k, n, one, moving, values)
         elif isinstance(one, Recurrence) and ((is_changing and not one.is_choice) or not _is_known(one)):
             raise NoRuleError
@@ -102,8 +102,8 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapp
 
 
 def _bend_of_product(
-    line: Line, k: int, n: int, own: Product, moving: Mapping[Atom, Flow], values: Values
-) -> Product | None:
+    line: Line, k: int, n: int, own: MatrixProduct, moving: Mapping[Atom, Flow], values: Values
+) -> MatrixProduct | None:
     """The change of the matrix that moving are multiplied by: of the other operand, or of an inverse."""
     call = line.call
     if call.op.kind is Kind.CONTRACTION:
@@ -114,8 +114,8 @@ def _bend_of_product(
         matrix = inside if len(inside) > 1 else (1, *inside) if k == 1 else (*inside, 1)
         batch = own.matrix.middle.shape[1:-2]
         lifted = (*(1,) * (len(batch) + 2 - len(matrix)), *matrix)
-        return Product(spread(inside, (*batch, *matrix[-2:]), lifted).there(moving[other]).bounds, own.is_right)
+        return MatrixProduct(spread(inside, (*batch, *matrix[-2:]), lifted).there(moving[other]).bounds, own.is_right)
     if call.op.kind is Kind.MATRIX and call.op.keeps_shape and line.symbol in moving:
         change: Bounds = moving[line.symbol].bounds
-        return Product(negative(change) if n == 0 else change, own.is_right)
+        return MatrixProduct(negative(change) if n == 0 else change, own.is_right)
     raise NoRuleError

@@ -43,7 +43,7 @@ from gradcli.reference.bounds import (
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import (
     Map,
-    Product,
+    MatrixProduct,
     Recurrence,
     Routing,
     Scaled,
@@ -189,7 +189,10 @@ class Values:
                 return _multiplied(operands, inside, shape)
             case Kind.MATRIX if call.op.keeps_shape:
                 found = inverse(operands[0])
-                return found, lambda k: [Product(negative(found), is_right=False), Product(found, is_right=True)]
+                return found, lambda k: [
+                    MatrixProduct(negative(found), is_right=False),
+                    MatrixProduct(found, is_right=True),
+                ]
             case Kind.MATRIX:
                 found, total = determinant(operands[0]), spread(shape, inside[0], (*shape, 1, 1)).transpose
                 return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
@@ -361,7 +364,7 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
     wide = [route.there(a) for route, a in zip(routes, operands, strict=True)]
     full = (*batch, lifted[0][-2], lifted[1][-1])
     after = spread(full, shape, shape)
-    return after.there(product(wide[0], wide[1])), lambda k: [routes[k], Product(wide[1 - k], k == 0), after]
+    return after.there(product(wide[0], wide[1])), lambda k: [routes[k], MatrixProduct(wide[1 - k], k == 0), after]
 
 
 def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
@@ -375,7 +378,7 @@ def _spectral(a: Bounds, inside: Shape) -> Local:
     found, vectors, is_alone = eigenvalues(a)
     turned = vectors.mapped(transposed)
     diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)
-    ways: list[Map] = [Product(turned, is_right=False), Product(vectors, is_right=True), diagonal]
+    ways: list[Map] = [MatrixProduct(turned, is_right=False), MatrixProduct(vectors, is_right=True), diagonal]
     return found, lambda k: [*ways, Scaled(truth(is_alone, np.zeros_like(is_alone)))]
 
 
@@ -385,7 +388,7 @@ def _factored(call: Call, a: Bounds) -> Local:
     back = inverse(found)
     symmetric = Routing(lambda x: x + transposed(x), lambda x: x + transposed(x), 2, 2)
     half = Scaled(exact(lower_half(a.middle.shape[-1]) / 2))
-    inward: list[Map] = [Product(back, is_right=False), Product(back.mapped(transposed), is_right=True)]
-    ways = [*inward, symmetric, half, Product(found, is_right=False)]
+    inward: list[Map] = [MatrixProduct(back, is_right=False), MatrixProduct(back.mapped(transposed), is_right=True)]
+    ways = [*inward, symmetric, half, MatrixProduct(found, is_right=False)]
     turn = Routing(transposed, transposed)
     return (turn.there(found), lambda k: [*ways, turn]) if call.statics[0] else (found, lambda k: ways)

@@ -60,7 +60,7 @@ Shift = Mapping[Direction, Ball]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EnclosedDerivatives:
     """What one pass gives.
 
     Attributes:
@@ -93,7 +93,7 @@ class Run:
         self.plan.numbering = self.plan.numbering or Numbering(self)
         return self.plan.numbering
 
-    def found(self) -> Found:
+    def found(self) -> EnclosedDerivatives:
         """The values of y and its nonzero derivatives, or why there are none."""
         self.evaluate()
         tangents, output = self._tangents(), self.reference.program.output
@@ -103,7 +103,7 @@ class Run:
             value = judged.get(row)
             own = value if isinstance(value, Undefined) else tangents.get(row, {}).get(d, arb(0))
             columns.setdefault(self.plan.directions[d], {})[row] = own
-        return Found(judged, columns)
+        return EnclosedDerivatives(judged, columns)
 
     # -- values
 

@@ -30,7 +30,7 @@ from gradcli.progress import patience
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat, Footprint, OverBudgetError, distinct
-from gradcli.reference.enclosure_pass import Direction, Found, Run, Shift
+from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, Run, Shift
 
 if TYPE_CHECKING:
     from gradcli.reference.exact_forms import Numbering
@@ -118,7 +118,7 @@ class Plan:
     work: int = 0
     numbering: Numbering | None = None
 
-    def run(self, bits: int, shift: Shift | None = None) -> Found:
+    def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
         """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
 
         Args:

@@ -147,7 +147,7 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class Product:
+class MatrixProduct:
     """Matrices times known matrices, to their right or to their left."""
 
     matrix: Bounds

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from gradcli import keywords
 from gradcli.report.compose import compose
-from gradcli.report.document import Document, Line, Note, Screen, Script, Span
+from gradcli.report.document import Document, Line, Note, Screen, ScriptText, Styled
 from gradcli.report.numbers import printable, rounded
 from gradcli.results import BackwardGraph, Pass, Result, Source
 
@@ -70,7 +70,7 @@ def _page(answer: Result, form: str, screen: Screen, digits: int | None) -> str:
         from gradcli.report.render import graphs
 
         source = graphs.render(answer, answer.drawing)
-        document: Document = (Script(source, answer.drawing),)
+        document: Document = (ScriptText(source, answer.drawing),)
     else:
         is_full = form != "table" or (isinstance(answer, BackwardGraph) and bool(answer.drawing))
         document = compose(answer, digits, is_full=is_full)
@@ -137,6 +137,6 @@ def _compact(answer: Result) -> Document:
 def _reworded(words: Line) -> Line:
     """What we say ourselves; what was typed stays."""
     return tuple(
-        Span(keywords.in_python(part.words)) if isinstance(part, Span) and part.role == "plain" else part
+        Styled(keywords.in_python(part.words)) if isinstance(part, Styled) and part.role == "plain" else part
         for part in words
     )

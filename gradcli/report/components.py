@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 
 from gradcli import results
-from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
+from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
 from gradcli.report.wording import OF_PRODUCT
 from gradcli.results.comparing import Record
 
-IN_GRAD = Form("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
+IN_GRAD = Signs("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 
 
 class Component(Record):
@@ -36,24 +36,24 @@ class Component(Record):
 
 def components(answer: results.Answer) -> list[Component]:
     """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value."""
-    y = Name(answer.output)
+    y = Named(answer.output)
     match answer:
         case results.Products():
             stacked = {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
-            return [Component(IN_GRAD(Name(name)), array, name) for name, array in stacked.items()]
+            return [Component(IN_GRAD(Named(name)), array, name) for name, array in stacked.items()]
         case results.VJP() | results.Explanation():
             form = IN_GRAD if answer.points is None else OF_PRODUCT
-            return [Component(form(Name(name)), answer.vjp[name], name) for name in answer.wrt]
+            return [Component(form(Named(name)), answer.vjp[name], name) for name in answer.wrt]
         case results.Gradient():
             return gradient(answer)
         case results.Jacobian():
             return jacobian(answer)
         case results.HVP():
-            return [Component(HU(Name(name)), answer.hvp[name], name, of="hvp") for name in answer.wrt]
+            return [Component(HU(Named(name)), answer.hvp[name], name, of="hvp") for name in answer.wrt]
         case results.Hessian():
             shapes = {name: array.shape for name, array in answer.grad.items()}
             return [
-                Component(second(y, Name(a), Name(b)), answer.hessian[a][b], b, shapes[a], "hessian", a)
+                Component(second(y, Named(a), Named(b)), answer.hessian[a][b], b, shapes[a], "hessian", a)
                 for a, b in product(answer.wrt, repeat=2)
             ]
         case results.JVP():
@@ -63,12 +63,12 @@ def components(answer: results.Answer) -> list[Component]:
 
 def gradient(answer: results.Gradient | results.Hessian | results.HVP) -> list[Component]:
     """List the gradient by variable, which second derivatives have beside them."""
-    y = Name(answer.output)
+    y = Named(answer.output)
     of: results.Of = "" if isinstance(answer, results.Gradient) else "gradient"
-    return [Component(PARTIAL(y, Name(name)), answer.grad[name], name, of=of) for name in answer.wrt]
+    return [Component(PARTIAL(y, Named(name)), answer.grad[name], name, of=of) for name in answer.wrt]
 
 
 def jacobian(answer: results.Differentiation) -> list[Component]:
     """List the blocks of the Jacobian; none where they were left out."""
-    y, blocks = Name(answer.output), (answer.jacobian or {}).items()
-    return [Component(PARTIAL(y, Name(name)), block, name, answer.value.shape) for name, block in blocks]
+    y, blocks = Named(answer.output), (answer.jacobian or {}).items()
+    return [Component(PARTIAL(y, Named(name)), block, name, answer.value.shape) for name, block in blocks]

@@ -47,7 +47,7 @@ _ASCII = str.maketrans(
 # -- within a line
 
 
-class Span(Record):
+class Styled(Record):
     """Words of one role."""
 
     words: str
@@ -60,25 +60,25 @@ class Symbol(Record):
     notation: Notation
 
 
-class Expression(Record):
+class FormulaText(Record):
     """A formula, or an operation."""
 
     notation: Notation
 
 
-class Numbers(Record):
+class ArrayNumbers(Record):
     """The elements of an array."""
 
     array: Array
 
 
-class Names(Record):
+class WordList(Record):
     """Words of the language, one after another."""
 
     words: tuple[str, ...]
 
 
-class Equation(Record):
+class EquationCell(Record):
     """A cell that says what something is: a table shows its right side, where there are no tables it is an equation.
 
     Attributes:
@@ -87,16 +87,16 @@ class Equation(Record):
     """
 
     left: Notation
-    right: Numbers | Expression | Span
+    right: ArrayNumbers | FormulaText | Styled
 
 
-Inline = Span | Symbol | Expression | Numbers | Names | Equation
+Inline = Styled | Symbol | FormulaText | ArrayNumbers | WordList | EquationCell
 Line = tuple[Inline, ...]
 
 
 def line(*parts: str | Inline) -> Line:
     """Parts of a line, texts being plain words; empty ones are nothing."""
-    return tuple(Span(part) if isinstance(part, str) else part for part in parts if part != "")
+    return tuple(Styled(part) if isinstance(part, str) else part for part in parts if part != "")
 
 
 def lines(*cells: str | Inline | Line) -> tuple[Line, ...]:
@@ -149,7 +149,7 @@ class Table(Record):
     is_folded: bool = False
 
 
-class Axis(Record):
+class MatrixAxis(Record):
     """A tensor whose elements are the rows or the columns of a matrix."""
 
     name: str
@@ -170,8 +170,8 @@ class Blocks(Record):
     """
 
     name: Notation
-    rows: tuple[Axis, ...]
-    columns: tuple[Axis, ...]
+    rows: tuple[MatrixAxis, ...]
+    columns: tuple[MatrixAxis, ...]
     blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
     marks: Mapping[tuple[int, int, int, int], Line]
     weights: Array | None = None
@@ -184,7 +184,7 @@ class Graph(Record):
     edges: tuple[GraphEdge, ...]
 
 
-class Script(Record):
+class ScriptText(Record):
     """A text in another language, which is written as it is.
 
     Attributes:
@@ -196,7 +196,7 @@ class Script(Record):
     language: str
 
 
-Node = Title | Note | Abreast | Table | Blocks | Graph | Script
+Node = Title | Note | Abreast | Table | Blocks | Graph | ScriptText
 Document = tuple[Node, ...]
 
 # -- what a page is shown on

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from gradcli import results
 from gradcli.errors import TooLargeError
-from gradcli.notation import HU, PARTIAL, Element, Form, Name, Notation, directional, second
+from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
 from gradcli.report.numbers import digits
 from gradcli.results.verdicts import row_called
 
-RATIO = Form("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
+RATIO = Signs("d%s/d%s", "∂%s/∂%s", r"\partial %s / \partial %s")
 """A derivative in a line of words."""
 
-OF_PRODUCT = Form("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
+OF_PRODUCT = Signs("vTJ %s", "vᵀJ %s", "(v^{T} J)_{%s}")
 """What an element of vᵀJ is called."""
 
 
@@ -39,13 +39,13 @@ def entry(of: results.Entry, y: str) -> Notation:
         case "accumulated":
             return Element(f"{of.variable}.grad", of.column or ())
         case "hessian":
-            return second(Name(y), Element(getattr(of, "by", None) or "", of.row or ()), column)
+            return second(Named(y), Element(getattr(of, "by", None) or "", of.row or ()), column)
         case "gradient":
-            return RATIO(Name(y), column)
+            return RATIO(Named(y), column)
     if of.variable is None:
         return Element(y, of.row or ())
     if of.column is None:
-        return PARTIAL(Name(y), column)
+        return PARTIAL(Named(y), column)
     return OF_PRODUCT(column) if of.row is None else RATIO(Element(y, of.row), column)
 
 

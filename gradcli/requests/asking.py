@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import NOT_FINITE, array_of, kind
-from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Kind, Option, keys
+from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Option, OptionKind, keys
 from gradcli.results import Result
 
 if TYPE_CHECKING:
@@ -249,15 +249,15 @@ def called(name: str) -> str:
     return f'the key "{name}"'
 
 
-_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
-    **dict.fromkeys((Kind.INPUTS, Kind.VALUES, Kind.DIRECTIONS), _by_name(_value)),
-    Kind.VECTOR: _value,
-    Kind.VECTORS: _several,
-    Kind.TEXT: text,
-    **dict.fromkeys((Kind.TEXTS, Kind.RANGES), _by_name(text)),
-    Kind.SHAPES: _shapes,
-    **dict.fromkeys((Kind.VARIABLES, Kind.STATEMENTS, Kind.VERDICTS), _names),
-    Kind.SWITCH: _switch,
-    Kind.NUMBER: _number,
-    Kind.WHOLE: _whole,
+_READERS: Mapping[OptionKind, Callable[[Any, str], Any]] = {
+    **dict.fromkeys((OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS), _by_name(_value)),
+    OptionKind.VECTOR: _value,
+    OptionKind.VECTORS: _several,
+    OptionKind.TEXT: text,
+    **dict.fromkeys((OptionKind.TEXTS, OptionKind.RANGES), _by_name(text)),
+    OptionKind.SHAPES: _shapes,
+    **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS, OptionKind.VERDICTS), _names),
+    OptionKind.SWITCH: _switch,
+    OptionKind.NUMBER: _number,
+    OptionKind.WHOLE: _whole,
 }

@@ -37,7 +37,7 @@ from gradcli.running.cuts import largest
 from gradcli.running.targets import guarded
 
 if TYPE_CHECKING:
-    from gradcli.running.recorded import Call, Recorded
+    from gradcli.running.recorded import FunctionCall, Recorded
 
 MOST_APPLICATIONS = 8
 """Applications that are asked alone, each class once before any of them twice."""
@@ -204,7 +204,7 @@ class _Look:
 class _Custom:
     """One application of an `autograd.Function`, asked alone; arguments that are no tensors stay as they were."""
 
-    call: Call
+    call: FunctionCall
     given: Mapping[str, Any]
     names: tuple[str, ...]
     """The arguments that are differentiated by."""

@@ -13,14 +13,14 @@ import numpy as np
 from gradcli.autodiff.run import Trace
 from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Line, Program, number
-from gradcli.recording.places import Place
+from gradcli.recording.places import CallPlace
 from gradcli.results import Array
 
 KINDS: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
 """By what each is known; where one leads to the other, infinity is the first."""
 
 
-def beginnings(trace: Trace, origins: Mapping[Span, Place], paths: Mapping[int, str]) -> Iterator[str]:
+def beginnings(trace: Trace, origins: Mapping[Span, CallPlace], paths: Mapping[int, str]) -> Iterator[str]:
     """Say where infinity and NaN begin, each once.
 
     Args:
@@ -30,7 +30,7 @@ def beginnings(trace: Trace, origins: Mapping[Span, Place], paths: Mapping[int, 
     """
 
     def place(line: Line) -> str:
-        origin = origins.get(line.span, Place())
+        origin = origins.get(line.span, CallPlace())
         parts = [origin.where, paths.get(id(origin.module), "")]
         return f" ({', '.join(filter(None, parts))})" if any(parts) else ""
 

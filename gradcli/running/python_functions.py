@@ -17,11 +17,11 @@ from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs, Names, with_name
 from gradcli.questions.question import Dtype, Inquiry, rounded
-from gradcli.questions.streaming import Plan, columns_of, plan
+from gradcli.questions.streaming import ColumnPlan, columns_of, plan
 from gradcli.recording.values import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature
-from gradcli.running.recorded import Borrowed, Call, Recorded
+from gradcli.running.recorded import Borrowed, FunctionCall, Recorded
 from gradcli.running.targets import Target, load
 
 
@@ -89,7 +89,7 @@ class PythonFunction(Function):
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
-    ) -> Plan:
+    ) -> ColumnPlan:
         """The parameters bound to columns; of their values only the shapes count, so it is recorded at zeros."""
         given = self._by_name(at)
         bound = {n: columns_of(n, self.parameters, source) for n in self.parameters if n not in given}
@@ -142,7 +142,7 @@ class PythonFunction(Function):
         require_names(self._taken, tuple(given), self.expression)
         first: InputError | None = None
         for kind, whole in self._types(known, dtype, dtype or own or "float64", wrt):
-            call = Call(function, self.expression, self._taken, known, kind, whole, self.borrowed)
+            call = FunctionCall(function, self.expression, self._taken, known, kind, whole, self.borrowed)
             try:
                 made = call.recorded()
                 others = {name: array for name, array in given.items() if name not in known}

@@ -27,7 +27,7 @@ from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.tensor_names import Names
+from gradcli.recording.tensor_names import TensorNames
 from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
 from gradcli.running.blaming import Trial, hooks, trials
@@ -133,7 +133,7 @@ class Recorded:
         formulas: Those that were confirmed, by the variables that they are by.
     """
 
-    call: Call
+    call: FunctionCall
     program: Program
     arrays: Mapping[str, Array]
     constants: tuple[str, ...]
@@ -269,7 +269,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctionCall:
     """A function with the values that it is called with.
 
     Attributes:
@@ -328,7 +328,7 @@ class Call:
 
     def recorder(self) -> Recorder:
         """What records a run."""
-        names = Names(self.function, [name for name in self.taken.tensors if name in self.given])
+        names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
         return Recorder(names, getattr(torch, self.dtype), self.called)
 
     def forward(

@@ -36,16 +36,16 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
 from gradcli.questions.question import Dtype, Inquiry
-from gradcli.recording.decisions import Decisions
-from gradcli.recording.places import Place, Places
+from gradcli.recording.decisions import RecordedDecisions
+from gradcli.recording.places import CallPlace, Places
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import Names, submodules_around
+from gradcli.recording.tensor_names import TensorNames, submodules_around
 from gradcli.recording.values import Application, numbers_of, tensors_in
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
 from gradcli.running.nonfinite import beginnings
-from gradcli.running.recorded import Call, Recorded, require_same
+from gradcli.running.recorded import FunctionCall, Recorded, require_same
 
 MOST_PASSES = 100
 """Passes that are answered; the script goes on without being recorded."""
@@ -56,7 +56,7 @@ Tell = Callable[[Pass], None]
 
 
 @dataclass(frozen=True)
-class Script:
+class UserScript:
     """A script as Python is given it.
 
     Attributes:
@@ -102,7 +102,7 @@ class _TextLoader(InspectLoader):
 
 
 def answer_passes(
-    script: Script,
+    script: UserScript,
     tell: Tell,
     *,
     check: bool = True,
@@ -209,7 +209,7 @@ class ScriptRecorder(Recorder):
     """
 
     def __init__(self, tell: Tell, *, check: bool, seconds: float | None, wrt: Sequence[str]) -> None:
-        super().__init__(Names(runpy.run_path, ()), None)
+        super().__init__(TensorNames(runpy.run_path, ()), None)
         self.tell, self.check, self.seconds, self.wrt = tell, check, seconds, wrt
         self.count = 0
         self.is_on, self.is_over = True, False
@@ -272,7 +272,7 @@ class ScriptRecorder(Recorder):
         guards = [replace(guard, value=self._copied(guard.value)) for guard in before.guards]
         weak = {name: torch.utils.weak.TensorWeakRef(leaf.tensor) for name, leaf in self.leaves.items()}
         self.leaves = {name: replace(leaf, tensor=leaf.value) for name, leaf in self.leaves.items()}
-        self.decisions, self.places, self.named, self._called = Decisions(self), Places(self._copied), {}, set()
+        self.decisions, self.places, self.named, self._called = RecordedDecisions(self), Places(self._copied), {}, set()
         if is_over:
             self._lost = None
         else:
@@ -289,7 +289,7 @@ class ScriptRecorder(Recorder):
         self.decisions.guards = [guard for guard in guards if guard.condition in kept]
         left = {name: leaf for name, leaf in self.leaves.items() if name in self.lines.variables}
         self.leaves = {name: replace(one, tensor=tensors.get(name, one.value)) for name, one in left.items()}
-        self.names = Names(runpy.run_path, {*self.leaves, *map(str, kept)})
+        self.names = TensorNames(runpy.run_path, {*self.leaves, *map(str, kept)})
 
     def _is_made(self, tensor: Tensor) -> bool:
         """Tell whether a tensor is a constant: what the script made is not told from what it read."""
@@ -301,7 +301,7 @@ class ScriptRecorder(Recorder):
             self._values.forget(tensor)
         return found
 
-    def _is_untracked(self, place: Place) -> bool:
+    def _is_untracked(self, place: CallPlace) -> bool:
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
@@ -332,7 +332,7 @@ class ScriptRecorder(Recorder):
         chosen = [*free.values()] if wanted is None else wanted
         wrt = tuple(name for name, t in free.items() if t.requires_grad and any(t is one for one in chosen))
         arrays = {name: numbers_of(leaf.value) for name, leaf in leaves.items()}
-        call = Call(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
+        call = FunctionCall(lambda: y, called, Signature({}), arrays, cast(Dtype, dtype))
         said = tuple(self.decisions.told(program))
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
@@ -381,7 +381,7 @@ class ScriptRecorder(Recorder):
         said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
         return replace(told, answer=replace(told.answer, warnings=(*told.answer.warnings, said)))
 
-    def _answer(self, given: Mapping[str, Any], place: Place) -> Pass:
+    def _answer(self, given: Mapping[str, Any], place: CallPlace) -> Pass:
         began, told = time.perf_counter(), Pass(self.count + 1, place.where, 0.0)
         try:
             with budget(self.seconds), self.paused():
@@ -392,7 +392,7 @@ class ScriptRecorder(Recorder):
             told = replace(told, refusal=InternalError(f"{type(error).__name__}: {error}"))
         return replace(told, seconds=time.perf_counter() - began)
 
-    def _answered(self, told: Pass, given: Mapping[str, Any], place: Place) -> Pass:
+    def _answered(self, told: Pass, given: Mapping[str, Any], place: CallPlace) -> Pass:
         y = _only(next(iter(given.values())))
         v = _only(next((one for name, one in given.items() if name in _VECTORS), None))
         if not isinstance(y, torch.Tensor):
@@ -413,9 +413,9 @@ class ScriptRecorder(Recorder):
         answer = replace(answer, warnings=(*answer.warnings, *found))
         return replace(told, answer=answer, norms=by_module, nonfinite=found)
 
-    def _origins_in(self, program: Program) -> dict[Span, Place]:
+    def _origins_in(self, program: Program) -> dict[Span, CallPlace]:
         """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
-        origins, last = {}, Place()
+        origins, last = {}, CallPlace()
         for line in reversed(program.lines):
             last = origins[line.span] = self.origins.get(line.symbol, last)
         return origins

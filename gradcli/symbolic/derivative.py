@@ -86,7 +86,7 @@ class Derivative:
         raise IndexError(f"no entry {tuple(row)}, {tuple(column)}")
 
 
-class Output:
+class OutputElement:
     """One element of a Program's output, written once for the derivatives by all variables.
 
     Args:
@@ -124,13 +124,13 @@ def differentiate(program: Program, shapes: Mapping[Atom, Shape], variable: symp
 
     Args:
         program: In primitives.
-        shapes: As of `Output`.
+        shapes: As of `OutputElement`.
         variable: One of the Program's variables.
 
     Raises:
         NoFormulaError: there is none, or it would be too long.
     """
-    return Output(program, shapes).differentiated(variable)
+    return OutputElement(program, shapes).differentiated(variable)
 
 
 def target_of(variable: sympy.Symbol, index: Sequence[sympy.Symbol]) -> Expr:
@@ -292,7 +292,7 @@ def jvp(program: Program, shapes: Shapes, directions: Mapping[str, str]) -> Deri
     Raises:
         NoFormulaError: There is none, or it would be too long.
     """
-    entries, rows, element = Output(program, shapes).written
+    entries, rows, element = OutputElement(program, shapes).written
     axes = list(zip(rows, shapes.get(program.output, ()), strict=True))
     cases, parts = in_parts(element, axes, lambda part: collapsed(_along(part, directions, shapes), entries.ranges))
     return finished(Derivative("", rows, (), cases, parts, entries.ranges, {}, "jvp"), (), entries)

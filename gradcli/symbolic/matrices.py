@@ -15,7 +15,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.language.program.meaning import InverseElement, MatrixDeterminant
-from gradcli.notation import BRACKETED, MINUS, NEGATIVE, PLUS, Form, Name, Notation, Number, Written, call
+from gradcli.notation import BRACKETED, MINUS, NEGATIVE, PLUS, Digits, Named, Notation, Signs, WrittenParts, call
 from gradcli.symbolic.printing.pretty import is_of_variable, is_transposed
 from gradcli.symbolic.printing.templates import placeholders
 from gradcli.symbolic.printing.textbook import StandIns, with_wholes
@@ -26,17 +26,17 @@ MOST_NODES = 300
 FUNCTIONS = frozenset("exp log sin cos tan sinh cosh tanh asin acos atan sign abs".split())
 """What is applied element by element by a name that the language has too."""
 
-_MATMUL = Form("%s@%s", "%s@%s", r"%s \, %s")
-_TRANSPOSED = Form("%s.T", "%s.T", "%s^{T}")
-_TIMES = Form("%s*%s", "%s*%s", r"%s \, %s")
-_POINTWISE = Form("%s*%s", "%s*%s", r"%s \odot %s")
-_OVER = Form("%s/%s", "%s/%s", r"%s / %s")
-_POWER = Form("%s**%s", "%s**%s", "%s^{%s}")
-_INVERSE = Form("inv(%s)", "inv(%s)", "%s^{-1}")
-_INVERSE_TRANSPOSED = Form("inv(%s).T", "inv(%s).T", "%s^{-T}")
-_SIGMOID = Form("sigmoid(%s)", "sigmoid(%s)", r"\sigma(%s)")
+_MATMUL = Signs("%s@%s", "%s@%s", r"%s \, %s")
+_TRANSPOSED = Signs("%s.T", "%s.T", "%s^{T}")
+_TIMES = Signs("%s*%s", "%s*%s", r"%s \, %s")
+_POINTWISE = Signs("%s*%s", "%s*%s", r"%s \odot %s")
+_OVER = Signs("%s/%s", "%s/%s", r"%s / %s")
+_POWER = Signs("%s**%s", "%s**%s", "%s^{%s}")
+_INVERSE = Signs("inv(%s)", "inv(%s)", "%s^{-1}")
+_INVERSE_TRANSPOSED = Signs("inv(%s).T", "inv(%s).T", "%s^{-T}")
+_SIGMOID = Signs("sigmoid(%s)", "sigmoid(%s)", r"\sigma(%s)")
 
-_TURNED = {_INVERSE: _INVERSE_TRANSPOSED, _INVERSE_TRANSPOSED: _INVERSE, _TRANSPOSED: Form("%s", "%s", "%s")}
+_TURNED = {_INVERSE: _INVERSE_TRANSPOSED, _INVERSE_TRANSPOSED: _INVERSE, _TRANSPOSED: Signs("%s", "%s", "%s")}
 """What a form is, transposed."""
 
 Axes = tuple[Expr, ...]
@@ -77,7 +77,7 @@ class _Tensor:
     def turned(self) -> _Tensor:
         """Transposed."""
         axes = self.axes[::-1]
-        if isinstance(self.shown, Written) and self.shown.form in _TURNED:
+        if isinstance(self.shown, WrittenParts) and self.shown.form in _TURNED:
             return _Tensor(_TURNED[self.shown.form](*self.shown.parts), axes)
         if self.outer:
             return _outer(self.outer[1], self.outer[0], axes)
@@ -107,7 +107,7 @@ class _Term:
     @property
     def whole(self) -> _Tensor:
         """As one tensor; a minus is for the sum that it stands in."""
-        p, q = (_Tensor(Number(str(n))) for n in abs(self.number).as_numer_denom())
+        p, q = (_Tensor(Digits(str(n))) for n in abs(self.number).as_numer_denom())
         above = [*([p] if self.number.p**2 != 1 else []), *self.above, *([self.tensor] if self.tensor else [])]
         found = reduce(lambda a, b: _Tensor(_TIMES(a.at(1), b.at(2)), (), 1), above or [p])
         for one in (*([q] if self.number.q != 1 else []), *self.below):
@@ -134,7 +134,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
     try:
         known: StandIns = {}
         expression = with_wholes(gradient, known)
-        term = _Reader(sizes, {getattr(one, "base", one): generic for generic, one in known.items()}).term(
+        term = _MatrixReader(sizes, {getattr(one, "base", one): generic for generic, one in known.items()}).term(
             expression, axes
         )
         if term.tensor is None or set(term.tensor.axes) != set(axes):
@@ -145,7 +145,7 @@ def matrix_form(gradient: Expr, axes: Axes, sizes: Mapping[sympy.Symbol, str]) -
     return NEGATIVE(found.at(1)) if term.number < 0 else found.shown
 
 
-class _Reader:
+class _MatrixReader:
     """From index notation."""
 
     def __init__(self, sizes: Mapping[sympy.Symbol, str], wholes: Mapping[Expr, Expr]) -> None:
@@ -185,7 +185,7 @@ class _Reader:
                 base, power = factor.args
                 one, is_below = self._power(base, power, every)
                 if is_below and set(one.axes) & set(bound):
-                    one, is_below = _Tensor(_OVER(Number("1"), one.at(3)), one.axes, 1), False
+                    one, is_below = _Tensor(_OVER(Digits("1"), one.at(3)), one.axes, 1), False
                 (below if is_below else above).append(one)
             elif not isinstance(factor, sympy.Sum):
                 term = self.term(factor, every)
@@ -198,7 +198,7 @@ class _Reader:
         scalars = [o for o in (*above, *tensors) if not o.axes]
         whole = self._pointwise([o for o in tensors if o.axes], axes)
         for one in (o for o in below if o.axes):
-            whole = whole or _Tensor(Number("1"))
+            whole = whole or _Tensor(Digits("1"))
             whole = _Tensor(_OVER(whole.at(2), one.at(3)), whole.axes or one.axes, 1)
         return _Term(number, tuple(scalars), tuple(o for o in below if not o.axes), whole)
 
@@ -273,17 +273,17 @@ class _Reader:
             case sympy.Indexed():
                 if len(set(expression.indices)) != len(expression.indices) or not set(expression.indices) <= set(axes):
                     raise NoMatrixFormError
-                return _Tensor(Name(str(expression.base.label)), tuple(expression.indices))
+                return _Tensor(Named(str(expression.base.label)), tuple(expression.indices))
             case InverseElement() if is_of_variable(expression) and len(expression.body.indices) == 2:
                 at = tuple(expression.free)
                 if len(set(at)) < 2 or not set(at) <= set(axes):
                     raise NoMatrixFormError
-                inverse = Name(str(expression.body.base.label))
+                inverse = Named(str(expression.body.base.label))
                 return _Tensor(_INVERSE(inverse), at[::-1] if is_transposed(expression) else at)
             case MatrixDeterminant() if is_of_variable(expression) and len(expression.body.indices) == 2:
-                return _Tensor(call("det", Name(str(expression.body.base.label))))
+                return _Tensor(call("det", Named(str(expression.body.base.label))))
             case sympy.Symbol():
-                return _Tensor(Name(self.sizes.get(expression, str(expression))))
+                return _Tensor(Named(self.sizes.get(expression, str(expression))))
             case sympy.Function() if type(expression).__name__ in FUNCTIONS and len(expression.args) == 1:
                 inside = self.tensor(expression.args[0], axes)
                 return _Tensor(call(type(expression).__name__, inside.shown), inside.axes)
@@ -309,7 +309,7 @@ def _raised(one: _Tensor, power: Expr) -> _Tensor:
         return one
     if power == sympy.S.Half:
         return _Tensor(call("sqrt", one.shown), one.axes)
-    exponent = Number(str(power))
+    exponent = Digits(str(power))
     return _Tensor(_POWER(one.at(4), exponent if power.is_Integer else BRACKETED(exponent)), one.axes, 3)
 
 
@@ -337,8 +337,8 @@ def _matmul(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:
 
 def _outer(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:
     left = "%s" if a.level > 1 else "(%s)"
-    right = "%s^{T}" if isinstance(b.shown, Name) else "(%s)^{T}"
-    return _Tensor(Form("outer(%s, %s)", "outer(%s, %s)", rf"{left} \, {right}")(a.shown, b.shown), axes, outer=(a, b))
+    right = "%s^{T}" if isinstance(b.shown, Named) else "(%s)^{T}"
+    return _Tensor(Signs("outer(%s, %s)", "outer(%s, %s)", rf"{left} \, {right}")(a.shown, b.shown), axes, outer=(a, b))
 
 
 def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | None:
@@ -363,4 +363,4 @@ def _added(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor:
     for one, number in ordered:
         first = NEGATIVE(one.at(1)) if number < 0 else one.at(1)
         shown = first if shown is None else (PLUS if number > 0 else MINUS)(shown, one.at(1))
-    return _Tensor(shown or Number("0"), axes, 0)
+    return _Tensor(shown or Digits("0"), axes, 0)

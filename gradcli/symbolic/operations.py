@@ -37,10 +37,10 @@ from gradcli.notation import (
     POINTWISE,
     TIMES,
     TRANSPOSED,
-    Form,
-    Name,
+    Digits,
+    Named,
     Notation,
-    Number,
+    Signs,
     Typed,
     call,
     joined,
@@ -59,25 +59,25 @@ _INFIX = {
     "sub": MINUS,
     "mul": TIMES,
     "div": OVER,
-    "matmul": Form("%s @ %s", "%s @ %s", r"%s \, %s"),
-    "floor_divide": Form("%s // %s", "%s // %s", r"\left\lfloor %s / %s \right\rfloor"),
-    "remainder": Form("%s %% %s", "%s %% %s", r"%s \text{ \%% } %s"),
-    "gt": Form("%s > %s", "%s > %s", "%s > %s"),
-    "lt": Form("%s < %s", "%s < %s", "%s < %s"),
-    "ge": Form("%s >= %s", "%s ≥ %s", r"%s \ge %s"),
-    "le": Form("%s <= %s", "%s ≤ %s", r"%s \le %s"),
-    "eq": Form("%s == %s", "%s = %s", "%s = %s"),
-    "ne": Form("%s != %s", "%s ≠ %s", r"%s \neq %s"),
-    "logical_and": Form("%s & %s", "%s and %s", r"%s \text{ and } %s"),
-    "logical_or": Form("%s | %s", "%s or %s", r"%s \text{ or } %s"),
+    "matmul": Signs("%s @ %s", "%s @ %s", r"%s \, %s"),
+    "floor_divide": Signs("%s // %s", "%s // %s", r"\left\lfloor %s / %s \right\rfloor"),
+    "remainder": Signs("%s %% %s", "%s %% %s", r"%s \text{ \%% } %s"),
+    "gt": Signs("%s > %s", "%s > %s", "%s > %s"),
+    "lt": Signs("%s < %s", "%s < %s", "%s < %s"),
+    "ge": Signs("%s >= %s", "%s ≥ %s", r"%s \ge %s"),
+    "le": Signs("%s <= %s", "%s ≤ %s", r"%s \le %s"),
+    "eq": Signs("%s == %s", "%s = %s", "%s = %s"),
+    "ne": Signs("%s != %s", "%s ≠ %s", r"%s \neq %s"),
+    "logical_and": Signs("%s & %s", "%s and %s", r"%s \text{ and } %s"),
+    "logical_or": Signs("%s | %s", "%s or %s", r"%s \text{ or } %s"),
 }
 """Operations that stand between their operands."""
 
-_POWER = Form("%s**%s", "%s^%s", "%s^{%s}")
-_ROOT = Form("sqrt(%s)", "√%s", r"\sqrt{%s}")
-_ABSOLUTE = Form("abs(%s)", "|%s|", r"\left|%s\right|")
-_NOT = Form("~%s", "not %s", r"\text{not } %s")
-_LAST_TRANSPOSED = Form("%s.mT", "%sᵀ", "%s^{T}")
+_POWER = Signs("%s**%s", "%s^%s", "%s^{%s}")
+_ROOT = Signs("sqrt(%s)", "√%s", r"\sqrt{%s}")
+_ABSOLUTE = Signs("abs(%s)", "|%s|", r"\left|%s\right|")
+_NOT = Signs("~%s", "not %s", r"\text{not } %s")
+_LAST_TRANSPOSED = Signs("%s.mT", "%sᵀ", "%s^{T}")
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -122,7 +122,7 @@ def _power(x: Notation, n: Notation) -> Notation:
     if not exponent.lstrip("-").isdigit():
         return _POWER(_bracketed(x), _bracketed(n))
     plain = f"({exponent})" if exponent.startswith("-") else exponent
-    return Form(f"%s**{plain}", f"%s{exponent.translate(_SUPERSCRIPTS)}", f"%s^{{{exponent}}}")(_bracketed(x))
+    return Signs(f"%s**{plain}", f"%s{exponent.translate(_SUPERSCRIPTS)}", f"%s^{{{exponent}}}")(_bracketed(x))
 
 
 def constant(atom: Atom) -> str:
@@ -139,7 +139,7 @@ def constant(atom: Atom) -> str:
 
 
 def _operand(atom: Atom, name: Callable[[Atom], str]) -> Notation:
-    return Name(name(atom)) if isinstance(atom, sympy.Symbol) else Number(constant(atom))
+    return Named(name(atom)) if isinstance(atom, sympy.Symbol) else Digits(constant(atom))
 
 
 def _bracketed(operand: Notation, *, of_fractions: bool = True) -> Notation:
@@ -230,7 +230,7 @@ def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | Non
         return None
     chosen, other = int(not inverse), int(inverse)
     shown = f"{chosen} where %s, else {other}"
-    words = Form(shown, shown, rf"{chosen} \text{{ where }} %s, \text{{ else }} {other}")(Name(condition))
+    words = Signs(shown, shown, rf"{chosen} \text{{ where }} %s, \text{{ else }} {other}")(Named(condition))
     return Slope(sympy.nan, words, BRACKETED(words), is_branch=True)
 
 
@@ -247,19 +247,21 @@ _REDUCED: Mapping[str, str] = {
     "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
 
-_OUTER = Form("outer(%s, %s)", "%s · %sᵀ", r"%s \, %s^{T}")
-_SLICE = Form("%s[%s]", "%s[%s]", "%s{[}%s{]}")
+_OUTER = Signs("outer(%s, %s)", "%s · %sᵀ", r"%s \, %s^{T}")
+_SLICE = Signs("%s[%s]", "%s[%s]", "%s{[}%s{]}")
 
 
 @dataclass(frozen=True)
-class Rule:
+class AdjointRule:
     """An equation for what one line adds to the adjoint of an operand, or words; both may be missing."""
 
     equation: Notation | None = None
     words: str = ""
 
 
-def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation) -> Rule:
+def rule(
+    made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation
+) -> AdjointRule:
     """How the adjoint of a line reaches one of its operands.
 
     Args:
@@ -273,32 +275,36 @@ def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[
     >>> from gradcli.language.parsing import parse
     >>> program = parse("A @ x")
     >>> A, x = program.variables
-    >>> z = Form("adj(z)", "z̄", r"\\bar{z}")()
+    >>> z = Signs("adj(z)", "z̄", r"\\bar{z}")()
     >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z", z).equation.pretty
     'Aᵀ · z̄'
     """
     op = made.op
     places = [n for n, atom in enumerate(made.operands) if atom == operand]
     labels = [names.get(atom, str(atom)) for atom in made.operands]
-    operands = [Name(label) for label in labels]
+    operands = [Named(label) for label in labels]
     if op.kind is Kind.CONTRACTION and len(places) == 1:
         return _product(places[0], operands, shapes, z)
     if op.kind is Kind.LIST:
         return _listed(made, places, shapes, z)
     if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
-        return Rule(TRANSPOSED(z))
+        return AdjointRule(TRANSPOSED(z))
     if op.has_equation:
-        return Rule(words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}")
-    equation = _equation(made, places[0], operands, shapes, Name(y), z) if len(places) == 1 else None
+        return AdjointRule(
+            words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}"
+        )
+    equation = _equation(made, places[0], operands, shapes, Named(y), z) if len(places) == 1 else None
     if equation is not None:
-        return Rule(equation)
+        return AdjointRule(equation)
     if op.name == "mean" and made.statics[0] is None:
-        return Rule(OVER(z, Number(str(math.prod(shapes[0])))), "mean hands its share to every element")
+        return AdjointRule(OVER(z, Digits(str(math.prod(shapes[0])))), "mean hands its share to every element")
     if op.name in _REDUCED:
-        return Rule(words=_REDUCED[op.name] + _along(made, shapes[0]))
+        return AdjointRule(words=_REDUCED[op.name] + _along(made, shapes[0]))
     if op.kind is Kind.MOVEMENT:
-        return Rule(words=f"the elements of the adjoint go back to their places in {labels[0]}, and add up there")
-    return Rule()
+        return AdjointRule(
+            words=f"the elements of the adjoint go back to their places in {labels[0]}, and add up there"
+        )
+    return AdjointRule()
 
 
 def _equation(
@@ -345,17 +351,17 @@ def _along(made: Call, shape: Shape) -> str:
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
 
 
-def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> Rule:
+def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> AdjointRule:
     """Of a matrix product, by the dimensions of its two operands."""
     a, b = operands
     key = place, min(len(shapes[0]), 3), min(len(shapes[1]), 3)
     vectors = {(0, 1, 1): TIMES(z, b), (1, 1, 1): TIMES(z, a), (0, 1, 2): MATMUL(b, z)}
     vectors |= {(0, 2, 1): _OUTER(z, b), (1, 1, 2): _OUTER(a, z)}
     words = "" if key in vectors or max(key) < 3 else "matrix by matrix, summed over what was stretched"
-    return Rule(vectors.get(key) or (MATMUL(TRANSPOSED(a), z) if place else MATMUL(z, TRANSPOSED(b))), words)
+    return AdjointRule(vectors.get(key) or (MATMUL(TRANSPOSED(a), z) if place else MATMUL(z, TRANSPOSED(b))), words)
 
 
-def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> Rule:
+def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> AdjointRule:
     """Each part of a list takes its own part of the adjoint."""
     full = max(shapes, key=len)
     is_stack = bool(made.op.adds_dimension)
@@ -366,6 +372,6 @@ def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notat
         key = str(place) if is_stack else f"{start}:{start + shapes[place][axis]}"
         parts.append(_SLICE(z, Typed(f"{':, ' * axis}{key}")))
     if len(parts) > MOST_SLICES:
-        return Rule(words="the sum of its parts of the adjoint")
+        return AdjointRule(words="the sum of its parts of the adjoint")
     stretched = is_stack and len(shapes[places[0]]) < len(full)
-    return Rule(joined([call("sum", part) for part in parts] if stretched else parts, PLUS))
+    return AdjointRule(joined([call("sum", part) for part in parts] if stretched else parts, PLUS))

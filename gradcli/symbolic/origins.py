@@ -27,7 +27,7 @@ class NoFormulaError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class Origin:
     """Where an element comes from: an index of the operand, where that holds, and by what the element is weighted."""
 
     index: Index
@@ -35,7 +35,7 @@ class Source:
     weight: Expr = sympy.S.One
 
 
-def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> list[Source]:
+def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> list[Origin]:
     """The sources of the element at `index` of a movement, the first whose condition holds; else it is the fill.
 
     Args:
@@ -56,43 +56,43 @@ def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: Si
             axis, source, listed = places
             plain = _indexed(call, index, operand, sizes, large)
             return [
-                Source((*plain[:source], Integer(at), *plain[source + 1 :]), condition)
+                Origin((*plain[:source], Integer(at), *plain[source + 1 :]), condition)
                 for at, condition in _by_place(listed, index[axis])
             ]
     return [_source(call, index, shape, operand, sizes, large)]
 
 
-def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> Source:
+def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> Origin:
     match call.op.name:
         case "index":
-            return Source(_indexed(call, index, operand, sizes, large))
+            return Origin(_indexed(call, index, operand, sizes, large))
         case "transpose" | "permute":
             order = permutation(operand, call)
-            return Source(tuple(index[order.index(d)] for d in range(len(order))))
+            return Origin(tuple(index[order.index(d)] for d in range(len(order))))
         case _ if call.op.keeps_order:
-            return Source(reshaped(index, shape, operand, sizes))
+            return Origin(reshaped(index, shape, operand, sizes))
         case "expand":
-            return Source(aligned(index, shape, operand))
+            return Origin(aligned(index, shape, operand))
         case "flip":
             axes = axes_of(operand, call.statics[0])
-            return Source(tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index)))
+            return Origin(tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index)))
         case "windows":
             dim, _, step, dilation = call.statics
             axis = axis_of(operand, dim)
-            return Source((*index[:axis], step * index[axis] + dilation * index[-1], *index[axis + 1 : -1]))
+            return Origin((*index[:axis], step * index[axis] + dilation * index[-1], *index[axis + 1 : -1]))
         case "pad":
             return _padded(call, index, operand, sizes)
         case "diag" if len(operand) == 1:
             k = int(call.statics[0])
             at = index[0] if k >= 0 else index[1]
             inside = sympy.Le(at, sizes(operand[0]) - 1) if k else sympy.true
-            return Source((at,), inside, KroneckerDelta(index[0] + k, index[1]))
+            return Origin((at,), inside, KroneckerDelta(index[0] + k, index[1]))
         case "diag" | "diagonal":
-            return Source(_diagonal(call, index, operand))
+            return Origin(_diagonal(call, index, operand))
         case _:
             row, column, k = index[-2], index[-1], call.statics[0]
             is_kept = sympy.Le(column, row + k) if call.op.name == "tril" else sympy.Ge(column, row + k)
-            return Source(index, is_kept)
+            return Origin(index, is_kept)
 
 
 def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
@@ -136,11 +136,11 @@ def _by_place(listed: Sequence[int], at: Expr) -> list[tuple[int, Expr]]:
     return list(zip(listed, conditions, strict=True))
 
 
-def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Source]:
+def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Origin]:
     if call.statics[1] is None and len(operand) != 1:
         raise NoFormulaError("roll without dims has no closed form in index notation")
     pairs = rolls(operand, call) if call.statics[1] is not None else [(0, int(call.statics[0]))]
-    sources = [Source(index)]
+    sources = [Origin(index)]
     for axis, amount in pairs:
         shift = amount % max(1, operand[axis])
         if shift == 0:
@@ -153,20 +153,20 @@ def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Sou
             back = operand[axis] - shift
             first, second = (i + back, sympy.Le(i, n - 1 - back)), i + back - n
         sources = [
-            Source((*s.index[:axis], at, *s.index[axis + 1 :]), sympy.And(s.condition, condition))
+            Origin((*s.index[:axis], at, *s.index[axis + 1 :]), sympy.And(s.condition, condition))
             for s in sources
             for at, condition in (first, (second, sympy.true))
         ]
     return sources
 
 
-def _padded(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> Source:
+def _padded(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> Origin:
     source, conditions = [], []
     for i, size, (before, after) in zip(index, operand, padding(operand, call), strict=True):
         source.append(i - before)
         conditions += [sympy.Ge(i, before)] if before > 0 else []
         conditions += [sympy.Le(i, sizes(size) + before - 1)] if after > 0 else []
-    return Source(tuple(source), sympy.And(*conditions))
+    return Origin(tuple(source), sympy.And(*conditions))
 
 
 def _diagonal(call: Call, index: Index, operand: Shape) -> Index:

@@ -6,6 +6,6 @@ client                           the installed command: hands its call to that p
 server                           that process: what it imports and runs at its start, its loop, and what it forks
 control                          to start it, to stop it, and to ask for its number
 
-`paths`, `protocol` and `client` are imported by every call, before anything else: they import nothing that Python has not
-imported at its start, but `_socket` and `resource`.
+`paths`, `protocol` and `client` are imported by every call, before anything else: they import nothing that Python has
+not imported at its start, but `_socket` and `resource`.
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.claims import Subject, claimed, read
-from gradcli.claims.evaluation import Comparison
+from gradcli.claims.evaluation import ClaimComparison
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import TABLE
@@ -102,6 +102,6 @@ def test_a_printed_formula_is_a_claim(text: str, values: Mapping[str, str]) -> N
             reading = read(subject, said)
             assert reading.program is not None
             if spelling == "pretty":
-                look = Comparison(subject, reading, TOLERANCE["float64"]).look(arrays, subject.weights)
+                look = ClaimComparison(subject, reading, TOLERANCE["float64"]).look(arrays, subject.weights)
                 assert look.seen, said
                 assert look.worst is None, (said, look)

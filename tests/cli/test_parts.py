@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradcli.files import Files, delimited
-from gradcli.files.rows import Points
+from gradcli.files.rows import PointSource
 from gradcli.mapping import Cluster, Work, into_folder, schedule
 from gradcli.mapping.work import function_of
 from tests.cli.test_map import MAP, _read, _write
@@ -46,7 +46,7 @@ def test_the_parts_of_a_text_joined_are_the_whole(
         cut = [gradcli(*words, "--part", f"{part}/{parts}") for part in range(1, parts + 1)]
         cut_at_rows = [gradcli(*words, "--rows", rows) for rows in ("1..3", "4..4", "5..")]
         patch.setattr(schedule, "_BYTES", 2 * chunk)
-        points = Points.of("in.csv", None, ["x"])
+        points = PointSource.of("in.csv", None, ["x"])
         with points.rows("in.csv", Files()) as rows:
             found = list(schedule.pieces_of(points, rows.source))
     assert {run.code for run in (whole, *cut, *cut_at_rows)} == {0}
@@ -192,7 +192,7 @@ def test_a_damaged_manifest_is_told(spoil: str, gradcli: Command, folder: Path) 
 
 def _into(folder: str, points: str = "data/*.parquet", **options: Any) -> Any:
     """The stream of a run, and its manifest."""
-    found = Points.of(points, None, ["x"])
+    found = PointSource.of(points, None, ["x"])
     work = Work.of("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet", from_text=False)
     function = function_of(work.expression, work.code)
     return into_folder(work, found, points, Cluster(), function, folder, **options)

@@ -10,7 +10,7 @@ import pytest
 import sympy
 from hypothesis import given, strategies as st
 
-from gradcli.codegen.self_writing import Expression, Number, constant, node_of
+from gradcli.codegen.self_writing import PyExpr, PyNumber, constant, node_of
 
 VALUES = {"x": 0.7, "y": -1.3, "n": 3}
 SIGNS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.ge, operator.eq]
@@ -35,7 +35,7 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
     """The text of any tree of signs has the value of the tree."""
 
     def written(leaf: Any) -> Any:
-        return Expression(leaf) if isinstance(leaf, str) else Number(leaf, node_of(leaf, "np"))
+        return PyExpr(leaf) if isinstance(leaf, str) else PyNumber(leaf, node_of(leaf, "np"))
 
     try:
         expected = built(tree, lambda leaf: VALUES.get(leaf, leaf) if isinstance(leaf, str) else leaf)
@@ -47,32 +47,32 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Expression("x") ** 2, "x**2"),
-        (Expression("x") ** Expression("y") ** 2, "x**y**2"),
-        ((Expression("x") ** 2) ** 2, "(x**2) ** 2"),
-        (-(Expression("x") ** 2), "-x**2"),
-        (2 / Expression("x"), "2 / x"),
-        (constant(sympy.Integer(0), "np") < Expression("x"), "0 < x"),
-        (Expression("x") < constant(sympy.Integer(0), "np"), "x < 0"),
-        (~(Expression("x") > 0), "~(x > 0)"),
-        ((Expression("a") & Expression("b")) | Expression("c"), "a & b | c"),
-        ((Expression("x") + 1).sum(dim=(0, 1), keepdim=True), "(x + 1).sum(dim=(0, 1), keepdim=True)"),
-        (Expression("x")[0, ..., None, 1::2, :-1], "x[0, ..., None, 1::2, :-1]"),
-        (Expression("torch").nn.functional.gelu(Expression("x")), "F.gelu(x)"),
-        (Expression("f")(*Expression("g")([1, 2.5], (3,), "it's", float)), 'f(*g([1, 2.5], (3,), "it\'s", float))'),
-        (Expression("x") * constant(sympy.Rational(1, 3), "np"), "x * (1 / 3)"),
-        (Expression("x", module="torch") + float("-inf"), "x + -torch.inf"),
+        (PyExpr("x") ** 2, "x**2"),
+        (PyExpr("x") ** PyExpr("y") ** 2, "x**y**2"),
+        ((PyExpr("x") ** 2) ** 2, "(x**2) ** 2"),
+        (-(PyExpr("x") ** 2), "-x**2"),
+        (2 / PyExpr("x"), "2 / x"),
+        (constant(sympy.Integer(0), "np") < PyExpr("x"), "0 < x"),
+        (PyExpr("x") < constant(sympy.Integer(0), "np"), "x < 0"),
+        (~(PyExpr("x") > 0), "~(x > 0)"),
+        ((PyExpr("a") & PyExpr("b")) | PyExpr("c"), "a & b | c"),
+        ((PyExpr("x") + 1).sum(dim=(0, 1), keepdim=True), "(x + 1).sum(dim=(0, 1), keepdim=True)"),
+        (PyExpr("x")[0, ..., None, 1::2, :-1], "x[0, ..., None, 1::2, :-1]"),
+        (PyExpr("torch").nn.functional.gelu(PyExpr("x")), "F.gelu(x)"),
+        (PyExpr("f")(*PyExpr("g")([1, 2.5], (3,), "it's", float)), 'f(*g([1, 2.5], (3,), "it\'s", float))'),
+        (PyExpr("x") * constant(sympy.Rational(1, 3), "np"), "x * (1 / 3)"),
+        (PyExpr("x", module="torch") + float("-inf"), "x + -torch.inf"),
     ],
     ids=str,
 )
-def test_calls_write_themselves(value: Expression, text: str) -> None:
+def test_calls_write_themselves(value: PyExpr, text: str) -> None:
     """Signs, calls, indices and constants as a formatter would leave them."""
     assert str(value) == text
 
 
 def test_a_number_is_its_value_too() -> None:
     """So that code which asks for the numbers among its operands finds it."""
-    size = Number(3, "x.numel()")
+    size = PyNumber(3, "x.numel()")
     assert isinstance(size, float)
     assert float(size) == 3
-    assert str(size * Expression("x")) == "x.numel() * x"
+    assert str(size * PyExpr("x")) == "x.numel() * x"

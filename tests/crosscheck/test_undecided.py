@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.crosscheck.summary import Part, summarize
+from gradcli.crosscheck.summary import FamilyCheck, summarize
 from gradcli.report.wording import standing
 from gradcli.results import Entry
 from tests.checks import check_of
@@ -27,24 +27,24 @@ def _entries(decided: int, undecided: int, variable: str | None = "x") -> list[E
 @pytest.mark.parametrize(
     ("part", "others", "verdict", "checked", "undecided"),
     [
-        (Part("J", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
-        (Part("J", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
-        (Part("J", 100, (), "none", left=100), 4, "unchecked", 0, 100),
-        (Part("J", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
-        (Part("J", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
-        (Part("J", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
-        (Part("J", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
-        (Part("y", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
-        (Part("J", 0, (), "all"), 4, "agree", 0, 0),
+        (FamilyCheck("J", 200, _entries(198, 2), "all"), 0, "agree", 198, 2),
+        (FamilyCheck("J", 200, _entries(197, 3), "all"), 0, "unchecked", 197, 3),
+        (FamilyCheck("J", 100, (), "none", left=100), 4, "unchecked", 0, 100),
+        (FamilyCheck("J", 100, _entries(4, 0), "some", is_whole=False), 0, "agree", 4, 0),
+        (FamilyCheck("J", 9_999, _entries(4, 0), "some", bounded=9_895, left=100), 0, "unchecked", 9_899, 100),
+        (FamilyCheck("J", 9_999, _entries(4, 0), "some", bounded=9_896, left=99), 0, "agree", 9_900, 99),
+        (FamilyCheck("J", 10_000, _entries(0, 100), "all", zeros=9_900), 4, "unchecked", 9_900, 100),
+        (FamilyCheck("y", 4, _entries(4, 0, None), "all"), 0, "agree", 4, 0),
+        (FamilyCheck("J", 0, (), "all"), 4, "agree", 0, 0),
     ],
     ids=["two_in_200", "three_in_200", "y_alone", "a_sample", "bounds_leave_101", "bounds_leave_99", "beside_zeros",
          "a_value", "no_variables"],
 )  # fmt: skip
 def test_agree_says_that_entries_of_the_gradient_were_decided(
-    part: Part, others: int, verdict: str, checked: int, undecided: int
+    part: FamilyCheck, others: int, verdict: str, checked: int, undecided: int
 ) -> None:
     """Elements of y and zeros by structure count for nothing; what a sample leaves out was not tried."""
-    check, _ = summarize([part, Part("y", others, _entries(others, 0, None), "all")])
+    check, _ = summarize([part, FamilyCheck("y", others, _entries(others, 0, None), "all")])
     assert (check.verdict, check.checked, check.undecided) == (verdict, checked, undecided)
 
 

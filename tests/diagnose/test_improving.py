@@ -11,7 +11,7 @@ from gradcli.diagnose import improving
 from gradcli.diagnose.advice import is_same_at
 from gradcli.diagnose.improving import improved
 from gradcli.diagnose.magnitudes import spread
-from gradcli.diagnose.measuring import ENOUGH, Loss, Measure
+from gradcli.diagnose.measuring import ENOUGH, LostBits, Measure
 from gradcli.results import Improvement
 from tests.parsing import parse
 
@@ -65,9 +65,9 @@ def test_sameness_is_proved_of_what_is_the_same(one: str, other: str, expected: 
 
 def test_a_loss_counts_the_points_of_the_question_more() -> None:
     """And over a range, all alike."""
-    assert Loss((9.0, 1.0, 5.0), asked=1).beyond(4.0) == 11.0
-    assert Loss((9.0, 1.0, 5.0)).beyond(4.0) == 6.0
-    assert Loss((9.0, 1.0, 5.0)).worst == 9.0
+    assert LostBits((9.0, 1.0, 5.0), asked=1).beyond(4.0) == 11.0
+    assert LostBits((9.0, 1.0, 5.0)).beyond(4.0) == 6.0
+    assert LostBits((9.0, 1.0, 5.0)).worst == 9.0
 
 
 def _over(text: str, **ranges: str) -> Improvement:

@@ -14,7 +14,7 @@ from gradcli.diagnose.advice import is_same
 from gradcli.diagnose.candidates import MOST_CANDIDATES, candidates, readable
 from gradcli.diagnose.expansions import with_series
 from gradcli.diagnose.forms import MOST_LINES, Form
-from gradcli.diagnose.identities import KNOWN, OTHERS, Rule
+from gradcli.diagnose.identities import KNOWN, OTHERS, RewriteRule
 from gradcli.errors import GradcliError
 from gradcli.language.program.wengert import Program
 from gradcli.language.snippets import read
@@ -98,7 +98,7 @@ def test_every_row_is_the_same_function(number: int) -> None:
         at["b"] = np.asarray(8.0)
     shape = (3,) if "{over}" in after else ()
     form = _form(program, shape)
-    found = [form.text for form, _ in Rule("", ((before, after),)).once(_form(program, shape))]
+    found = [form.text for form, _ in RewriteRule("", ((before, after),)).once(_form(program, shape))]
     assert bool(found) == (before not in ("a + b - a", "u*w/u"))  # these lose a variable
     assert form.text not in found
     assert all(is_same(program, other, at) for other in found)

@@ -26,7 +26,7 @@ import pytest
 
 from gradcli import guide
 from gradcli.errors import OutputError
-from gradcli.files.rows import Points
+from gradcli.files.rows import PointSource
 from gradcli.mapping import Cluster, Work, into_folder, schedule
 from gradcli.mapping.work import function_of
 from tests import warm
@@ -62,7 +62,7 @@ def slow(tmp_path: Path) -> str:
 
 def _run(expression: str, table: str, folder: Path, cluster: Cluster, **options: Any) -> list[str]:
     """The parts of a run, by name and checksum."""
-    points = Points.of(table, None, ["x"])
+    points = PointSource.of(table, None, ["x"])
     work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet", from_text=False)
     function = function_of(work.expression, work.code)
     into_folder(work, points, table, cluster, function, f"{folder}/", **options)

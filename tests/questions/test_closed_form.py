@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.program.named_shapes import named_shapes
 from gradcli.requests import answer, read
 from gradcli.results import ClosedForm
-from gradcli.symbolic.derivative import Derivative, Output
+from gradcli.symbolic.derivative import Derivative, OutputElement
 from tests.conftest import Command
 from tests.parsing import parse
 
@@ -120,13 +120,13 @@ def test_a_hessian_has_all_its_blocks() -> None:
 
 def test_a_wrong_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not shown, and the verdict says so."""
-    right = Output.differentiated
+    right = OutputElement.differentiated
 
-    def wrong(output: Output, variable: sympy.Symbol) -> Derivative:
+    def wrong(output: OutputElement, variable: sympy.Symbol) -> Derivative:
         found = right(output, variable)
         return replace(found, cases=tuple((chosen, 2 * expression) for chosen, expression in found.cases))
 
-    monkeypatch.setattr(Output, "differentiated", wrong)
+    monkeypatch.setattr(OutputElement, "differentiated", wrong)
     answer = Function("sum(x**2)").closed_form("grad")
     assert answer.check.verdict == "disagree"
     assert not answer.blocks

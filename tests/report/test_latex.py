@@ -12,7 +12,7 @@ from hypothesis import given
 
 from gradcli import Function
 from gradcli.language import ops
-from gradcli.notation import Bar, Element, Name, Typed
+from gradcli.notation import Bar, Element, Named, Typed
 from gradcli.notation.typesetting import name, number, text, typed
 from gradcli.questions import functions
 from gradcli.report import Screen, rendered
@@ -159,7 +159,7 @@ def test_every_operation_compiles(op: ops.Op) -> None:
 @given(st.text(min_size=1, max_size=8))
 def test_any_adjoint_and_element_compiles(word: str) -> None:
     """Of names of every script, and of what is none."""
-    for notation in (Bar(word), Element(word, (0, 1)), Typed(word), Name(word)):
+    for notation in (Bar(word), Element(word, (0, 1)), Typed(word), Named(word)):
         latex.check(notation.latex, is_math=True)
 
 

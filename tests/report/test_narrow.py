@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gradcli.report import rendered
-from gradcli.report.document import Screen, Span, Table, lines as cells
+from gradcli.report.document import Screen, Styled, Table, lines as cells
 from gradcli.report.render.terminal import lines, render
 from tests.recorded import COMMANDS, answer
 
@@ -51,7 +51,7 @@ def test_a_table_breaks_its_words_while_there_is_room_to_read() -> None:
 def test_rows_without_headers_become_blocks_too() -> None:
     """The first cell, then the others below it; lines of a cell stay lines; styles stay."""
     numbers = cells("x", "1.0000000000000002, 2.0000000000000004\n3.0000000000000004, 4")
-    verdict = cells(Span("verdict", "strong"), Span("inaccurate, to say the least", "bad"))
+    verdict = cells(Styled("verdict", "strong"), Styled("inaccurate, to say the least", "bad"))
     table = Table(cells("", ""), (numbers, verdict))
     assert render((table,), Screen(30)) == (
         "x\n  1.0000000000000002,\n  2.0000000000000004\n  3.0000000000000004, 4\n"

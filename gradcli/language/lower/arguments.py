@@ -23,7 +23,7 @@ from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.scope import Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, Group, Items, Node, Word
+from gradcli.language.text.nodes import Argument, Arguments, GroupNode, Items, Node, Word
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
@@ -60,7 +60,7 @@ MAX_ORDER = 20
 
 
 @dataclass
-class Bound:
+class Bindings:
     """What a call is given.
 
     Attributes:
@@ -99,7 +99,7 @@ class Bound:
 class Binder(Constants):
     """Reads what is between the parentheses of a call, and the calls that have no row."""
 
-    def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bound:
+    def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bindings:
         """Bind arguments to the op's signature, with the defaults of a library.
 
         Args:
@@ -111,7 +111,7 @@ class Binder(Constants):
         """
         op = self._wider(op, arguments, given)
         defaults = defaults_in(op, library)
-        bound = Bound(op, library, bool(given), list(op.signature))
+        bound = Bindings(op, library, bool(given), list(op.signature))
         bound.statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
         if given:
             receiver = "input" if op.name == "where" else op.operands[0]
@@ -141,10 +141,10 @@ class Binder(Constants):
 
     def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
         """Whether all arguments behind one belong to the same parameter."""
-        is_whole = isinstance(argument.value, Items | Group | Word) or self.is_meaning_constant(argument.value)
+        is_whole = isinstance(argument.value, Items | GroupNode | Word) or self.is_meaning_constant(argument.value)
         return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
-    def _take(self, bound: Bound, parameter: str, arguments: list[Argument]) -> None:
+    def _take(self, bound: Bindings, parameter: str, arguments: list[Argument]) -> None:
         """Bind one argument, with those that belong to it."""
         op, extra, waiting, argument = bound.op, bound.extra, bound.waiting, arguments[0]
         if parameter in ("operands", "tensors"):
@@ -170,7 +170,7 @@ class Binder(Constants):
         else:
             raise self.source.error(f"too many arguments for {usage(op)}", argument.value.span)
 
-    def _second(self, bound: Bound, argument: Argument) -> None:
+    def _second(self, bound: Bindings, argument: Argument) -> None:
         """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
         name = bound.op.name
         value, span = self.lower(argument.value)
@@ -187,7 +187,7 @@ class Binder(Constants):
                 f"{EXTREMES[name]}(x, {value}) is the {larger} of the two"
             )
 
-    def _complete(self, bound: Bound, name: Token) -> None:
+    def _complete(self, bound: Bindings, name: Token) -> None:
         """Fill in what is left out, and refuse what must not be.
 
         Raises:
@@ -220,7 +220,7 @@ class Binder(Constants):
     def _listed(self, op: Op, argument: Argument) -> list[Operand]:
         """The tensors of `stack([a, b])`, or the next operand of an einsum."""
         node = argument.value
-        if isinstance(node, Items | Group) and not op.has_equation:
+        if isinstance(node, Items | GroupNode) and not op.has_equation:
             return self.items(node)
         if not op.has_equation and (parts := self.parts(node)) is not None:
             return parts

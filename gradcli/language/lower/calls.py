@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError, Span, UncalledFunctionError, UnknownFun
 from gradcli.language import ops
 from gradcli.language.lower import juxtaposed_names, libraries
 from gradcli.language.lower.argument_kinds import CONVERSIONS
-from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bound, spelled_out
+from gradcli.language.lower.arguments import EXTREMES, SPECIAL, TENSORS, Binder, Bindings, spelled_out
 from gradcli.language.lower.indices import Indices
 from gradcli.language.lower.inlining import Inlining
 from gradcli.language.lower.libraries import FOREIGN, OF_MODULES, PREFIXES, Libraries
@@ -24,7 +24,7 @@ from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Items, Loop, Member, Name, Node, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -76,14 +76,14 @@ class Calls(Binder, Indices, Inlining, Libraries):
 
     # -- names
 
-    def named(self, node: Name, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
+    def named(self, node: NameNode, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """The value of a name with the modules before it, and how many of the trailers belong to it."""
         follows = bool(trailers) and isinstance(trailers[0], Member)
         is_called = node.arguments is not None
         token = self.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
         return self._named(token, node, trailers)
 
-    def _named(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
+    def _named(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
         scope = self.scope
         if trailers and (path := self.dotted_name(node, trailers)) is not None:
             used = path.text.count(".")
@@ -95,7 +95,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             return (scope.variable(path.text), path.span), used
         used = self._modules(token, node, trailers)
         behind = trailers[used - 1] if used else node
-        arguments = behind.arguments if isinstance(behind, Name | Member) else None
+        arguments = behind.arguments if isinstance(behind, NameNode | Member) else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
         is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
@@ -174,7 +174,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         hint = hints.of_variable(self.source.name, example) if separator.text in (":", "=") else None
         return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
 
-    def _modules(self, token: Token, node: Name, trailers: Sequence[Trailer]) -> int:
+    def _modules(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> int:
         """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
         scope = self.scope
         is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
@@ -326,7 +326,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         parts = found, (self.positions(), whole)
         return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
-    def _require_taken(self, bound: Bound, name: Token, library: str) -> None:
+    def _require_taken(self, bound: Bindings, name: Token, library: str) -> None:
         """Refuse the base of a logarithm, and a third tensor, which torch has not and NumPy writes its result to."""
         op, count = bound.op, len(bound.values)
         is_log, is_extreme = op.name == "log", op.name in EXTREMES
@@ -375,7 +375,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             first = self.emit(_FOLDS[op.name], [first, term], span)[0]
         return first, span
 
-    def _is_of_matrix(self, bound: Bound, name: Token, span: Span) -> bool:
+    def _is_of_matrix(self, bound: Bindings, name: Token, span: Span) -> bool:
         """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
         if bound.statics["p"] == "nuc":
             return True
@@ -438,7 +438,7 @@ def _gamma_in(arguments: Arguments) -> Node | None:
     """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
     for name in ("abs", "gamma"):
         node = arguments.items[0].value if len(arguments.items) == 1 else None
-        if not isinstance(node, Name) or node.arguments is None or node.token.text.lower() != name:
+        if not isinstance(node, NameNode) or node.arguments is None or node.token.text.lower() != name:
             return None
         arguments = node.arguments
     return arguments.items[0].value if len(arguments.items) == 1 else None

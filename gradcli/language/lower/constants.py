@@ -19,7 +19,7 @@ import sympy
 from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
-from gradcli.language.lower.scope import Array, Evaluation, Lines, Operand
+from gradcli.language.lower.scope import Array, ConstantEvaluation, Lines, Operand
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, number
@@ -48,13 +48,13 @@ UNKNOWN_SIZE = 4
 """What stands for a size until the shapes of the variables are known."""
 
 
-class Sizes(Lines):
+class ShapeInference(Lines):
     """Infers the shape of each line once."""
 
     _read = 0
 
     @property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> ConstantEvaluation:
         """What evaluates lines; a meaning of the table has nothing that does."""
         raise LanguageError("a constant argument is not of the kind that is read here")
 
@@ -93,7 +93,7 @@ class Sizes(Lines):
         return self.scope.shapes.get(atom.name) if is_variable else self._known.get(atom)
 
 
-class Constants(Sizes):
+class Constants(ShapeInference):
     """Reads what must be constant in the text itself, and what is between the brackets of a list."""
 
     unrolled = repeated = 0
@@ -136,7 +136,7 @@ class Constants(Sizes):
 
     def is_meaning_constant(self, node: nodes.Node) -> bool:
         """Whether it is the name of a constant of a meaning."""
-        return isinstance(node, nodes.Name) and node.arguments is None and node.token.text in self.scope.constants
+        return isinstance(node, nodes.NameNode) and node.arguments is None and node.token.text in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
         node, token = arguments[0].value, self.source.tokens[arguments[0].start]
@@ -165,7 +165,7 @@ class Constants(Sizes):
         if isinstance(node, nodes.Word) and node.token.text == "None":
             return (None,)  # type: ignore[return-value]  # a size that stays
         mark = len(self.builder.lines)
-        is_call = isinstance(node, nodes.Name | nodes.Postfix)
+        is_call = isinstance(node, nodes.NameNode | nodes.Postfix)
         parts = self.scope.parts_of(self.lower(node)[0]) if is_call else None
         found = None if parts is None else tuple(self.whole(*one) for one in parts)
         self.builder.forget(mark)
@@ -178,7 +178,7 @@ class Constants(Sizes):
 
     # -- indices
 
-    def item(self, bound: nodes.Bound) -> int | Slice | str:
+    def item(self, bound: nodes.SliceNode) -> int | Slice | str:
         """One item of an index: a whole number, a slice, `...` or `None`."""
         only = bound.parts[0] if len(bound.parts) == 1 else None
         if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
@@ -236,7 +236,7 @@ class Constants(Sizes):
         Raises:
             LanguageError: With this message, it is none.
         """
-        if isinstance(node, nodes.Number) and node.text.isdecimal():
+        if isinstance(node, nodes.NumberNode) and node.text.isdecimal():
             return int(node.text), node.span
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
@@ -276,9 +276,9 @@ class Constants(Sizes):
 
     # -- lists and loops
 
-    def items(self, node: nodes.Items | nodes.Group) -> list[Operand]:
+    def items(self, node: nodes.Items | nodes.GroupNode) -> list[Operand]:
         """The elements of a list or of a loop."""
-        if isinstance(node, nodes.Group):
+        if isinstance(node, nodes.GroupNode):
             return [self.lower(node.inner)]
         if not node.items:
             raise self.source.error("an empty list has no value", node.span, hint="write [a, b]")
@@ -300,9 +300,9 @@ class Constants(Sizes):
         if (known := self.scope.list_of(node)) is not None:
             return known
         last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
-        if not isinstance(last, nodes.Name | nodes.Member) or last.arguments is None:
+        if not isinstance(last, nodes.NameNode | nodes.Member) or last.arguments is None:
             return None
-        op = ops.find((last.token if isinstance(last, nodes.Name) else last.name).text, after_dot=True)
+        op = ops.find((last.token if isinstance(last, nodes.NameNode) else last.name).text, after_dot=True)
         return self.scope.parts_of(self.lower(node)[0]) if op is not None and op.parts else None
 
     def _unrolled(self, loop: nodes.Loop, level: int) -> Iterator[Operand]:
@@ -323,11 +323,11 @@ class Constants(Sizes):
     def _values(self, clause: nodes.Clause) -> Sequence[Atom]:
         """What a loop runs over: a range of whole numbers, a list of constants, or several tensors."""
         node = clause.values
-        if isinstance(node, nodes.Name) and node.token.text == "range" and node.arguments is not None:
+        if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
             return [sympy.Integer(n) for n in self.range(node.arguments, clause.word)]
         if (parts := self.parts(node)) is not None:
             return [a for a, _ in parts]
-        values = [a for a, _ in self.items(node)] if isinstance(node, nodes.Items | nodes.Group) else []
+        values = [a for a, _ in self.items(node)] if isinstance(node, nodes.Items | nodes.GroupNode) else []
         if not values or not all(a.is_number for a in values):
             span = clause.word.span.to(node.span)
             raise self.source.error("a loop runs over range(...) or a list of numbers", span)

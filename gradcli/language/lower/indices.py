@@ -20,7 +20,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Index, Operand
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, show
-from gradcli.language.text.nodes import Arguments, Items, Name, Node, Range, Ranged, Subscript, Trailer
+from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer
 from gradcli.language.text.tokens import Token
 
 Result = TypeVar("Result")
@@ -107,8 +107,8 @@ class Indices(Constants):
 
     def _plain(self, node: Node) -> Index | None:
         """An index that is a name alone."""
-        is_name = isinstance(node, Name) and node.arguments is None
-        return self.scope.indices.get(node.token.text) if is_name and isinstance(node, Name) else None
+        is_name = isinstance(node, NameNode) and node.arguments is None
+        return self.scope.indices.get(node.token.text) if is_name and isinstance(node, NameNode) else None
 
     def _is_within(self, index: Index, size: int, *, is_known: bool) -> bool:
         return not is_known or (index.first >= 0 and index.last < size)
@@ -255,8 +255,8 @@ class Indices(Constants):
         if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
             return None
         name, first, last = node.items
-        is_name = isinstance(name, Name) and name.arguments is None and name.token.text not in self.scope.variables
-        return Range(name.token, first, last) if is_name and isinstance(name, Name) else None
+        is_name = isinstance(name, NameNode) and name.arguments is None and name.token.text not in self.scope.variables
+        return Range(name.token, first, last) if is_name and isinstance(name, NameNode) else None
 
     def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
         """A function of the matrix whose elements are a body's values."""
@@ -273,7 +273,7 @@ class Indices(Constants):
 
     def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
-        if not isinstance(name, Name) or not isinstance(subscript, Subscript):
+        if not isinstance(name, NameNode) or not isinstance(subscript, Subscript):
             return None
         is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
         is_own |= name.token.text in self.scope.given or name.arguments is not None

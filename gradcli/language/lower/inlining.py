@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower import at_positions
-from gradcli.language.lower.arguments import Bound
+from gradcli.language.lower.arguments import Bindings
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Operand, Several
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
@@ -70,7 +70,7 @@ class Inlining(Decisions):
         """A text of the language as a Program in operands of these names, with constants by name."""
         raise NotImplementedError
 
-    def inlined_call(self, bound: Bound, span: Span) -> Operand:
+    def inlined_call(self, bound: Bindings, span: Span) -> Operand:
         """The value of a call that torch is asked for; what stands for several, where it gives several.
 
         Args:
@@ -114,7 +114,7 @@ class Inlining(Decisions):
             return self._inlined(part.record(), atoms, span)
         return self.positions()
 
-    def _fixed(self, bound: Bound, name: str, atom: Atom, where: Span) -> Array | None:
+    def _fixed(self, bound: Bindings, name: str, atom: Atom, where: Span) -> Array | None:
         """The numbers of an operand that a call is another one with: positions, a mask, a share."""
         op = bound.op
         if name in op.conditions:
@@ -216,7 +216,7 @@ class Inlining(Decisions):
             inside[line.symbol] = self.builder.emit(line.call.op.name, parts, span, statics)
         return inside.get(program.output, program.output)
 
-    def _provisional(self, bound: Bound, atom: Atom, span: Span) -> Atom:
+    def _provisional(self, bound: Bindings, atom: Atom, span: Span) -> Atom:
         """What stands for the result until the shapes are known."""
         self.scope.needs_shapes = True
         if not bound.op.parts:

@@ -15,7 +15,7 @@ from gradcli.language.lower.argument_kinds import CONVERSIONS
 from gradcli.language.lower.scope import Lines
 from gradcli.language.ops import Default
 from gradcli.language.program.wengert import CONSTANTS
-from gradcli.language.text.nodes import Member, Name, Trailer
+from gradcli.language.text.nodes import Member, NameNode, Trailer
 from gradcli.language.text.tokens import Token
 
 _LIBRARIES: Mapping[str, str] = {
@@ -133,7 +133,7 @@ class Libraries(Lines):
 
     # -- variables with dots in their names, `fc1.weight`
 
-    def dotted_name(self, node: Name, trailers: Sequence[Trailer]) -> Token | None:
+    def dotted_name(self, node: NameNode, trailers: Sequence[Trailer]) -> Token | None:
         """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
         first = node.token
         if node.arguments is not None or not isinstance(trailers[0], Member):

@@ -21,7 +21,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import parse
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import COMPARISON
 
 _FUNCTIONS: Mapping[str, str] = {
@@ -39,7 +39,7 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
         operands: Names of the variables.
         constants: Values of the other names, for constant arguments and, if numbers, for arithmetic.
     """
-    source = Source(text, f"a meaning, {text}")
+    source = SourceText(text, f"a meaning, {text}")
     scope = Scope(given=frozenset(operands), constants=constants)
     scope.variables = {name: sympy.Symbol(name, real=True) for name in operands}
     for name, value in constants.items():
@@ -50,7 +50,7 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
 
 
 @dataclass(frozen=True)
-class Entries:
+class EntryFormulas:
     """What a formula says of some entries of a tensor.
 
     Attributes:
@@ -95,7 +95,7 @@ class Lowering(Calls):
         """An assignment or an expression."""
         if not statement.targets:
             node, shown = statement.value, self.source.tokens[statement.start].text
-            is_name = isinstance(node, nodes.Name) and node.arguments is None and shown in self.scope.names
+            is_name = isinstance(node, nodes.NameNode) and node.arguments is None and shown in self.scope.names
             self.scope.last_name = shown if is_name else ""
             return self.lower(node)
         (name,) = statement.targets
@@ -141,7 +141,7 @@ class Lowering(Calls):
         span = operands[0][1].to(operands[-1][1])
         return self.finish(self.emit("stack", [a for a, _ in operands], span, (0,)))
 
-    def entries(self, cases: Sequence[Entries], shape: Shape) -> Program:
+    def entries(self, cases: Sequence[EntryFormulas], shape: Shape) -> Program:
         """The Program of the tensor of this shape whose entries the cases give; of several, the first that fits."""
         result: Atom | None = None
         for case in reversed(cases):
@@ -248,10 +248,10 @@ class Lowering(Calls):
 
     # -- operands
 
-    def _number(self, node: nodes.Number) -> Operand:
+    def _number(self, node: nodes.NumberNode) -> Operand:
         return exact(node.text), node.span
 
-    def _name(self, node: nodes.Name) -> Operand:
+    def _name(self, node: nodes.NameNode) -> Operand:
         if node.arguments is None and node.token.text in self.scope.indices:
             return self.index_number(node.token)
         return self.named(node)[0]
@@ -264,7 +264,7 @@ class Lowering(Calls):
         one = sympy.Integer(1)
         return self.emit("eq" if node.token.text == "True" else "ne", [one, one], node.span)
 
-    def _function(self, node: nodes.Function) -> Operand:
+    def _function(self, node: nodes.FunctionNode) -> Operand:
         raise self.source.unexpected(node.position)
 
     def _broken(self, node: nodes.Broken) -> Operand:
@@ -279,7 +279,7 @@ class Lowering(Calls):
         """A loop where none may stand."""
         raise self.source.unexpected(self.source.position(node.clauses[0].word.span.start), is_inside=True)
 
-    def _group(self, node: nodes.Group) -> Operand:
+    def _group(self, node: nodes.GroupNode) -> Operand:
         """An expression in parentheses."""
         return self.lower(node.inner)[0], node.span
 
@@ -296,7 +296,7 @@ class Lowering(Calls):
         trailers, used = node.trailers, 0
         if (delta := self.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
-        elif isinstance(node.operand, nodes.Name):
+        elif isinstance(node.operand, nodes.NameNode):
             operand, used = self.named(node.operand, trailers)
         else:
             operand = self.lower(node.operand)
@@ -343,11 +343,11 @@ class Lowering(Calls):
         key: Any = tuple(items)
         return self.emit("index", [operand[0]], span, (key,))
 
-    def _positions(self, bound: nodes.Bound) -> Operand | tuple[int, ...] | None:
+    def _positions(self, bound: nodes.SliceNode) -> Operand | tuple[int, ...] | None:
         """A tensor or a list in an index; None for all else that may stand there."""
         node = bound.parts[0] if len(bound.parts) == 1 else None
         is_plain = (
-            node is None or isinstance(node, nodes.Number | nodes.Word) or self.source.shown(node.span) in NEW_AXES
+            node is None or isinstance(node, nodes.NumberNode | nodes.Word) or self.source.shown(node.span) in NEW_AXES
         )
         is_plain |= isinstance(node, nodes.Unary) and node.sign.text != "~"
         if node is None or is_plain:
@@ -355,7 +355,7 @@ class Lowering(Calls):
         if self.is_meaning:
             if isinstance(node, nodes.Items):
                 return self.several(node)  # type: ignore[return-value]
-            is_known = isinstance(node, nodes.Name) and self.is_meaning_constant(node)
+            is_known = isinstance(node, nodes.NameNode) and self.is_meaning_constant(node)
             return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
@@ -384,12 +384,12 @@ class Lowering(Calls):
         nodes.Power: _power,
         nodes.Choice: _choice,
         nodes.Postfix: _postfix,
-        nodes.Number: _number,
-        nodes.Name: _name,
-        nodes.Group: _group,
+        nodes.NumberNode: _number,
+        nodes.NameNode: _name,
+        nodes.GroupNode: _group,
         nodes.Items: _items,
         nodes.Word: _word,
-        nodes.Function: _function,
+        nodes.FunctionNode: _function,
         nodes.Broken: _broken,
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.ranged(node),

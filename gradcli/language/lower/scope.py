@@ -19,7 +19,7 @@ from gradcli.language import ops
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Guard, Program, Shape
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 
 Operand = tuple[Atom, Span]
 """What an expression is: its value in the Program, and its range of the text."""
@@ -55,7 +55,7 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ConstantEvaluation:
     """What NumPy and the rules of shapes say.
 
     Attributes:
@@ -157,7 +157,7 @@ class Scope:
 
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
         """The elements of the list that a name stands for, which is used by that."""
-        if not isinstance(node, nodes.Name) or node.arguments is not None:
+        if not isinstance(node, nodes.NameNode) or node.arguments is not None:
             return None
         if node.token.text not in self.lists:
             return None
@@ -202,7 +202,7 @@ class Lines:
 
     is_code = False
 
-    def __init__(self, source: Source, scope: Scope, *, is_meaning: bool = False, shares: bool = True) -> None:
+    def __init__(self, source: SourceText, scope: Scope, *, is_meaning: bool = False, shares: bool = True) -> None:
         self.source, self.scope, self.is_meaning = source, scope, is_meaning
         self.builder = Builder(source.text, source.name, shares)
         self.conditions: set[Atom] = set()

@@ -241,7 +241,7 @@ class _Real(sympy.Function):  # type: ignore[misc]
         return -1
 
 
-class Step(_Real):
+class StepFunction(_Real):
     """A function that is constant between its jumps."""
 
     nargs = 1
@@ -257,7 +257,7 @@ def _heads(base: type, facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...
 
 
 _STEPS: Mapping[str, Any] = {name: {} for name in ("sign", "floor", "ceil", "trunc", "round", "detach")}
-sign, floor, ceil, trunc, round, detach = _heads(Step, _STEPS)  # noqa: A001
+sign, floor, ceil, trunc, round, detach = _heads(StepFunction, _STEPS)  # noqa: A001
 
 
 class abs(_Real):  # noqa: A001, N801
@@ -302,7 +302,7 @@ class sinc(_Real):  # noqa: N801
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
-class Comparison(Step):
+class Comparison(StepFunction):
     """1 where a relation of two operands holds, else 0."""
 
     nargs = 2

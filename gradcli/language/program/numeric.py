@@ -175,7 +175,7 @@ def require_room(elements: float) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Numbers:
+class DrawnNumbers:
     """Numbers that code draws.
 
     Attributes:

@@ -32,25 +32,25 @@ _SIGNS = {row: f" {sign} " for sign, row in ops.SIGNS.items()} | {"pow": "**", "
 _ALONE = 5
 
 
-class Piece:
+class TextPiece:
     """Text made of parts, which may be operations, and how tightly it binds."""
 
     def __init__(
-        self, text: str = "", tight: int = _ALONE, parts: Sequence[tuple[int, Piece]] = (), atom: Atom | None = None
+        self, text: str = "", tight: int = _ALONE, parts: Sequence[tuple[int, TextPiece]] = (), atom: Atom | None = None
     ) -> None:
         self.text, self.tight, self.parts, self.atom = text, tight, parts, atom
 
-    def __add__(self, other: Piece | str) -> Piece:
-        right = Piece(other) if isinstance(other, str) else other
-        return Piece(self.text + right.text, self.tight, ((0, self), (len(self.text), right)))
+    def __add__(self, other: TextPiece | str) -> TextPiece:
+        right = TextPiece(other) if isinstance(other, str) else other
+        return TextPiece(self.text + right.text, self.tight, ((0, self), (len(self.text), right)))
 
-    def within(self, tight: int) -> Piece:
+    def within(self, tight: int) -> TextPiece:
         """The text as an operand of what binds so tightly."""
-        return self if self.tight >= tight else Piece("(") + self + ")"
+        return self if self.tight >= tight else TextPiece("(") + self + ")"
 
     def places(self) -> Iterator[tuple[int, int, Atom]]:
         """The ranges of its operations."""
-        waiting: list[tuple[int, Piece]] = [(0, self)]
+        waiting: list[tuple[int, TextPiece]] = [(0, self)]
         while waiting:
             start, piece = waiting.pop()
             if piece.atom is not None:
@@ -69,23 +69,23 @@ class ProgramText:
     def __init__(self, lines: Sequence[Line], named: Mapping[Atom, str]) -> None:
         self.calls = {line.symbol: line.call for line in lines}
         self.named = named
-        self._known: dict[Atom, Piece] = {}
+        self._known: dict[Atom, TextPiece] = {}
 
-    def expression(self, atom: Atom, *, is_whole: bool = False) -> Piece:
+    def expression(self, atom: Atom, *, is_whole: bool = False) -> TextPiece:
         """A value: its name, a number, or its call with what has no name written inside."""
         if atom not in self.calls or (atom in self.named and not is_whole):
-            return _number(atom) if not isinstance(atom, sympy.Symbol) else Piece(self.named.get(atom, atom.name))
+            return _number(atom) if not isinstance(atom, sympy.Symbol) else TextPiece(self.named.get(atom, atom.name))
         if atom not in self._known:
             found = self._call(self.calls[atom])
-            self._known[atom] = Piece(found.text, found.tight, ((0, found),), atom)
+            self._known[atom] = TextPiece(found.text, found.tight, ((0, found),), atom)
         return self._known[atom]
 
-    def _call(self, call: Call) -> Piece:
+    def _call(self, call: Call) -> TextPiece:
         name, parts = call.op.name, [self.expression(one) for one in call.operands]
         if name == "neg":
-            return _tight(Piece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
+            return _tight(TextPiece("-") + parts[0].within(_TIGHT["neg"]), _TIGHT["neg"])
         if name == "logical_not":
-            return _tight(Piece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
+            return _tight(TextPiece("~") + parts[0].within(_ALONE), _TIGHT["neg"])
         if name in _SIGNS and len(parts) == 2:
             own = _TIGHT.get(name, 0)
             left = parts[0].within(own + (name == "pow" or not own))
@@ -94,17 +94,19 @@ class ProgramText:
         if name == "index":
             return parts[0].within(_ALONE) + f"[{_key(call.statics[0])}]"
         if name == "drawn":
-            return Piece(call.statics[1].shown)
+            return TextPiece(call.statics[1].shown)
         if call.op.kind is Kind.LIST or call.op.operands[:1] == ("tensors",):
-            parts = [Piece("[") + _joined(parts) + "]"]
+            parts = [TextPiece("[") + _joined(parts) + "]"]
         others = [one for one in call.op.signature if one in call.op.statics and one != SHAPES]
         for parameter, value in zip(others, call.typed, strict=False):
             default = call.op.statics[parameter]
             if value != default or default is REQUIRED:
                 is_first = parameter == call.op.signature[0] and bool(call.op.operands)
                 is_plain = is_first or (not parts and call.op.kind is Kind.SOURCE)
-                parts.insert(0 if is_first else len(parts), Piece(f"{parameter}=" * (not is_plain) + _static(value)))
-        return Piece(f"{name}(") + _joined(parts) + ")"
+                parts.insert(
+                    0 if is_first else len(parts), TextPiece(f"{parameter}=" * (not is_plain) + _static(value))
+                )
+        return TextPiece(f"{name}(") + _joined(parts) + ")"
 
 
 def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
@@ -119,7 +121,7 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
     names = {atom: name for name, atom in named.items()}
     uses = Counter(one for line in program.lines for one in line.call.operands)
     text = ProgramText(program.lines, names)
-    statements: list[Piece] = []
+    statements: list[TextPiece] = []
     for line in program.lines:
         is_last = line.symbol == program.output
         is_inner = not is_last and line.symbol not in names and uses[line.symbol] == 1
@@ -128,9 +130,9 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
         value = text.expression(line.symbol, is_whole=True)
         own = output_name if is_last else names.get(line.symbol) or free("t", numbered=True)
         names[line.symbol] = own
-        statements.append(Piece(f"{own} = ") + value)
+        statements.append(TextPiece(f"{own} = ") + value)
     if not program.lines or program.output not in names:
-        statements.append(Piece(f"{output_name} = ") + text.expression(program.output))
+        statements.append(TextPiece(f"{output_name} = ") + text.expression(program.output))
     whole = _joined(statements, "\n")
     spans = {atom: Span(start, stop) for start, stop, atom in whole.places()}
     lines = tuple(replace(line, span=spans[line.symbol], name=names.get(line.symbol, "")) for line in program.lines)
@@ -138,23 +140,23 @@ def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str
     return replace(program, text=whole.text, lines=lines, assigned=tuple(values), named=values)
 
 
-def _tight(piece: Piece, tight: int) -> Piece:
-    return Piece(piece.text, tight, ((0, piece),))
+def _tight(piece: TextPiece, tight: int) -> TextPiece:
+    return TextPiece(piece.text, tight, ((0, piece),))
 
 
-def _joined(parts: Sequence[Piece], between: str = ", ") -> Piece:
-    found = Piece()
+def _joined(parts: Sequence[TextPiece], between: str = ", ") -> TextPiece:
+    found = TextPiece()
     for n, part in enumerate(parts):
         found = found + (between if n else "") + part
     return found
 
 
-def _number(atom: Atom) -> Piece:
+def _number(atom: Atom) -> TextPiece:
     is_exact = isinstance(atom, sympy.Rational) or atom in (sympy.pi, sympy.E)
     value = atom if is_exact else number(atom)
     if "/" in str(value):
-        return Piece(str(value), tight=_TIGHT["div"])
-    return Piece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
+        return TextPiece(str(value), tight=_TIGHT["div"])
+    return TextPiece(str(value), tight=_TIGHT["neg"] if value < 0 else _ALONE)
 
 
 def _static(value: Any) -> str:

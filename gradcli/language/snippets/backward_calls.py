@@ -15,8 +15,8 @@ import sympy
 from gradcli.errors import Span
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.snippets.function_calls import Functions
-from gradcli.language.snippets.snippet_result import ADD_UP, Pass
+from gradcli.language.snippets.function_calls import FunctionCalls
+from gradcli.language.snippets.snippet_result import ADD_UP, SnippetPass
 from gradcli.language.text.nodes import Argument, Arguments, Items
 
 _BACKWARD = "gradient retain_graph create_graph inputs".split()
@@ -24,7 +24,7 @@ _UNUSED = "One of the differentiated Tensors appears to not have been used in th
 _GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused".split()
 
 
-class Passes(Functions):
+class Passes(FunctionCalls):
     """Notes backward passes, and says which of them are asked for.
 
     Attributes:
@@ -37,7 +37,7 @@ class Passes(Functions):
 
     values: dict[str, Array]
     requires: dict[str, None]
-    passes: list[Pass]
+    passes: list[SnippetPass]
     zeroed: dict[str, None]
     frees_graph = False
 
@@ -53,7 +53,9 @@ class Passes(Functions):
         span = output[1].to(arguments.span)
         y = self.as_number(*output)
         inputs = tuple(str(atom) for atom, _ in found.get("inputs", ()))
-        self._add(Pass(y, self._vector(found, "gradient"), span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,)))
+        self._add(
+            SnippetPass(y, self._vector(found, "gradient"), span, inputs, _keeps_graph(found), zeroed=(*self.zeroed,))
+        )
         self.zeroed.clear()
         return y, span
 
@@ -81,7 +83,7 @@ class Passes(Functions):
                 raise self.source.error(f"the output does not depend on {shown}: torch {said}", where)
         inputs = tuple(str(x) for x, _ in found["inputs"])
         v = self._vector(found, "grad_outputs")
-        self._add(Pass(y, v, span, inputs, _keeps_graph(found), accumulates=False))
+        self._add(SnippetPass(y, v, span, inputs, _keeps_graph(found), accumulates=False))
         return span, len(inputs)
 
     def _named_arguments(self, arguments: Arguments, names: Sequence[str], called: str) -> dict[str, Any]:
@@ -122,7 +124,7 @@ class Passes(Functions):
             hint = f"write the statement that does before this one, such as {name} = x**2"
             raise self.source.error(f"nothing computes '{name}' in this text", span, hint=hint)
 
-    def _add(self, one: Pass) -> None:
+    def _add(self, one: SnippetPass) -> None:
         """Note a derivative that is asked for."""
         self._require_computed(one.output, one.span)
         self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
@@ -138,13 +140,13 @@ class Passes(Functions):
         """A value as a function of the variables."""
         return self.builder.program(atom, self.scope.variables.values())
 
-    def asked(self) -> list[Pass]:
+    def asked(self) -> list[SnippetPass]:
         """The passes that are questions, those of one output by several inputs as one.
 
         Raises:
             LanguageError: They are of different outputs.
         """
-        found: list[Pass] = []
+        found: list[SnippetPass] = []
         for one in self.passes:
             last = found[-1] if found else one
             is_same = (last.output, last.v, last.accumulates) == (one.output, one.v, False)
@@ -158,7 +160,7 @@ class Passes(Functions):
                 raise self.source.code("a pass of a second output", one.span, instead)
         return found
 
-    def in_grad(self, passes: list[Pass]) -> list[Pass]:
+    def in_grad(self, passes: list[SnippetPass]) -> list[SnippetPass]:
         """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.
 
         Raises:
@@ -174,11 +176,11 @@ class Passes(Functions):
             raise self.source.error("the .grad of these tensors hold different passes", passes[-1].span, hint=hint)
         return adding[last:]
 
-    def vector_of(self, one: Pass) -> Atom:
+    def vector_of(self, one: SnippetPass) -> Atom:
         """The gradient vector of a pass, 1 where it has none."""
         return self.emit("ones_like", [one.output], one.span)[0] if one.v is None else one.v
 
-    def accumulated(self, passes: list[Pass]) -> Atom | None:
+    def accumulated(self, passes: list[SnippetPass]) -> Atom | None:
         """The sum of their v's: what `.grad` holds is linear in v."""
         if not passes or (len(passes) == 1 and passes[0].v is None):
             return None

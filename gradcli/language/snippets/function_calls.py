@@ -19,7 +19,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, Function
+from gradcli.language.text.nodes import Argument, Arguments, FunctionNode
 
 ReadArgument = Callable[[str, Argument], Any]
 """Reads an argument, by the name of its parameter."""
@@ -36,7 +36,7 @@ class Callee:
         defaults: What stands for the parameters that are not given.
     """
 
-    node: Function
+    node: FunctionNode
     shown: str
     names: MutableMapping[str, Atom]
     defaults: Mapping[str, Atom] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Callee:
         return tuple(one.name for one in self.node.parameters)
 
 
-class Functions(Reader):
+class FunctionCalls(Reader):
     """Defines functions, and calls them.
 
     Attributes:
@@ -58,7 +58,7 @@ class Functions(Reader):
     running: list[int]
     statements: list[tuple[Span, Atom]]
 
-    def _body(self, node: Function) -> Operand | None:
+    def _body(self, node: FunctionNode) -> Operand | None:
         """What the body of a function returns."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ class Functions(Reader):
             found[name] = read(name, argument)
         return found
 
-    def callee(self, node: Function) -> Callee:
+    def callee(self, node: FunctionNode) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
         return Callee(node, node.name or f"({self.source.excerpt(node.span)})", self.scope.names, defaults)

@@ -18,11 +18,11 @@ from typing import Any
 from gradcli import collector
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Operand, Scope
-from gradcli.language.snippets.snippet_result import Backward, Pass, Replay, Snippet
+from gradcli.language.snippets.snippet_result import Backward, Replay, Snippet, SnippetPass
 from gradcli.language.snippets.statements import Statements
 from gradcli.language.text import nodes
 from gradcli.language.text.python_statements import parse_python
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 
 
 def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **how: Any) -> Snippet:
@@ -46,7 +46,7 @@ def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **ho
         return _Reader(source, scope(), shares=shares, **how)
 
     with collector.paused():
-        source = Source(text, "EXPR", has_braces=True)
+        source = SourceText(text, "EXPR", has_braces=True)
         try:
             lines = parse_python(source)
             first = reader(shares=shares)
@@ -62,7 +62,7 @@ class _Reader(Statements):
 
     def snippet(self, lines: Sequence[nodes.Line]) -> Snippet:
         """The whole text."""
-        definitions = [line for line in lines if isinstance(line, nodes.Function)]
+        definitions = [line for line in lines if isinstance(line, nodes.FunctionNode)]
         words = {self.source.tokens[line.position].text for line in definitions}
         self.is_code |= (len(lines) > 1 or bool(definitions)) and words <= {"def", "lambda"}
         output = self.last_value(lines)
@@ -89,7 +89,7 @@ class _Reader(Statements):
         program = self.builder.program(outputs[-1], self.scope.variables.values(), *outputs)
         return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
 
-    def _of_torch(self, output: Operand, asked: list[Pass]) -> Snippet:
+    def _of_torch(self, output: Operand, asked: list[SnippetPass]) -> Snippet:
         """The function of the output, and v as a function of the same variables."""
         v = self.accumulated(self.in_grad(asked))
         dtype = self.type_of(tuple(self.values))
@@ -116,6 +116,6 @@ class _Reader(Statements):
         passes = tuple(self._backward(one) for one in asked) if len(asked) > 1 else ()
         return Snippet(program, self.values, wrt, vector, passes, dtype)
 
-    def _backward(self, one: Pass) -> Backward:
+    def _backward(self, one: SnippetPass) -> Backward:
         """A pass with its v as a function of the variables."""
         return Backward(self.function_of(self.vector_of(one)), one.zeroed, one.accumulates)

@@ -17,7 +17,7 @@ ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
 
 
 @dataclass(frozen=True)
-class Pass:
+class SnippetPass:
     """A derivative that is taken, `y.backward(v)` or `torch.autograd.grad(y, x, v)`.
 
     Attributes:
@@ -65,7 +65,7 @@ class Replay:
     """
 
     program: Program
-    passes: tuple[Pass, ...]
+    passes: tuple[SnippetPass, ...]
     requires: tuple[str, ...]
 
     def where(self, number: int) -> str:

@@ -24,7 +24,7 @@ from gradcli.language.snippets.function_calls import Callee
 from gradcli.language.snippets.imports import KNOWN
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Source
+from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 
 _QUIET = frozenset("set_printoptions set_num_threads retain_grad set_detect_anomaly seed".split())
@@ -70,7 +70,7 @@ class Statements(Drawing):
 
     def __init__(
         self,
-        source: Source,
+        source: SourceText,
         scope: Scope,
         *,
         generator: Callable[[], Generator] | None,
@@ -107,7 +107,7 @@ class Statements(Drawing):
 
     # -- definitions
 
-    def define(self, node: nodes.Function) -> None:
+    def define(self, node: nodes.FunctionNode) -> None:
         """Give a function its name, if it has one."""
         self.require_used()
         first, is_outside = self.source.tokens[node.position], not self.running
@@ -122,7 +122,7 @@ class Statements(Drawing):
             self.bind_function(node.name, callee)
         self.defined = callee if is_outside else self.defined
 
-    def _body(self, node: nodes.Function) -> Operand | None:
+    def _body(self, node: nodes.FunctionNode) -> Operand | None:
         """What the body of a function returns."""
         for line in node.body:
             if isinstance(line, nodes.Return):
@@ -142,13 +142,13 @@ class Statements(Drawing):
     def _line(self, line: nodes.Line) -> None:
         """A statement of the text or of a function."""
         match line:
-            case nodes.Function():
+            case nodes.FunctionNode():
                 self.define(line)
             case nodes.Import():
                 self.add_import(line)
             case nodes.Assignment():
                 self._member_is(line)
-            case nodes.Statement() if isinstance(line.value, nodes.Function) and not line.is_tuple:
+            case nodes.Statement() if isinstance(line.value, nodes.FunctionNode) and not line.is_tuple:
                 self.define(line.value)
             case nodes.Statement() if not line.targets:
                 self._value_alone(line)
@@ -358,13 +358,13 @@ class Statements(Drawing):
             raise self.source.code(f"what is computed from {value.shown}", span)
         raise self.source.error(f"{value.shown} stands where a number or a tensor must", span, hint=value.hint)
 
-    def _function(self, node: nodes.Function) -> Operand:
+    def _function(self, node: nodes.FunctionNode) -> Operand:
         """A lambda among arguments."""
         atom = sympy.Dummy("function", real=True)
         self.scope.objects[atom] = self.callee(node)
         return atom, node.span
 
-    def named(self, node: nodes.Name, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
+    def named(self, node: nodes.NameNode, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
         """A function of the text, a derivative, a draw; a call that is code is refused."""
         known = self.scope.objects.get(self.scope.names.get(node.token.text, sympy.S.Zero))
         if known is not None:
@@ -379,7 +379,7 @@ class Statements(Drawing):
         if not path or used > len(trailers):
             return super().named(node, trailers)
         last = trailers[used - 1] if used else node
-        arguments = last.arguments if isinstance(last, nodes.Name | nodes.Member) else None
+        arguments = last.arguments if isinstance(last, nodes.NameNode | nodes.Member) else None
         span = node.token.span.to(last.span)
         if self.is_code_path(path) and arguments is not None:
             raise self.source.code(f"'{self.source.shown(node.token.span.to(arguments.opening.span))}...)'", span)
@@ -441,7 +441,7 @@ class Statements(Drawing):
             raise self.source.error(f"this tuple has {parts}, counted from 0", span)
         return self._unread(Unread(held.shown), span)
 
-    _RULES: ClassVar[Rules] = {**Lowering._RULES, nodes.Function: _function, nodes.Power: _power}
+    _RULES: ClassVar[Rules] = {**Lowering._RULES, nodes.FunctionNode: _function, nodes.Power: _power}
 
 
 MAX_PARTS = 10_000

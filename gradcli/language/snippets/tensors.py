@@ -20,7 +20,7 @@ import sympy
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.scope import Array, Operand
 from gradcli.language.ops import Kind
-from gradcli.language.program.numeric import Numbers
+from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.backward_calls import Passes
 from gradcli.language.snippets.imports import Imports
@@ -190,5 +190,5 @@ class Drawing(Dtypes):
         self.seed, self._count = None, self._count + 1
         shape, is_double = tuple(sizes), "float64" in (self.said[mark:] or [(self.default, "")])[-1]
         numbers = self._generator.draw(path.rpartition(".")[2], shape, is_double=is_double)
-        held = Numbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
+        held = DrawnNumbers(numbers.tobytes(), f"{path.rpartition('.')[2]} {self._count}")
         return self.builder.emit("drawn", (), span, (shape, held)), span

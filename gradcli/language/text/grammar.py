@@ -33,7 +33,7 @@ from typing import TypeVar
 
 from gradcli.errors import GradcliError, Span
 from gradcli.language.text import mathematics, nodes
-from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, Source
+from gradcli.language.text.source import LEVELS_OF_INDEX, MAX_DEPTH, Cursor, SourceText
 from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, Token, is_position
 
 Read = TypeVar("Read")
@@ -47,20 +47,20 @@ IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**=", "@=", "%="])
 """Signs that change what stands before them."""
 
 
-def parse(source: Source) -> tuple[nodes.Statement, ...]:
+def parse(source: SourceText) -> tuple[nodes.Statement, ...]:
     """The statements of a text.
 
-    >>> [statement.targets[0].text for statement in parse(Source("y = x**2; z = 2y", "EXPR"))]
+    >>> [statement.targets[0].text for statement in parse(SourceText("y = x**2; z = 2y", "EXPR"))]
     ['y', 'z']
     """
     grammar = Grammar(source)
     return grammar.lines(grammar.statement)
 
 
-def parse_value(source: Source) -> nodes.Value:
+def parse_value(source: SourceText) -> nodes.Value:
     """A text as one value; a comma at the top makes a vector.
 
-    >>> len(parse_value(Source("1, 2", "--at")).items)
+    >>> len(parse_value(SourceText("1, 2", "--at")).items)
     2
     """
     grammar = Grammar(source)
@@ -68,14 +68,14 @@ def parse_value(source: Source) -> nodes.Value:
     return nodes.Value((found,), False) if isinstance(found, nodes.Broken) else found
 
 
-def parse_equations(source: Source) -> tuple[nodes.Equation, ...]:
+def parse_equations(source: SourceText) -> tuple[nodes.EquationNode, ...]:
     """A text as formulas, each with its left-hand side if it has one; a comma at the top ends the last.
 
-    >>> [equation.value.text for equation in parse_equations(Source("dy[0]/dx = 1; dy[1]/dx = 2", "--claim"))]
+    >>> [equation.value.text for equation in parse_equations(SourceText("dy[0]/dx = 1; dy[1]/dx = 2", "--claim"))]
     ['1', '2']
     """
     grammar = Grammar(source)
-    found: list[nodes.Equation] = []
+    found: list[nodes.EquationNode] = []
     while not grammar.at_end:
         if not (grammar.accept(";") or grammar.accept("\n")):
             found.append(mathematics.equation(grammar))
@@ -93,7 +93,7 @@ class Grammar(Cursor):
     def expression(self, minimum: int = 0) -> nodes.Node:
         """Operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
-        steps: list[nodes.Step] = []
+        steps: list[nodes.StepNode] = []
         while True:
             sign = self.tokens[self.position]
             if sign.text == self.closing:
@@ -112,7 +112,7 @@ class Grammar(Cursor):
             if level < minimum:
                 break
             self.position += not is_implicit
-            steps.append(nodes.Step(sign, level, is_implicit, self.expression(level + 1)))
+            steps.append(nodes.StepNode(sign, level, is_implicit, self.expression(level + 1)))
         whole = first.span.to(steps[-1].operand.span) if steps else first.span
         node = nodes.Chain(whole, first, tuple(steps)) if steps else first
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
@@ -168,15 +168,15 @@ class Grammar(Cursor):
         match token.kind:
             case "number":
                 self.position += 1
-                return nodes.Number(token.span, token.text)
+                return nodes.NumberNode(token.span, token.text)
             case "name" if token.text in mathematics.SIGNS and mathematics.has_ranges(self.tokens, self.position + 1):
                 return mathematics.ranged(self)
             case "name" if token.text != self.closing:
                 self.position += 1
                 if self.tokens[self.position].text != "(":
-                    return nodes.Name(token.span, token, None)
+                    return nodes.NameNode(token.span, token, None)
                 arguments = self.arguments()
-                return nodes.Name(token.span.to(arguments.span), token, arguments)
+                return nodes.NameNode(token.span.to(arguments.span), token, arguments)
             case "operator" if token.text in ("(", "["):
                 is_ranged = token.text == "[" and mathematics.has_ranges(self.tokens, self.position)
                 return mathematics.ranged(self) if is_ranged else self._brackets()
@@ -208,7 +208,7 @@ class Grammar(Cursor):
             self.close(closing, opening)
         span = opening.span.to(self.behind().span)
         if closing == ")" and len(items) == 1 and not has_comma and not isinstance(items[0], nodes.Loop):
-            return nodes.Group(span, items[0])
+            return nodes.GroupNode(span, items[0])
         return nodes.Items(span, opening, tuple(items), has_comma)
 
     def looped(self) -> nodes.Node:
@@ -264,11 +264,11 @@ class Grammar(Cursor):
             self.close("]", opening)
         return nodes.Subscript(opening.span.to(self.behind().span), tuple(items))
 
-    def _bound(self) -> nodes.Bound:
+    def _bound(self) -> nodes.SliceNode:
         """One item of an index: expressions and colons, up to the comma or bracket behind it."""
         first = self.token
         if first.text == "...":
-            return nodes.Bound(first.span, (self.word(),))
+            return nodes.SliceNode(first.span, (self.word(),))
         parts: list[nodes.Node | None] = []
         while self.token.text not in (",", "]") and parts.count(None) < 3 and not self.at_end:
             if self.accept(":"):
@@ -277,7 +277,7 @@ class Grammar(Cursor):
                 parts.append(self.expression())
             else:
                 break
-        return nodes.Bound(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
+        return nodes.SliceNode(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
 
     def _member(self) -> nodes.Member:
         """`.name`, with its arguments."""

@@ -66,7 +66,7 @@ def bars(grammar: Grammar) -> nodes.Node:
         inner = nodes.Argument(None, grammar.expression(), start + 1, grammar.position)
     grammar.close("|", opening)
     span = opening.span.to(grammar.behind().span)
-    return nodes.Name(span, Token("name", "abs", span), nodes.Arguments(span, opening, start, (inner,)))
+    return nodes.NameNode(span, Token("name", "abs", span), nodes.Arguments(span, opening, start, (inner,)))
 
 
 def cases(grammar: Grammar) -> nodes.Node:
@@ -89,10 +89,10 @@ def cases(grammar: Grammar) -> nodes.Node:
     span, result = opening.span.to(grammar.behind().span), value
     for chosen, condition in reversed(branches):
         result = nodes.Choice(span, chosen, condition, result)
-    return result if branches else nodes.Group(span, value)
+    return result if branches else nodes.GroupNode(span, value)
 
 
-def equation(grammar: Grammar) -> nodes.Equation:
+def equation(grammar: Grammar) -> nodes.EquationNode:
     """`dy[i]/dx[j] = 2*x[i]`, or the right-hand side alone."""
     start = grammar.token
     position, above = _differential(grammar.tokens, grammar.position)
@@ -104,7 +104,7 @@ def equation(grammar: Grammar) -> nodes.Equation:
     span = start.span.to(grammar.tokens[position].span) if above else start.span
     grammar.position = position + bool(above)
     value = grammar.tried(grammar.expression_alone)
-    return nodes.Equation(span, above, below, value)
+    return nodes.EquationNode(span, above, below, value)
 
 
 def _differential(tokens: Sequence[Token], position: int) -> tuple[int, tuple[Token, ...]]:

@@ -14,28 +14,28 @@ from gradcli.language.text.tokens import Token
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
-class Written:
+class SyntaxNode:
     """What is written at a range of a text."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, eq=False)(cls)
 
 
-class Broken(Written):
+class Broken(SyntaxNode):
     """What could not be read, and why."""
 
     span: Span
     error: GradcliError
 
 
-class Number(Written):
+class NumberNode(SyntaxNode):
     """A number as typed."""
 
     span: Span
     text: str
 
 
-class Word(Written):
+class Word(SyntaxNode):
     """`True`, `False`, `None`, `...` or a word in quotes; at a position among the tokens."""
 
     span: Span
@@ -48,7 +48,7 @@ class Word(Written):
         return self.token.kind == "keyword" and self.token.text != "None"
 
 
-class Name(Written):
+class NameNode(SyntaxNode):
     """A name, with its arguments if it is called."""
 
     span: Span
@@ -56,14 +56,14 @@ class Name(Written):
     arguments: Arguments | None
 
 
-class Group(Written):
+class GroupNode(SyntaxNode):
     """An expression in parentheses."""
 
     span: Span
     inner: Node
 
 
-class Items(Written):
+class Items(SyntaxNode):
     """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
 
     span: Span  # with the brackets
@@ -72,7 +72,7 @@ class Items(Written):
     has_comma: bool  # whether a comma makes it more than an expression in brackets
 
 
-class Clause(Written):
+class Clause(SyntaxNode):
     """`for name in values if condition`."""
 
     word: Token  # the word `for`
@@ -82,7 +82,7 @@ class Clause(Written):
     condition: Node | None  # what must hold, if that is said
 
 
-class Loop(Written):
+class Loop(SyntaxNode):
     """An expression for every value of some loops: `x**i for i in range(3)`."""
 
     span: Span  # the whole of it
@@ -91,7 +91,7 @@ class Loop(Written):
     width: int  # the tokens of the body
 
 
-class Unary(Written):
+class Unary(SyntaxNode):
     """A sign or `not` before an operand."""
 
     span: Span
@@ -99,7 +99,7 @@ class Unary(Written):
     operand: Node
 
 
-class Power(Written):
+class Power(SyntaxNode):
     """A base and its exponent."""
 
     span: Span
@@ -108,7 +108,7 @@ class Power(Written):
     exponent: Node
 
 
-class Step(Written):
+class StepNode(SyntaxNode):
     """What follows an operand: a sign and the next operand; without a sign, a product, and the sign is what follows."""
 
     sign: Token
@@ -117,15 +117,15 @@ class Step(Written):
     operand: Node
 
 
-class Chain(Written):
+class Chain(SyntaxNode):
     """Operands joined from the left, one step after the other."""
 
     span: Span
     first: Node
-    steps: tuple[Step, ...]
+    steps: tuple[StepNode, ...]
 
 
-class Choice(Written):
+class Choice(SyntaxNode):
     """`chosen if condition else other`; without `other` where the text ends before."""
 
     span: Span
@@ -134,7 +134,7 @@ class Choice(Written):
     other: Node
 
 
-class Range(Written):
+class Range(SyntaxNode):
     """`k=first..last`: the whole numbers that an index takes."""
 
     name: Token  # of the index
@@ -142,7 +142,7 @@ class Range(Written):
     last: Node
 
 
-class Ranged(Written):
+class Ranged(SyntaxNode):
     """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
 
     span: Span
@@ -152,7 +152,7 @@ class Ranged(Written):
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
-class Equation(Written):
+class EquationNode(SyntaxNode):
     """`dy[i]/dx[j] = value`, or a value alone."""
 
     span: Span  # of what stands before the value
@@ -161,14 +161,14 @@ class Equation(Written):
     value: Node
 
 
-class Bound(Written):
+class SliceNode(SyntaxNode):
     """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
     span: Span  # of what is written; empty before the token that ends it where nothing is
     parts: tuple[Node | None, ...]  # the expressions, None for a colon
 
 
-class Argument(Written):
+class Argument(SyntaxNode):
     """One argument of a call."""
 
     name: Token | None  # of the parameter, as in `dim=0`
@@ -177,7 +177,7 @@ class Argument(Written):
     stop: int  # the position behind its last one
 
 
-class Arguments(Written):
+class Arguments(SyntaxNode):
     """What is between the parentheses of a call."""
 
     span: Span  # with the parentheses
@@ -186,14 +186,14 @@ class Arguments(Written):
     items: tuple[Argument, ...]  # the arguments
 
 
-class Subscript(Written):
+class Subscript(SyntaxNode):
     """`[item, item]` behind an operand."""
 
     span: Span
-    items: tuple[Bound, ...]
+    items: tuple[SliceNode, ...]
 
 
-class Member(Written):
+class Member(SyntaxNode):
     """`.name` behind an operand, with its arguments if it is called; the name may be any token, which is refused."""
 
     span: Span
@@ -202,7 +202,7 @@ class Member(Written):
     arguments: Arguments | None
 
 
-class Postfix(Written):
+class Postfix(SyntaxNode):
     """An operand with what stands behind it."""
 
     span: Span
@@ -210,25 +210,25 @@ class Postfix(Written):
     trailers: tuple[Trailer, ...]
 
 
-class Parameter(Written):
+class ParameterNode(SyntaxNode):
     """A parameter of a function, with its default."""
 
     name: str
     default: Node | None
 
 
-class Function(Written):
+class FunctionNode(SyntaxNode):
     """`lambda x: ...` or `def f(x): ...`."""
 
     span: Span  # the whole of it, with the name that it is given
     position: int  # of its first word among the tokens
     name: str  # what it is called; empty for a lambda without a name
-    parameters: tuple[Parameter, ...]  # in order
+    parameters: tuple[ParameterNode, ...]  # in order
     body: tuple[Line, ...]  # its statements, or the expression of a lambda
     width: int  # the tokens of the body
 
 
-class Statement(Written):
+class Statement(SyntaxNode):
     """`name = value`, or a value alone."""
 
     span: Span  # from its first word to its last
@@ -240,7 +240,7 @@ class Statement(Written):
     value: Node  # what is assigned or shown
 
 
-class Assignment(Written):
+class Assignment(SyntaxNode):
     """`x.requires_grad = value`: a member for a value."""
 
     span: Span
@@ -249,21 +249,21 @@ class Assignment(Written):
     value: Node
 
 
-class Return(Written):
+class Return(SyntaxNode):
     """`return value` in a function."""
 
     span: Span
     value: Node
 
 
-class Import(Written):
+class Import(SyntaxNode):
     """The names that an import gives, each with the whole name of what it stands for."""
 
     span: Span
     names: tuple[tuple[str, str], ...]
 
 
-class Value(Written):
+class Value(SyntaxNode):
     """A text that is one value."""
 
     items: tuple[Node, ...]  # the expressions between commas
@@ -274,23 +274,36 @@ Trailer = Subscript | Member
 """What may stand behind an operand."""
 
 Node = (
-    Broken | Number | Word | Name | Group | Items | Loop | Unary | Power | Chain | Choice | Postfix | Function | Ranged
+    Broken
+    | NumberNode
+    | Word
+    | NameNode
+    | GroupNode
+    | Items
+    | Loop
+    | Unary
+    | Power
+    | Chain
+    | Choice
+    | Postfix
+    | FunctionNode
+    | Ranged
 )
 """An expression."""
 
-Line = Statement | Assignment | Function | Import | Return
+Line = Statement | Assignment | FunctionNode | Import | Return
 """What stands on a line."""
 
 
 def call_arguments(node: Node) -> Arguments | None:
     """The arguments of the call that an expression is; None of anything else."""
     last = node.trailers[-1] if isinstance(node, Postfix) else node
-    return last.arguments if isinstance(last, Name | Member) else None
+    return last.arguments if isinstance(last, NameNode | Member) else None
 
 
-def definition_of(line: Line) -> Function | None:
+def definition_of(line: Line) -> FunctionNode | None:
     """The definition that a line is; None of anything else."""
-    if isinstance(line, Function):
+    if isinstance(line, FunctionNode):
         return line
-    is_named = isinstance(line, Statement) and isinstance(line.value, Function) and not line.is_tuple
+    is_named = isinstance(line, Statement) and isinstance(line.value, FunctionNode) and not line.is_tuple
     return line.value if is_named else None  # type: ignore[union-attr,return-value]

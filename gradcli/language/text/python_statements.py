@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from gradcli.language.text import nodes
 from gradcli.language.text.grammar import IN_PLACE, Grammar
-from gradcli.language.text.source import LEVELS_OF_INDEX, Source
+from gradcli.language.text.source import LEVELS_OF_INDEX, SourceText
 from gradcli.language.text.tokens import STRING_PREFIX, Token
 
 
-def parse_python(source: Source) -> tuple[nodes.Line, ...]:
+def parse_python(source: SourceText) -> tuple[nodes.Line, ...]:
     """The statements of a text.
 
-    >>> type(parse_python(Source("import torch", "EXPR"))[0]).__name__
+    >>> type(parse_python(SourceText("import torch", "EXPR"))[0]).__name__
     'Import'
     """
     grammar = PythonGrammar(source)
@@ -71,12 +71,12 @@ class PythonGrammar(Grammar):
         """Names for a value, a member for one, a function by its formula, or a value alone."""
         start, first = self.position, self.token
         parts = [self.listed()]
-        value_at, is_typed = start, self.token.text == ":" and isinstance(parts[0], nodes.Name)
+        value_at, is_typed = start, self.token.text == ":" and isinstance(parts[0], nodes.NameNode)
         if is_typed and self.accept(":") and self.token.text != "=":
             self.expression()
         if self.token.kind == "operator" and self.token.text in IN_PLACE:
             raise self.in_place(first, self.token)
-        if isinstance(call := parts[0], nodes.Name) and call.arguments and self.token.text == "=":
+        if isinstance(call := parts[0], nodes.NameNode) and call.arguments and self.token.text == "=":
             return self._equation(start, call.token, call.arguments)
         while self.accept("="):
             value_at = self.position
@@ -95,7 +95,7 @@ class PythonGrammar(Grammar):
             raise self.source.code("an element that is assigned", first.span)
         is_tuple = isinstance(targets[0], nodes.Items)
         names = targets[0].items if is_tuple and len(targets) == 1 else targets  # type: ignore[union-attr]
-        tokens = tuple(one.token for one in names if isinstance(one, nodes.Name) and one.arguments is None)
+        tokens = tuple(one.token for one in names if isinstance(one, nodes.NameNode) and one.arguments is None)
         if len(tokens) < len(names) or not names:
             hint = "an assignment is NAME = expression; statements are separated by ';'"
             raise self.source.error("this takes no value", targets[0].span, hint=hint)
@@ -112,22 +112,22 @@ class PythonGrammar(Grammar):
         opening = Token("operator", "(", first.span)
         return nodes.Items(first.span.to(items[-1].span), opening, tuple(items), True)
 
-    def _equation(self, start: int, name: Token, arguments: nodes.Arguments) -> nodes.Function:
+    def _equation(self, start: int, name: Token, arguments: nodes.Arguments) -> nodes.FunctionNode:
         """`f(x, y) = x*y` and `f(x) := x**2`."""
         parameters = tuple(map(self._parameter, arguments.items))
         self.require("=")
         body, value = self.position, self.expression_alone()
         width = max(self.position - body, 1)
         returned = nodes.Return(value.span, value)
-        return nodes.Function(name.span.to(value.span), start, name.text, parameters, (returned,), width)
+        return nodes.FunctionNode(name.span.to(value.span), start, name.text, parameters, (returned,), width)
 
-    def _parameter(self, argument: nodes.Argument) -> nodes.Parameter:
+    def _parameter(self, argument: nodes.Argument) -> nodes.ParameterNode:
         """What stands between the parentheses of a formula's left-hand side: `x`, `n=2`."""
         if argument.name is not None:
-            return nodes.Parameter(argument.name.text, argument.value)
-        if not isinstance(argument.value, nodes.Name) or argument.value.arguments is not None:
+            return nodes.ParameterNode(argument.name.text, argument.value)
+        if not isinstance(argument.value, nodes.NameNode) or argument.value.arguments is not None:
             raise self.source.error("a function is of names", argument.value.span, hint="write f(x) = ...")
-        return nodes.Parameter(argument.value.token.text, None)
+        return nodes.ParameterNode(argument.value.token.text, None)
 
     def _import(self) -> nodes.Import:
         """An import, of which the names are remembered."""
@@ -149,7 +149,7 @@ class PythonGrammar(Grammar):
 
     # -- definitions
 
-    def _definition(self) -> nodes.Function:
+    def _definition(self) -> nodes.FunctionNode:
         """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
         position, start = self.position, self.advance()
         name, opening = self.advance(), self.advance()
@@ -168,7 +168,7 @@ class PythonGrammar(Grammar):
             lines = self._block(start)
             self.functions -= 1
         span = start.span.to(self.tokens[max(self.position, body + 1) - 1].span)
-        return nodes.Function(span, position, name.text, parameters, lines, max(self.position - body, 1))
+        return nodes.FunctionNode(span, position, name.text, parameters, lines, max(self.position - body, 1))
 
     def _block(self, word: Token) -> tuple[nodes.Line, ...]:
         """The statements behind the colon of a definition that begins with a word."""
@@ -221,11 +221,11 @@ class PythonGrammar(Grammar):
             value = self.expression()
         span, name = first.span.to(self.behind().span), first.text if is_named else ""
         width = max(self.position - body, 1)
-        return nodes.Function(span, start, name, parameters, (nodes.Return(value.span, value),), width)
+        return nodes.FunctionNode(span, start, name, parameters, (nodes.Return(value.span, value),), width)
 
-    def parameters(self, closing: str) -> tuple[nodes.Parameter, ...]:
+    def parameters(self, closing: str) -> tuple[nodes.ParameterNode, ...]:
         """Names with their defaults, the types passed over."""
-        found: list[nodes.Parameter] = []
+        found: list[nodes.ParameterNode] = []
         while self.token.text != closing and not self.at_end:
             name = self.advance()
             if name.text in ("*", "**", "/"):
@@ -238,7 +238,7 @@ class PythonGrammar(Grammar):
             if default is None and found and found[-1].default is not None:
                 message = "a parameter without a default follows one that has one"
                 raise self.source.error(message, name.span)
-            found.append(nodes.Parameter(name.text, default))
+            found.append(nodes.ParameterNode(name.text, default))
             if not self.accept(","):
                 break
         return tuple(found)

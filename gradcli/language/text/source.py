@@ -11,7 +11,7 @@ from gradcli.language.text import hints
 from gradcli.language.text.tokens import Token, plain, tokenize
 
 
-class Source:
+class SourceText:
     """A text, what it is for (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
     def __init__(self, text: str, name: str, hint: str | None = None, *, has_braces: bool = False) -> None:
@@ -127,7 +127,7 @@ class Cursor:
         closing: The sign or word that ends an operand here, which elsewhere stands between two.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source, self.tokens = source, source.tokens
         self.position = self.depth = 0
         self.closing = ""

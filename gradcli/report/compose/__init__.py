@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.closed_forms import closed_form
-from gradcli.report.document import Document, Script
+from gradcli.report.document import Document, ScriptText
 from gradcli.results import ClosedForm, Functions, Improvement, Result, Source
 
 __all__ = ["compose"]
@@ -30,7 +30,7 @@ def compose(answer: Result, digits: int | None = None, *, is_full: bool = True) 
     """
     match answer:
         case Source():
-            return (Script(answer.source, answer.language),)
+            return (ScriptText(answer.source, answer.language),)
         case ClosedForm():
             return tuple(closed_form(answer, is_full=is_full))
         case Improvement():

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcli import results
-from gradcli.notation import PARTIAL, Element, Form, Name, Notation, joined
+from gradcli.notation import PARTIAL, Element, Named, Notation, Signs, joined
 from gradcli.report import document as doc, wording
 from gradcli.report.components import IN_GRAD, Component, components, gradient, jacobian
 from gradcli.report.compose.chain_rule import chain_rule, product
@@ -41,8 +41,8 @@ MOST_ROWS, MOST_COLUMNS = 8, 12
 MOST_BELOW = 2
 """Notes that stand below the answer; more of them stand above."""
 
-BY_SEVERAL = Form("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
-PRODUCT = Form("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\partial %s}")
+BY_SEVERAL = Signs("d%s/d(%s)", "∂%s/∂(%s)", r"\partial %s / \partial (%s)")
+PRODUCT = Signs("vT d%s/d%s", "vᵀ ∂%s/∂%s", r"v^{T} \frac{\partial %s}{\partial %s}")
 ROWS = {"hvp": "Hu", "jvp": "Ju"}
 """What rows of elements are called, but gradients."""
 
@@ -107,7 +107,7 @@ class Composer(Writer):
         if isinstance(answer, results.Products) and answer.answers[0].accumulated:
             yield note(wording.accumulating(answer))
         if isinstance(answer, results.Checking):
-            yield doc.Note(line(doc.Span(wording.conclusion(answer), "good" if answer.passed else "bad")))
+            yield doc.Note(line(doc.Styled(wording.conclusion(answer), "good" if answer.passed else "bad")))
 
     def _findings(self, answer: results.Judged) -> Iterator[doc.Node]:
         """What does not agree, and how to write the function better."""
@@ -120,7 +120,7 @@ class Composer(Writer):
             if found.point is not None:
                 parts.append(f" at point {found.point}")
             is_proven = self.is_full and found.proven
-            parts += [" ", doc.Span(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
+            parts += [" ", doc.Styled(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:
                 beside = self.beside(found.torch, found).removesuffix(f" {mark(found.verdict)} {found.verdict}")
                 parts.append(f": torch {beside}")
@@ -151,7 +151,7 @@ class Composer(Writer):
         if words := wording.in_dtype(answer):
             said.append(line(words.strip()))
         if self.is_full:
-            yield self.arrays(((Name(name), array, {}) for name, array in arrays.items()), answer.dtype)
+            yield self.arrays(((Named(name), array, {}) for name, array in arrays.items()), answer.dtype)
         else:
             shapes = ("" if array.size <= LONG else f" {array.shape}" for array in arrays.values())
             named = zip(arrays, shapes, map(self.listed, arrays.values()), strict=True)
@@ -170,7 +170,7 @@ class Composer(Writer):
             return None
         if isinstance(answer, results.Differentiation) and answer.intermediates:
             return None
-        x, y = Name(name), Name(answer.output)
+        x, y = Named(name), Named(answer.output)
         match answer:
             case results.Hessian():
                 formula = answer.symbolic.get(name, {}).get(name)
@@ -186,12 +186,12 @@ class Composer(Writer):
         place: Place = (part.of, part.by, name, None if is_product else (), ())
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self.number(number[()]):
-            parts += [" = ", doc.Expression(formula.brief[0].expression)]
+            parts += [" = ", doc.FormulaText(formula.brief[0].expression)]
         parts += [" = ", *self.cell(number[()], wrong_of(answer).get(place))]
         parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{wording.in_dtype(answer)}")
         if answer.check is not None:
             is_proved = answer.check.verdict == "agree" and answer.check.proven
-            proved = doc.Span(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
+            proved = doc.Styled(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
             parts += ["   ", proved if is_proved else standing(answer.check.verdict, proven=answer.check.proven)]
         return doc.Note(line(*parts))
 
@@ -234,10 +234,10 @@ class Composer(Writer):
         """The product alone, a row a variable; unfolded, with the gradient of the loss of the function in one go."""
         wrong = wrong_of(answer)
         rows: list[tuple[Notation, results.Array, Doubts]] = [
-            (IN_GRAD(Name(name)), answer.vjp[name], of_product(wrong, name, answer.v)) for name in answer.wrt
+            (IN_GRAD(Named(name)), answer.vjp[name], of_product(wrong, name, answer.v)) for name in answer.wrt
         ]
         if self.is_full and answer.loss is not None:
-            rows += ((GRADIENT(Name(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
+            rows += ((GRADIENT(Named(name), LOSS), array, {}) for name, array in answer.loss.gradient.items())
         return self.arrays(rows)
 
     def _row(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Table:
@@ -271,10 +271,10 @@ class Composer(Writer):
     def _blocks(self, answer: results.Judged, parts: Sequence[Component]) -> doc.Blocks:
         """The blocks side by side, those of a Hessian below each other too."""
         y, wrong, names = answer.output, wrong_of(answer), answer.wrt
-        columns = tuple(doc.Axis(name, answer.inputs[name].shape) for name in names)
+        columns = tuple(doc.MatrixAxis(name, answer.inputs[name].shape) for name in names)
         by = list(dict.fromkeys(part.by for part in parts))
-        rows = (doc.Axis(y, answer.value.shape),) if by == [None] else columns
-        several = BY_SEVERAL(Name(y), joined(list(map(Name, names)))) if by == [None] else Name("Hessian")
+        rows = (doc.MatrixAxis(y, answer.value.shape),) if by == [None] else columns
+        several = BY_SEVERAL(Named(y), joined(list(map(Named, names)))) if by == [None] else Named("Hessian")
         blocks: list[list[tuple[Notation, results.Array]]] = [[] for _ in by]
         marks = {}
         for part in parts:
@@ -294,13 +294,13 @@ class Composer(Writer):
         for n, name in enumerate(names):
             for j, verdict in of_product(wrong, name, answer.v).items():
                 number, own = answer.vjp[name][j], wrong.get(("", None, name, None, j))
-                worst = line(doc.Span(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
+                worst = line(doc.Styled(f"{self.number(number)} {mark(verdict)}", tone(verdict)))
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
-        labels = (PRODUCT(Name(answer.output), Name(name)) for name in names)
+        labels = (PRODUCT(Named(answer.output), Named(name)) for name in names)
         products = tuple(
             (label, self.rounded(answer.vjp[name]).reshape(1, -1)) for label, name in zip(labels, names, strict=True)
         )
-        rows = (*found.rows, doc.Axis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
+        rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
         v = self.rounded(answer.v).reshape(-1)
         return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v)
 
@@ -314,7 +314,7 @@ class Composer(Writer):
             wrong = wrong_of(one)
             cells = [self.marked(one.vjp[name], of_product(wrong, name, one.v)) for name in answer.wrt]
             for name, held in (one.accumulated or {}).items():
-                part = Component(Name(name), held, name, of="accumulated")
+                part = Component(Named(name), held, name, of="accumulated")
                 cells.append(self.marked(held, verdicts(of_array(wrong, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
@@ -343,8 +343,8 @@ class Composer(Writer):
         for name, kept in first.items():
             for n, answer in enumerate(answers):
                 grad = answer.intermediates[name].grad
-                seen = [(), (), ()] if n else [name, str(kept.value.shape), doc.Numbers(kept.value)]
-                rows.append(lines(*seen, *([str(n + 1)] * counts), "None" if grad is None else doc.Numbers(grad)))
+                seen = [(), (), ()] if n else [name, str(kept.value.shape), doc.ArrayNumbers(kept.value)]
+                rows.append(lines(*seen, *([str(n + 1)] * counts), "None" if grad is None else doc.ArrayNumbers(grad)))
         if first:
             yield doc.Title(line("intermediates, whose adjoints retain_grad() adds to .grad"))
             yield doc.Table(lines("", "shape", "value", *(["v"] * counts), "adjoint"), tuple(rows))

@@ -26,9 +26,9 @@ SMALL = 6
 """Elements of y up to which vᵀJ is written as a sum of rows of J."""
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_SUMMED = notation.Form("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
-_TIMES = notation.Form("*", "·", r"\cdot")()
-_BY_ELEMENT = notation.Form("*", "⊙", r"\odot")()
+_SUMMED = notation.Signs("sum(%s)", "sum(%s)", r"\operatorname{sum}(%s)")
+_TIMES = notation.Signs("*", "·", r"\cdot")()
+_BY_ELEMENT = notation.Signs("*", "⊙", r"\odot")()
 
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
@@ -36,7 +36,7 @@ def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
     most = MAX_ROWS if write.is_full else MOST_ROWS
     if answer.steps_count > 1:
         steps = [
-            line(doc.Symbol(notation.Name(step.name)), " = ", doc.Expression(step.operation), " = ")
+            line(doc.Symbol(notation.Named(step.name)), " = ", doc.FormulaText(step.operation), " = ")
             + write.marked(step.value, {}, "plain")
             for step in answer.steps
         ]
@@ -83,23 +83,23 @@ def _adjoint(
         return lines(line(*parts), write.marked(adjoint.value, {}, role), line(*rule))
     factors = [part for n, term in enumerate(terms) for part in (" + " * bool(n), *_factors(term))]
     rule += [part for term in terms for part in _words(term)]
-    return lines(line(*parts), line(*factors), doc.Numbers(adjoint.value), line(*rule))
+    return lines(line(*parts), line(*factors), doc.ArrayNumbers(adjoint.value), line(*rule))
 
 
 def _term(
     term: Term, adjoint: Adjoint, notations: Mapping[str, notation.Notation], write: Writer
-) -> Iterator[doc.Expression | doc.Span]:
+) -> Iterator[doc.FormulaText | doc.Styled]:
     """The adjoint of the line that uses it, times the local derivative, by its name or as a formula."""
     above = notations.get(term.source)
     sign = notation.POINTWISE if _is_by_element(term) else notation.TIMES
-    named = above and sign(above, notation.PARTIAL(notation.Name(term.source), notation.Name(adjoint.name)))
+    named = above and sign(above, notation.PARTIAL(notation.Named(term.source), notation.Named(adjoint.name)))
     is_chain = bool(term.factors) and term.is_elementwise and adjoint.terms_count == 1 and write.is_full
     shown = [one for one in ([named, term.equation] if is_chain else [term.equation or named]) if one is not None]
     for n, found in enumerate(shown):
-        yield from [doc.Span(" = ")] * bool(n)
-        yield doc.Expression(_SUMMED(found) if term.summed else found)
+        yield from [doc.Styled(" = ")] * bool(n)
+        yield doc.FormulaText(_SUMMED(found) if term.summed else found)
     if not shown:
-        yield doc.Span(f"what {term.source} gives", "aside")
+        yield doc.Styled(f"what {term.source} gives", "aside")
 
 
 def _factors(term: Term) -> Iterator[str | doc.Inline]:
@@ -108,7 +108,7 @@ def _factors(term: Term) -> Iterator[str | doc.Inline]:
     for n, factor in enumerate(term.factors):
         if n:
             yield from (" ", doc.Symbol(_BY_ELEMENT if _is_by_element(term) else _TIMES), " ")
-        yield doc.Numbers(np.asarray(factor))
+        yield doc.ArrayNumbers(np.asarray(factor))
     yield ")" * term.summed
 
 
@@ -120,9 +120,9 @@ def _words(term: Term) -> Iterator[str | doc.Inline]:
         y, x = term.entry
         yield from (
             "; ",
-            doc.Symbol(notation.PARTIAL(notation.Name(y), notation.Name(x))),
+            doc.Symbol(notation.PARTIAL(notation.Named(y), notation.Named(x))),
             " = ",
-            doc.Expression(term.derivative),
+            doc.FormulaText(term.derivative),
         )
 
 
@@ -139,7 +139,7 @@ def _weighted_sum(answer: Explanation, name: str, write: Writer) -> notation.Not
         return None
     rows = [
         notation.TIMES(
-            _weight(write.number(answer.v[at])), notation.PARTIAL(_subscripted(answer.output, at), notation.Name(name))
+            _weight(write.number(answer.v[at])), notation.PARTIAL(_subscripted(answer.output, at), notation.Named(name))
         )
         for at in np.ndindex(*answer.v.shape)
     ]
@@ -147,11 +147,11 @@ def _weighted_sum(answer: Explanation, name: str, write: Writer) -> notation.Not
 
 
 def _weight(digits: str) -> notation.Notation:
-    shown = notation.Number(digits)
+    shown = notation.Digits(digits)
     return notation.BRACKETED(shown) if shown.text.startswith("-") else shown
 
 
 def _subscripted(name: str, index: tuple[int, ...]) -> notation.Notation:
     """An element of y with its index below, as textbooks have the rows of J."""
     plain = notation.Element(name, index)
-    return notation.Form(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()
+    return notation.Signs(plain.text, name + "".join(map(str, index)).translate(_SUBSCRIPTS), plain.latex)()

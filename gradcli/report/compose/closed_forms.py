@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from gradcli import results
-from gradcli.notation import HU, JU, PARTIAL, Form, Name, Notation, second
+from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
 from gradcli.report import document as doc
 from gradcli.report.compose.writer import mark
 from gradcli.report.document import TONES, line, lines
@@ -24,11 +24,11 @@ LONGEST = 1_000
 MOST_FINDINGS = 3
 """What does not agree that is said in sentences; the numbers of a matrix are marked besides."""
 
-GRADIENT = Form("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
+GRADIENT = Signs("grad_%s %s", "∇%s %s", r"\nabla_{%s} %s")
 """The gradient by a variable of a function."""
 
-LOSS = Form("loss", "loss", r"\mathit{loss}")()
-_EQUATION = Form("%s = %s", "%s = %s", "%s = %s")
+LOSS = Signs("loss", "loss", r"\mathit{loss}")()
+_EQUATION = Signs("%s = %s", "%s = %s", "%s = %s")
 
 
 def note(words: str) -> doc.Note:
@@ -36,9 +36,9 @@ def note(words: str) -> doc.Note:
     return doc.Note(line(words))
 
 
-def code(words: str) -> doc.Span:
+def code(words: str) -> doc.Styled:
     """Words as they were typed."""
-    return doc.Span(words, "code")
+    return doc.Styled(words, "code")
 
 
 def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.Node]:
@@ -55,7 +55,7 @@ def closed_form(answer: results.ClosedForm, *, is_full: bool) -> Iterator[doc.No
         yield cross_check(answer, is_full=is_full)
     yield from definitions(all_formulas(answer))
     for finding in answer.check.findings[:MOST_FINDINGS]:
-        yield doc.Note(line(doc.Span(finding.note, TONES[finding.verdict])))
+        yield doc.Note(line(doc.Styled(finding.note, TONES[finding.verdict])))
     yield from map(note, answer.remarks)
     names = [name for name in answer.shapes if name != answer.output]
     values = " ".join(f"--at {name}=VALUE" for name in names[:MOST_FORMULAS]) + " ..." * (len(names) > MOST_FORMULAS)
@@ -99,24 +99,24 @@ def cross_check(answer: results.Judged | results.ClosedForm, *, is_full: bool) -
     return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
 
 
-def _sides(one: doc.Equation) -> tuple[str | doc.Inline, ...]:
+def _sides(one: doc.EquationCell) -> tuple[str | doc.Inline, ...]:
     return doc.Symbol(one.left), " = ", one.right
 
 
-def _is_long(found: Sequence[doc.Equation]) -> bool:
+def _is_long(found: Sequence[doc.EquationCell]) -> bool:
     return sum(map(_length, found[:MOST_FORMULAS])) > LONG
 
 
-def _length(one: doc.Equation) -> int:
+def _length(one: doc.EquationCell) -> int:
     match one.right:
-        case doc.Expression(notation=notation):
+        case doc.FormulaText(notation=notation):
             return len(notation.pretty)
-        case doc.Span(words=words):
+        case doc.Styled(words=words):
             return len(words)
     return 0
 
 
-def _formulas(found: Sequence[doc.Equation]) -> tuple[doc.Line, list[doc.Line]]:
+def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Line]]:
     """What stands above them, and the first of them; one alone has its name above it."""
     if len(found) == 1:
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
@@ -126,14 +126,14 @@ def _formulas(found: Sequence[doc.Equation]) -> tuple[doc.Line, list[doc.Line]]:
     return line("formula"), cells
 
 
-def _in_short(one: doc.Equation) -> str | doc.Inline:
+def _in_short(one: doc.EquationCell) -> str | doc.Inline:
     length = _length(one)
     return one.right if length <= LONGEST else f"a formula of {length:,} characters, which --full shows"
 
 
-def standing(verdict: results.Verdict, *, proven: bool = False) -> doc.Span:
+def standing(verdict: results.Verdict, *, proven: bool = False) -> doc.Styled:
     """A verdict with its sign, in its colour."""
-    return doc.Span(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
+    return doc.Styled(f"{mark(verdict)} {judged(verdict, proven=proven)}", TONES[verdict])
 
 
 # -- all of them
@@ -149,11 +149,11 @@ def formulas(answer: results.Judged | results.ClosedForm) -> doc.Table:
     ):
         return matrix
     functions = [one.function for one in found if one.function is not None]
-    rows = [doc.Equation(left, doc.Expression(right)) for left, right in functions[:1]]
+    rows = [doc.EquationCell(left, doc.FormulaText(right)) for left, right in functions[:1]]
     if (loss := loss_of(answer)) is not None and loss.formula is not None:
         rows += map(_equation, loss.formula.cells)
     elif loss is not None:
-        rows.append(doc.Equation(PARTIAL(LOSS, Name(answer.output)), doc.Span(f"none: {loss.formula_omitted}")))
+        rows.append(doc.EquationCell(PARTIAL(LOSS, Named(answer.output)), doc.Styled(f"none: {loss.formula_omitted}")))
     rows += equations(answer)
     return doc.Table(lines("", "formula"), tuple(lines(doc.Symbol(row.left), row) for row in rows))
 
@@ -185,7 +185,7 @@ def definitions(found: Iterable[results.Formula]) -> Iterator[doc.Note]:
     """What names in formulas stand for, each once: where s[i] = ..., and m = ..."""
     known = {left.text: (left, right) for formula in found for left, right in formula.definitions}
     for n, (left, right) in enumerate(known.values()):
-        yield doc.Note(line("and " if n else "where ", doc.Expression(_EQUATION(left, right))))
+        yield doc.Note(line("and " if n else "where ", doc.FormulaText(_EQUATION(left, right))))
 
 
 def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[results.Formula]:
@@ -193,44 +193,44 @@ def all_formulas(answer: results.Answer | results.ClosedForm) -> Iterator[result
     return (formula for _, formula, _ in _blocks(answer) if isinstance(formula, results.Formula))
 
 
-def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.Equation]:
+def equations(answer: results.Answer | results.ClosedForm) -> Iterator[doc.EquationCell]:
     """What each formula is of, and the formula or why there is none."""
     for label, found, omitted in _blocks(answer):
         match found:
             case results.Formula():
                 yield from map(_equation, found.brief)
             case Notation():
-                yield doc.Equation(label, doc.Expression(found))
+                yield doc.EquationCell(label, doc.FormulaText(found))
             case None:
-                yield doc.Equation(label, doc.Span(f"none: {omitted}"))
+                yield doc.EquationCell(label, doc.Styled(f"none: {omitted}"))
 
 
-def _equation(cell: results.Cell) -> doc.Equation:
-    return doc.Equation(cell.label, doc.Expression(cell.expression))
+def _equation(cell: results.Cell) -> doc.EquationCell:
+    return doc.EquationCell(cell.label, doc.FormulaText(cell.expression))
 
 
 def _blocks(
     answer: results.Answer | results.ClosedForm,
 ) -> Iterator[tuple[Notation, results.Formula | Notation | None, str]]:
     """What each formula of an answer is of, the formula, and why there is none; a block of a Hessian once."""
-    y = Name(answer.output)
+    y = Named(answer.output)
     pairs = combinations_with_replacement(answer.wrt, 2)
     match answer:
         case results.ClosedForm(command=command, blocks=blocks, omitted=omissions):
-            yield from ((Name(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
+            yield from ((Named(f"{name}.grad"), formula, "") for name, formula in answer.products.items())
             single = [("", name) for name in (answer.wrt if command != "jvp" else ("",))]
             for row, column in pairs if command == "hessian" else single:
-                known = {"jvp": JU(), "hvp": HU(Name(column)), "hessian": second(y, Name(row), Name(column))}
-                label = known.get(command) or PARTIAL(y, Name(column))
+                known = {"jvp": JU(), "hvp": HU(Named(column)), "hessian": second(y, Named(row), Named(column))}
+                label = known.get(command) or PARTIAL(y, Named(column))
                 yield label, blocks.get((row, column)), omissions.get((row, column), "")
                 if column in answer.matrices:
-                    yield GRADIENT(Name(column), y), answer.matrices[column], ""
+                    yield GRADIENT(Named(column), y), answer.matrices[column], ""
         case results.JVP(symbolic=formula, symbolic_omitted=omitted):
             yield JU(), formula, omitted
         case results.Hessian(symbolic=found, symbolic_omitted=why):
             for a, b in pairs:
-                yield second(y, Name(a), Name(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
+                yield second(y, Named(a), Named(b)), found.get(a, {}).get(b), why.get(a, {}).get(b, "")
         case results.HVP() | results.Differentiation():
             for name in answer.wrt:
-                label = HU(Name(name)) if isinstance(answer, results.HVP) else PARTIAL(y, Name(name))
+                label = HU(Named(name)) if isinstance(answer, results.HVP) else PARTIAL(y, Named(name))
                 yield label, answer.symbolic.get(name), answer.symbolic_omitted.get(name, "")

@@ -19,7 +19,7 @@ def functions(answer: Functions, composer: Composer) -> Iterator[doc.Node]:
         if isinstance(part, FunctionPage):
             yield from _page(part, composer)
         elif part.is_brief:
-            rows = (lines(group, doc.Names(tuple(names))) for group, names in part.groups)
+            rows = (lines(group, doc.WordList(tuple(names))) for group, names in part.groups)
             yield doc.Table(lines("group", "functions"), tuple(rows))
         else:
             yield from _listing(part)
@@ -49,5 +49,5 @@ def _page(page: FunctionPage, composer: Composer) -> Iterator[doc.Node]:
     yield from composer.nodes(page.example)
 
 
-def _title(words: str | doc.Span) -> doc.Title:
+def _title(words: str | doc.Styled) -> doc.Title:
     return doc.Title(line(words))

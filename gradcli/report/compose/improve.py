@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gradcli.notation import Name
+from gradcli.notation import Named
 from gradcli.report import document as doc
 from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
@@ -45,9 +45,9 @@ def improvement(answer: Improvement, *, is_full: bool) -> Iterator[doc.Node]:
 
 def _given(answer: Improvement) -> Iterator[doc.Line]:
     for name, array in answer.inputs.items():
-        yield line(doc.Symbol(Name(name)), " = ", doc.Numbers(array) if array.size > 1 else elements(array))
+        yield line(doc.Symbol(Named(name)), " = ", doc.ArrayNumbers(array) if array.size > 1 else elements(array))
     for name, bounds in answer.ranges.items():
-        yield line(doc.Symbol(Name(name)), f" = {bounds}")
+        yield line(doc.Symbol(Named(name)), f" = {bounds}")
     if words := in_dtype(answer):
         yield line(words.strip())
 
@@ -73,9 +73,9 @@ def _short(place: float) -> str:
 
 def _cell(bits: int | None, answer: Improvement) -> doc.Line:
     if bits is None:
-        return line(doc.Span(UNKNOWN, "aside"))
+        return line(doc.Styled(UNKNOWN, "aside"))
     role: doc.Role = "lost" if bits > MOST_KEPT * answer.bits else "plain"
-    return line(doc.Span(str(bits), role))
+    return line(doc.Styled(str(bits), role))
 
 
 def _conclusion(answer: Improvement) -> doc.Note:
@@ -83,9 +83,9 @@ def _conclusion(answer: Improvement) -> doc.Note:
     match answer.outcome:
         case "fine":
             lost = "" if before is None else f": at most {before.worst} of {bits} bits are lost"
-            return doc.Note(line(doc.Span("✓ nothing to mend", "good"), lost))
+            return doc.Note(line(doc.Styled("✓ nothing to mend", "good"), lost))
         case "none":
-            return doc.Note(line(doc.Span("✗ no better form found", "lost")))
+            return doc.Note(line(doc.Styled("✗ no better form found", "lost")))
     if answer.same == "proved":
-        return doc.Note(line(doc.Span("✓ the same function (proved)", "good"), f" {answer.domain}"))
-    return doc.Note(line(doc.Span("not proved", "open"), f" to be the same function: {answer.domain}"))
+        return doc.Note(line(doc.Styled("✓ the same function (proved)", "good"), f" {answer.domain}"))
+    return doc.Note(line(doc.Styled("not proved", "open"), f" to be the same function: {answer.domain}"))

@@ -18,7 +18,7 @@ def pass_line(one: Pass) -> doc.Note:
     """Compose the line of a pass: where, by which leaves, v, the norms of the gradient, the verdict, seconds."""
     parts: list[str | doc.Inline] = [f"pass {one.number}", *([one.where] if one.where else [])]
     if one.answer is None:
-        parts.append(doc.Span(f"not answered: {getattr(one.refusal, 'message', one.refusal)}", "bad"))
+        parts.append(doc.Styled(f"not answered: {getattr(one.refusal, 'message', one.refusal)}", "bad"))
     else:
         names = one.answer.wrt
         parts.append(f"by {_first(names)}" if names else "by no leaf")
@@ -29,7 +29,7 @@ def pass_line(one: Pass) -> doc.Note:
         parts.append(f"|grad| {one.norm:.4g}{by_module * (len(largest) > 1)}")
         if one.answer.check is not None:
             parts.append(standing(one.answer.check.verdict, proven=one.answer.check.proven))
-    parts.append(doc.Span(f"{one.seconds:.2g} s", "aside"))
+    parts.append(doc.Styled(f"{one.seconds:.2g} s", "aside"))
     parts += [f"\n         {told}" for told in one.nonfinite]
     first, *rest = parts
     return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part))))

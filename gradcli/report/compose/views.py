@@ -62,7 +62,7 @@ def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
     behind = [f"at {point} {wrong}" if point and wrong else wrong, claim.mistake, claim.note]
     more = "; ".join(filter(None, behind))
     of = f" for {claim.variable}" if len(answer.wrt) > 1 else ""
-    became = doc.Span(claimed(claim), STATUS_TONES[claim.status])
+    became = doc.Styled(claimed(claim), STATUS_TONES[claim.status])
     return doc.Note(line("claim ", code(claim.text), f"{of}: ", became, f": {more}" if more else ""))
 
 

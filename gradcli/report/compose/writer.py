@@ -115,8 +115,8 @@ class Writer(Record):
     def cell(self, number: Any, found: Entry | None = None, role: doc.Role = "strong") -> doc.Line:
         """A number; one that is not the truth stands out, with the truth beside it."""
         if found is None:
-            return line(doc.Span(self.number(number), role))
-        return line(doc.Span(self.beside(number, found), tone(found.verdict)))
+            return line(doc.Styled(self.number(number), role))
+        return line(doc.Styled(self.beside(number, found), tone(found.verdict)))
 
     def beside(self, number: Any, found: Entry) -> str:
         """A number that is not the truth, and the truth, with as many digits as it takes to tell them apart."""
@@ -132,30 +132,34 @@ class Writer(Record):
     def marked(self, array: Array, doubts: Doubts, role: doc.Role = "strong") -> doc.Line:
         """An array as it is listed, in which elements stand out that are not to be trusted, or how many do."""
         if self.is_full:
-            return line(doc.Numbers(array))
+            return line(doc.ArrayNumbers(array))
         shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
-        parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Span(self.listed(array), role)]
+        parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Styled(self.listed(array), role)]
         hidden = [verdict for place, verdict in doubts.items() if place not in shown]
         if hidden:
             worst = max(hidden, key=SEVERITY.index)
-            parts.append(doc.Span(f" {mark(worst)} {len(hidden)} {worst}", tone(worst)))
+            parts.append(doc.Styled(f" {mark(worst)} {len(hidden)} {worst}", tone(worst)))
         return line(*parts)
 
-    def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Span]:
+    def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Styled]:
         if array.ndim == 0:
             shown, verdict = self.number(array[()]), doubts.get(at)
-            yield doc.Span(shown, "strong") if verdict is None else doc.Span(f"{shown} {mark(verdict)}", tone(verdict))
+            yield (
+                doc.Styled(shown, "strong")
+                if verdict is None
+                else doc.Styled(f"{shown} {mark(verdict)}", tone(verdict))
+            )
             return
         for n, inner in enumerate(array):
-            yield doc.Span(", " if n else "[", "strong")
+            yield doc.Styled(", " if n else "[", "strong")
             yield from self._parts(inner, doubts, (*at, n))
-        yield doc.Span("]", "strong")
+        yield doc.Styled("]", "strong")
 
     def arrays(self, arrays: Iterable[tuple[Notation, Array, Doubts]], header: str = "") -> doc.Table:
         """A row an array, with its shape."""
         rows = []
         for label, array, doubts in arrays:
-            cell = doc.Equation(label, doc.Numbers(array)) if self.is_full else self.marked(array, doubts)
+            cell = doc.EquationCell(label, doc.ArrayNumbers(array)) if self.is_full else self.marked(array, doubts)
             rows.append(lines(doc.Symbol(label), str(array.shape), cell))
         return doc.Table(lines("", "shape", header), tuple(rows))
 

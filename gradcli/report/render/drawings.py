@@ -122,13 +122,13 @@ def _entry(node: doc.Blocks, a: int, i: int, b: int, j: int) -> doc.Line:
         return doc.line("…")
     number = node.blocks[a][b][1][i, j]
     role: doc.Role = "strong" if node.weights is None or a else "plain"
-    return node.marks.get((a, i, b, j)) or doc.line(doc.Span(digits(number), role if number or a else "aside"))
+    return node.marks.get((a, i, b, j)) or doc.line(doc.Styled(digits(number), role if number or a else "aside"))
 
 
-def labels(axis: doc.Axis) -> dict[int, doc.Span | doc.Symbol]:
+def labels(axis: doc.MatrixAxis) -> dict[int, doc.Styled | doc.Symbol]:
     """Flat positions with their names, `x[0]`, `x[1]`, …; only the ends of a long axis, -1 standing for the rest."""
     name, shape = axis.name, axis.shape
     return {
-        n: doc.Span("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))
+        n: doc.Styled("…") if n < 0 else doc.Symbol(Element(name, tuple(int(i) for i in np.unravel_index(n, shape))))
         for n in ends(math.prod(shape))
     }

@@ -83,7 +83,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield f"<p>{' &emsp;'.join(map(_line, parts))}</p>\n" if parts else ""
         case doc.Graph():
             yield _drawn("\n".join(drawings.tree(node, _SCREEN)))
-        case doc.Script(source=source):
+        case doc.ScriptText(source=source):
             yield _drawn(source)
         case _:
             yield _table(drawings.table(node))
@@ -97,7 +97,7 @@ def _drawn(words: str) -> str:
 
 
 def _table(table: doc.Table) -> str:
-    rows = [row or ((doc.Span("…"),),) * len(table.headers) for row in table.rows]
+    rows = [row or ((doc.Styled("…"),),) * len(table.headers) for row in table.rows]
     held = [*rows, *([table.footer] if table.footer else [])]
     tails = [max((_tail(row[n]) for row in held), default=0) for n in range(len(table.headers))]
     head = f"<thead>\n{_row(table, table.headers, [], is_head=True)}</thead>\n" if any(table.headers) else ""
@@ -140,14 +140,14 @@ def _inline(part: doc.Inline, *, is_alone: bool) -> str:
     words = terminal.words(part, _SCREEN, is_alone=is_alone)
     shown = escape(words).replace("\n", "<br>")
     match part:
-        case doc.Span(role="plain") | doc.Equation(right=doc.Span()):
+        case doc.Styled(role="plain") | doc.EquationCell(right=doc.Styled()):
             return shown
-        case doc.Span(role="code") | doc.Names():
+        case doc.Styled(role="code") | doc.WordList():
             return f"<code>{shown}</code>"
-        case doc.Span(role="strong"):
+        case doc.Styled(role="strong"):
             return f"<b>{shown}</b>"
-        case doc.Span(role=role):
+        case doc.Styled(role=role):
             return f'<span class="{role}">{shown}</span>'
-        case doc.Numbers() | doc.Equation(right=doc.Numbers()):
+        case doc.ArrayNumbers() | doc.EquationCell(right=doc.ArrayNumbers()):
             return f'<span class="numbers">{shown}</span>'
     return f'<span class="math">{shown}</span>'

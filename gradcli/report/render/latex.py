@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"-?(\d[\d.]*(e[-+]\d+)?|inf|nan)")
 def render(document: doc.Document) -> str:
     """The parts from top to bottom, behind a remark on what they need."""
     match document:
-        case (doc.Script(language="latex", source=source),):
+        case (doc.ScriptText(language="latex", source=source),):
             return source
     return "% needs \\usepackage{amsmath}\n" + body(document)
 
@@ -50,7 +50,7 @@ def body(document: doc.Document) -> str:
 
 def _parts(node: doc.Node) -> Iterator[str]:
     match node:
-        case doc.Title(words=(doc.Span(role="code") as code,)) | doc.Note(words=(doc.Span(role="code") as code,)):
+        case doc.Title(words=(doc.Styled(role="code") as code,)) | doc.Note(words=(doc.Styled(role="code") as code,)):
             yield _lines_of_code(code.words)
         case doc.Title(words=words):
             yield rf"\noindent\textbf{{{_sentence(words)}}}"
@@ -62,7 +62,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
             yield _align(_blocks(node))
         case doc.Graph():
             yield _lines_of_code(in_ascii("\n".join(drawings.tree(node, Screen()))))
-        case doc.Script(source=source):
+        case doc.ScriptText(source=source):
             yield _lines_of_code(source)
         case doc.Abreast(lines=parts):
             yield from (rf"\noindent {_sentence(part)}" for part in parts)
@@ -80,33 +80,33 @@ def _align(lines: Iterable[_Sides]) -> str:
 
 
 def _is_of_equations(table: doc.Table) -> bool:
-    return any(isinstance(part, doc.Equation) for row in table.rows if row for cell in row for part in cell)
+    return any(isinstance(part, doc.EquationCell) for row in table.rows if row for cell in row for part in cell)
 
 
 def _equations_of(table: doc.Table) -> Iterator[str]:
     """The equations in the cells, column by column; what else the rows have, their left sides say."""
-    rows = [[part for cell in row for part in cell if isinstance(part, doc.Equation)] for row in table.rows if row]
+    rows = [[part for cell in row for part in cell if isinstance(part, doc.EquationCell)] for row in table.rows if row]
     yield from _cells([part for column in zip_longest(*rows) for part in column])
     if table.is_numeric:
         yield _align([(_joined(table.headers[0]), _grid([list(map(_right, row)) for row in rows]))])
 
 
-def _cells(cells: Sequence[doc.Equation | None]) -> Iterator[str]:
+def _cells(cells: Sequence[doc.EquationCell | None]) -> Iterator[str]:
     """Equations below each other, dots for what is left out, then what has only words at its right."""
-    known = [cell for cell in cells if cell is None or not isinstance(cell.right, doc.Span)]
+    known = [cell for cell in cells if cell is None or not isinstance(cell.right, doc.Styled)]
     lines: list[_Sides] = []
     for cell in known:
         lines += [(r"\vdots\;", "")] if cell is None else _equation(cell)
     if lines:
         yield _align(lines)
     for cell in cells:
-        if cell is not None and isinstance(cell.right, doc.Span):
+        if cell is not None and isinstance(cell.right, doc.Styled):
             yield rf"\noindent \({cell.left.latex}\): {text(cell.right.words)}"
 
 
-def _equation(cell: doc.Equation) -> Iterator[_Sides]:
+def _equation(cell: doc.EquationCell) -> Iterator[_Sides]:
     match cell.right:
-        case doc.Numbers(array=array):
+        case doc.ArrayNumbers(array=array):
             yield from _tensor(cell.left.latex, array)
         case _:
             yield cell.left.latex, _right(cell)
@@ -136,13 +136,13 @@ def _blocks(node: doc.Blocks) -> Iterator[_Sides]:
             yield from _tensor(label.latex, block.reshape(()) if is_number else block, factors)
 
 
-def _right(cell: doc.Equation) -> str:
+def _right(cell: doc.EquationCell) -> str:
     match cell.right:
-        case doc.Expression(notation=notation):
+        case doc.FormulaText(notation=notation):
             return notation.latex
-        case doc.Numbers(array=array):
+        case doc.ArrayNumbers(array=array):
             return matrix(array)
-        case doc.Span(words=words):
+        case doc.Styled(words=words):
             return rf"\text{{{text(words)}}}"
 
 
@@ -194,7 +194,7 @@ def _number(value: Any) -> str:
 def _sentence(line: doc.Line) -> str:
     """Words with a capital at the beginning, unless a formula stands there."""
     match line:
-        case (doc.Span(role=role, words=words), *rest) if role != "code":
+        case (doc.Styled(role=role, words=words), *rest) if role != "code":
             return "".join([text(_capital(words)), *map(_inline, rest)])
     return "".join(map(_inline, line))
 
@@ -207,19 +207,19 @@ def _capital(words: str) -> str:
 
 def _inline(part: doc.Inline) -> str:
     match part:
-        case doc.Span(role="code", words=words):
+        case doc.Styled(role="code", words=words):
             return typed(" ".join(words.split("\n")))
-        case doc.Span(words=words) if _NUMBER.fullmatch(words):
+        case doc.Styled(words=words) if _NUMBER.fullmatch(words):
             return rf"\({number(words)}\)"
-        case doc.Span(words=words):
+        case doc.Styled(words=words):
             return text(words)
-        case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
+        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
             return rf"\({notation.latex}\)"
-        case doc.Numbers(array=array):
+        case doc.ArrayNumbers(array=array):
             return rf"\({matrix(array)}\)"
-        case doc.Names(words=names):
+        case doc.WordList(words=names):
             return ", ".join(map(typed, names))
-        case doc.Equation():
+        case doc.EquationCell():
             return rf"\({_right(part)}\)"
 
 
@@ -230,10 +230,10 @@ def _lines_of_code(words: str) -> str:
 
 def _tabular(table: doc.Table) -> str:
     """A table of words, numbers and matrices, whose last column wraps where it has reasons."""
-    rows = [_row(row if row is not None else [(doc.Span("…"),)] * len(table.headers)) for row in table.rows]
+    rows = [_row(row if row is not None else [(doc.Styled("…"),)] * len(table.headers)) for row in table.rows]
     columns = "l" + ("r" if table.is_numeric else "l") * (len(table.headers) - 1)
     last = [row[-1] for row in table.rows if row]
-    if any(isinstance(part, doc.Span) and len(part.words) > LONGEST_CELL for cell in last for part in cell):
+    if any(isinstance(part, doc.Styled) and len(part.words) > LONGEST_CELL for cell in last for part in cell):
         columns = columns[:-1] + REASONS
     shown = [_row(table.headers) + r" \hline", *rows]
     return "\n".join([rf"\noindent\begin{{tabular}}{{{columns}}}", *shown, r"\end{tabular}"])

@@ -40,7 +40,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[str]:
             yield from (_paragraph(part, screen) for part in parts)
         case doc.Graph():
             yield fenced("\n".join(map(screen.shown, drawings.tree(node, screen))))
-        case doc.Script(source=source, language=language):
+        case doc.ScriptText(source=source, language=language):
             yield fenced(in_ascii(source) if screen.ascii else source, _FENCES.get(language, language))
         case _:
             yield _table(drawings.table(node), screen)
@@ -89,7 +89,7 @@ def _runs(line: doc.Line, screen: Screen) -> Iterator[tuple[bool, str]]:
 
 def _is_code(part: doc.Inline) -> bool:
     match part:
-        case doc.Expression() | doc.Span(role="code") | doc.Equation(right=doc.Expression()):
+        case doc.FormulaText() | doc.Styled(role="code") | doc.EquationCell(right=doc.FormulaText()):
             return True
     return False
 

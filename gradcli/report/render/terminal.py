@@ -60,7 +60,7 @@ Part = RichTable | Text
 
 def render(document: doc.Document, screen: Screen) -> str:
     """The whole document, none of it wider than the screen but a script."""
-    if isinstance(document[0], doc.Script):  # without a frame, so that it can go into a file
+    if isinstance(document[0], doc.ScriptText):  # without a frame, so that it can go into a file
         return in_ascii(document[0].source) if screen.ascii else document[0].source
     nodes = [(*[doc.Note(())] * (n > 0 and isinstance(node, doc.Title)), node) for n, node in enumerate(document)]
     shown = (part for node in itertools.chain.from_iterable(nodes) for part in _parts(node, screen))
@@ -103,7 +103,7 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
             yield from _beside([text(part, screen) for part in parts], screen.width or USUAL)
         case doc.Graph():
             yield Text(screen.shown("\n".join(drawings.tree(node, screen))))
-        case doc.Script():
+        case doc.ScriptText():
             yield Text(node.source)
         case _:
             for block in _abreast(drawings.table(node), screen):
@@ -117,7 +117,7 @@ def _framed(table: doc.Table, screen: Screen) -> Iterator[Part]:
     """A table whose cells are broken at blanks while there is room to read; then each row as a block of lines."""
     given = [table.headers, *table.rows, *([table.footer] if table.footer else [])]
     rows = [
-        [text(cell, screen, is_cell=True) for cell in row or [(doc.Span("…"),)] * len(table.headers)] for row in given
+        [text(cell, screen, is_cell=True) for cell in row or [(doc.Styled("…"),)] * len(table.headers)] for row in given
     ]
     if table.is_pointed:
         rows = _pointed(rows, table.labels)
@@ -234,22 +234,22 @@ def text(line: doc.Line, screen: Screen, style: str = "", *, is_cell: bool = Fal
     found = Text(style=style)
     for part in line:
         shown = words(part, screen, is_alone=is_cell and len(line) == 1)
-        found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Span) else "")
+        found.append(shown, STYLES.get(part.role, "") if isinstance(part, doc.Styled) else "")
     return found
 
 
 def words(part: doc.Inline, screen: Screen, *, is_alone: bool) -> str:
     """A part of a line in characters that the screen has; an array that is alone has a line a row."""
     match part:
-        case doc.Span(words=plain):
+        case doc.Styled(words=plain):
             return screen.shown(plain)
-        case doc.Symbol(notation=notation) | doc.Expression(notation=notation):
+        case doc.Symbol(notation=notation) | doc.FormulaText(notation=notation):
             return screen.written(notation)
-        case doc.Numbers(array=array):
+        case doc.ArrayNumbers(array=array):
             return screen.shown(elements(array) if is_alone else in_a_line(array))
-        case doc.Names(words=names):
+        case doc.WordList(words=names):
             return "\n".join(textwrap.wrap(", ".join(names), NAMES_WIDTH))
-        case doc.Equation(right=right):
+        case doc.EquationCell(right=right):
             return words(right, screen, is_alone=is_alone)
 
 

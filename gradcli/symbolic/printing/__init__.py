@@ -27,7 +27,7 @@ from sympy.printing.printer import Printer
 from gradcli.errors import displayable
 from gradcli.language.program.meaning import Aggregate, quotient
 from gradcli.language.program.wengert import Program
-from gradcli.notation import HU, PARTIAL, Element, Name, Notation, Spelling, directional, second
+from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Spelling, directional, second
 from gradcli.results import Abbreviation, Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
 from gradcli.symbolic.printing.abbreviating import Abbreviated, abbreviated
@@ -99,7 +99,7 @@ def formula(derivative: Derivative, program: Program, note: str = "", structure:
             Element(name, tuple(str(shown[s]) for s in index))
             for name, index in ((first, derivative.rows), (derivative.variable, derivative.columns))
         )
-        label = _label(derivative.of, Name(program.output_name), row, column)
+        label = _label(derivative.of, Named(program.output_name), row, column)
         cells.append(Cell(row, column, label, Printed(_named(derivative, expression, names, bound))))
     sizes = tuple(size for _, size in derivative.written)
     return Formula(tuple(cells), sizes, note, structure, _function(derivative, program))

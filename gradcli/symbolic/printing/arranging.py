@@ -33,7 +33,7 @@ from gradcli.symbolic.linear import parted
 
 
 @dataclass(frozen=True)
-class Product:
+class PrintedProduct:
     """`sign above/below * deltas`."""
 
     is_negative: bool
@@ -42,14 +42,14 @@ class Product:
     deltas: tuple[Expr, ...]
 
 
-def product(expr: Expr) -> Product:
+def product(expr: Expr) -> PrintedProduct:
     """A product, or a power with a negative exponent, as a fraction.
 
     >>> x = sympy.Symbol("x")
     >>> product(-x / (2 * sympy.sqrt(x + 1)))
-    Product(is_negative=True, above=(x,), below=(2, sqrt(x + 1)), deltas=())
+    PrintedProduct(is_negative=True, above=(x,), below=(2, sqrt(x + 1)), deltas=())
     >>> product(sympy.sqrt(2) * x / 2)
-    Product(is_negative=False, above=(x,), below=(sqrt(2),), deltas=())
+    PrintedProduct(is_negative=False, above=(x,), below=(sqrt(2),), deltas=())
     """
     sign, p, q = 1, 1, 1
     above: list[Expr] = []
@@ -74,7 +74,7 @@ def product(expr: Expr) -> Product:
     above, below, q = _roots(above, below, q)
     numerator = ([sympy.Integer(p)] if p != 1 else []) + sorted(above, key=_rank)
     denominator = ([sympy.Integer(q)] if q != 1 else []) + sorted(below, key=_rank)
-    return Product(sign < 0, tuple(numerator), tuple(denominator), tuple(deltas))
+    return PrintedProduct(sign < 0, tuple(numerator), tuple(denominator), tuple(deltas))
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:

@@ -15,7 +15,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.language.program.meaning import Aggregate, Chosen, where
-from gradcli.symbolic.printing.arranging import Conditions, Product, Sentences, always
+from gradcli.symbolic.printing.arranging import Conditions, PrintedProduct, Sentences, always
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
 """What SymPy calls functions of our own."""
@@ -141,7 +141,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
     def _times(self, factors: Sequence[str]) -> str:
         return "·".join(factors)
 
-    def _arranged(self, parts: Product) -> Iterable[str]:
+    def _arranged(self, parts: PrintedProduct) -> Iterable[str]:
         """A fraction, then the deltas."""
         above, below, is_end = parts.above, parts.below, not parts.deltas
         shown = self._product(above, is_end=is_end and not below)
