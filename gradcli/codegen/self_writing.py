@@ -2,7 +2,7 @@
 
     >>> torch, x = PyExpr("torch", module="torch"), PyExpr("x", module="torch")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
-    '-torch.sin(x) ** 2 + x.sum(dim=0)[1:, None]'
+    '-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None]'
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
@@ -122,10 +122,19 @@ _PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (?=-?[\w.]+(?![\w.(\[]))"
 def unparsed(node: ast.AST) -> str:
     """A tree of Python's as text, with powers of plain operands close, as a formatter has them.
 
-    >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2"))
-    '2 * x[i] * total**2 + (y**-n) ** 2'
+    >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2 - -x**2"))
+    '2 * x[i] * total**2 + (y**-n) ** 2 - -(x**2)'
     """
-    return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(node)))
+    return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(_SignsOfPowers().visit(node))))
+
+
+class _SignsOfPowers(ast.NodeTransformer):
+    """Puts a power behind a sign in parentheses, as a formatter does."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
+        operand = self.visit(node.operand)
+        is_power = isinstance(operand, ast.BinOp) and isinstance(operand.op, ast.Pow)
+        return ast.UnaryOp(node.op, ast.Name(f"({ast.unparse(operand)})") if is_power else operand)
 
 
 def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:

@@ -71,7 +71,7 @@ class LostBits:
     def beyond(self, few: float) -> float:
         """Bits lost beyond a few, summed over the points.
 
-        >>> Loss((10.0, 3.0, 6.0), asked=1).beyond(4.0), Loss((10.0, 3.0, 6.0)).beyond(4.0)
+        >>> LostBits((10.0, 3.0, 6.0), asked=1).beyond(4.0), LostBits((10.0, 3.0, 6.0)).beyond(4.0)
         (14.0, 8.0)
         """
         beyond = [max(0.0, bits - few) for bits in self.bits]

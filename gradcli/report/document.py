@@ -167,6 +167,7 @@ class Blocks(Record):
         marks: What stands in the place of a number that is not to be trusted, by its row axis, its row, its column
             axis and its column.
         weights: What the rows of the first axis are weighed by, whose sum is the row of the second; None for neither.
+        instead: What a screen shows that its columns do not fit and their parts would fill; None where they may.
     """
 
     name: Notation
@@ -175,6 +176,7 @@ class Blocks(Record):
     blocks: tuple[tuple[tuple[Notation, Array], ...], ...]
     marks: Mapping[tuple[int, int, int, int], Line]
     weights: Array | None = None
+    instead: Table | None = None
 
 
 class Graph(Record):

@@ -107,7 +107,7 @@ def _truths(text: str, x: float) -> tuple[arb, arb]:
     point = Point.of(program, infer(program, dict.fromkeys(program.variables, ())), {"x": np.asarray(x)})
     plan = Reference(point.program, point.shapes, point.inputs).plan([(point.program.variables[0], 0)])
     found = plan.run(400)
-    value, slope = found.values[0], found.columns[0, 0]
+    value, slope = found.values[0], found.columns[point.program.variables[0], 0][0]
     assert isinstance(value, arb)
     assert isinstance(slope, arb)
     return value, slope

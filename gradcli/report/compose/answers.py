@@ -302,7 +302,8 @@ class Composer(Writer):
         )
         rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
         v = self.rounded(answer.v).reshape(-1)
-        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v)
+        instead = self._vjp(answer) if isinstance(answer, results.VJP) and not self.is_full else None
+        return replace(found, rows=rows, blocks=(*found.blocks, products), marks=marks, weights=v, instead=instead)
 
     def _products(self, answer: results.Products) -> doc.Table:
         """A row a v; a column a variable, and one for what its `.grad` holds."""

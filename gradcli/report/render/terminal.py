@@ -55,6 +55,9 @@ USUAL = 80
 _STEP = "  "
 """What the lines of a block are indented by."""
 
+BLOCKS, _AROUND = 16, 6
+"""Lines that the blocks of a matrix may take where something shorter says the same, and those beside its rows."""
+
 Part = RichTable | Text
 
 
@@ -106,7 +109,12 @@ def _parts(node: doc.Node, screen: Screen) -> Iterator[Part]:
         case doc.ScriptText():
             yield Text(node.source)
         case _:
-            for block in _abreast(drawings.table(node), screen):
+            blocks = list(_abreast(drawings.table(node), screen))
+            instead = node.instead if isinstance(node, doc.Blocks) and len(blocks) > 1 else None
+            if instead is not None and len(blocks) * (len(blocks[0].rows) + _AROUND) > BLOCKS:
+                yield from _parts(instead, screen)
+                return
+            for block in blocks:
                 yield from _framed(block, screen)
 
 
