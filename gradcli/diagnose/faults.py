@@ -61,6 +61,7 @@ def of_value(trace: ErrorTrace, place: Place) -> Blame | None:
         _outside(trace, line, _what(trace, line), error.truth)
         or _terms_cancel(trace, line, place, error)
         or _magnified(trace, line, place, error)
+        or _partial_product(trace, line, place)
         or Blame("ill-conditioned", line.span, f"torch loses digits {_where(trace, line)}: {_compared(error)}")
     )
 
@@ -134,6 +135,16 @@ def _outside(trace: ErrorTrace, line: Line, what: str, truth: Ball) -> Blame | N
         note = f"{what} is {said(truth)} here, and {dtype} loses digits below {said(smallest)}"
         return Blame("underflow", line.span, note)
     return None
+
+
+def _partial_product(trace: ErrorTrace, line: Line, place: Place) -> Blame | None:
+    """A product of some of the factors of a product that is outside of the range."""
+    if not line.call.op.is_nonlinear_fold or line.call.op.is_extreme:
+        return None
+    factors = [magnitude(trace.value(source).truth) for source in trace.sources(place)]
+    what = f"a product of factors of {trace.context.excerpt(line.symbol)}"
+    parts = ([f for f in factors if f > 1], [f for f in factors if 0 < f < 1])
+    return next(filter(None, (_outside(trace, line, what, math.prod(some, start=arb(1))) for some in parts)), None)
 
 
 def _terms_cancel(trace: ErrorTrace, line: Line, place: Place, error: Error) -> Blame | None:
