@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from gradcli import Function
-from gradcli.results import Entry
-from gradcli.results.verdicts import Verdict
 from tests.crosscheck import adversary
 from tests.examples import examples
 
@@ -51,26 +49,6 @@ def test_the_truth_is_the_hand_derived_one(text: str, x: float, expected: tuple[
 def test_the_mixed_derivative_at_crossing_kinks_is_the_hand_derived_one(text: str, expected: Any) -> None:
     """The derivative by y of ∂f/∂x at 0, 0."""
     assert adversary.second(text, START, "x", {"y": 1.0}) == (expected and pytest.approx(expected, abs=1e-300))
-
-
-@pytest.mark.parametrize(
-    ("torch", "sides", "verdict", "is_right"),
-    [
-        (2.0, (2, 2), "agree", True),
-        (2.001, (2, 2), "agree", False),
-        (2.0, None, "agree", False),
-        (2.0, (1, 2), "agree", False),
-        (1e-9, (0, 0), "agree", False),
-        (2.0, (2, 2), "kink", False),
-        (2.0, (1, 2), "kink", True),
-        (2.5, (2, 2), "disagree", False),
-        (2.5, (1, 1), "disagree", True),
-    ],
-)
-def test_each_wrong_verdict_is_seen(torch: float, sides: adversary.Sides, verdict: Verdict, is_right: bool) -> None:
-    """Planted verdicts, whose reference is 1."""
-    finding = None if verdict == "agree" else Entry("x", (), (), verdict, torch, 1.0)
-    assert adversary.is_right(finding, torch, sides) is is_right
 
 
 @pytest.mark.parametrize("seed", range(4))
