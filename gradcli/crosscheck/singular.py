@@ -358,8 +358,8 @@ class Looks:
             found = _meeting(one, left.ball, right.ball, self.case.tolerance)
             if found is not None and found.verdict == "disagree" and _is_bent(self._along(one)):
                 picked = shown_number(number_of(one.entry))
-                where = one.cause.reason.partition(" here")[0]
-                note = f"{where} here: its slope depends on how all inputs move together; torch picked {picked}"
+                reason = one.cause.reason.partition(": ")[0]
+                note = f"{reason}, and its slope depends on how all inputs move together; torch picked {picked}"
                 return replace(one.entry, verdict="kink", note=note, proven=True)
             return found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"

@@ -171,14 +171,15 @@ class Rays:
                 return taken
             if op.name == "detach":
                 return constant(value) if not isinstance(value, Undefined) else Undecided()
-            if op.sense and any(isinstance(a, Nan) for a in inside):
-                return Series(constant(arb(int(op.name == "ne"))).terms, is_continuous=False)
+            if any(isinstance(a, Nan) for a in inside):
+                if op.sense:
+                    return Series(constant(arb(int(op.name == "ne"))).terms, is_continuous=False)
+                # What goes on is nan, but for nan**0 and 1**nan, which are 1.
+                return Absent() if op.name == "pow" and exponent_of(line.call) is None else Nan()
             if op.sense and not isinstance(value, Undefined) and _is_beside_infinity(line, inside):
                 return constant(value)
             if any(isinstance(a, Divergent) for a in inside):
                 return _beyond(line, inside)
-            if op.name == "pow" and exponent_of(line.call) is None and any(isinstance(a, Nan) for a in inside):
-                return Absent()  # nan**0 and 1**nan are 1
             operands = [_series(a) for a in inside]
             if op.kind is Kind.ELEMENTWISE:
                 found = _elementwise(line, operands)

@@ -42,6 +42,7 @@ NAN_THAT_IS_HANDLED: list[tuple[str, Any, Findings]] = [
     ("nansum(a*x)", {"a": [1, 2], "x": [1, NAN]}, {"a1": ("nan-trap", 0)}),
     ("nansum(log(x))", [1, -1], {}),  # torch's slope of log is 1/x there too
     ("nansum(acos(x) + 1)", [0, 2], {"x1": ("nan-trap", 0)}),
+    ("nan_to_num(sum(sqrt(x)))", [0, -1], {"x0": ("nan-trap", 0), "x1": ("nan-trap", 0)}),
     ("nan_to_num(sqrt(x))*x", 0, {"x": ("nan-trap", 0)}),  # 0 on the left, x**1.5 on the right
     (
         "c = cosine_similarity(x, y, 0); where(isnan(c), 0.5, c)",
