@@ -327,8 +327,28 @@ class _Judge:
             from gradcli.crosscheck.singular import classify_singularities
 
             ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
-            decided += classify_singularities(case, ones)
+            decided += self._unless_rounded(classify_singularities(case, ones), selection, found)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
+
+    def _unless_rounded(
+        self, entries: Sequence[Entry], selection: Selection, found: EnclosedDerivatives
+    ) -> list[Entry]:
+        """The entries; what torch put together where the whole is smooth may be its rounding."""
+        wrong = {
+            entry: Wrong(entry, frozenset(self.case.rows(entry, found)))
+            for entry in entries
+            if entry.verdict == "disagree"
+        }
+        if not wrong:
+            return list(entries)
+        from gradcli.crosscheck.rounding import explained
+
+        places = {
+            (e.variable, e.row, e.column): e
+            for e in explained(self.case, self.point, selection.rows, [*wrong.values()])
+        }
+        excused = {place: e for place, e in places.items() if e.verdict in ("agree", "inaccurate")}
+        return [excused.get((e.variable, e.row, e.column), e) for e in entries]
 
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):
