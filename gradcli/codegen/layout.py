@@ -92,7 +92,7 @@ def _last_bracket(text: str) -> tuple[str, str, str] | None:
 
 
 def _walk(text: str) -> Iterator[tuple[int, int]]:
-    """Every character outside of strings: where it is, and the depth of brackets behind it."""
+    """Every character outside of strings: where it is, and the depth of brackets after it."""
     depth, quote = 0, ""
     for position, character in enumerate(text):
         if quote:

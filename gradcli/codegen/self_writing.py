@@ -129,7 +129,7 @@ def unparsed(node: ast.AST) -> str:
 
 
 class _SignsOfPowers(ast.NodeTransformer):
-    """Puts a power behind a sign in parentheses, as a formatter does."""
+    """Puts a power after a sign in parentheses, as a formatter does."""
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
         operand = self.visit(node.operand)

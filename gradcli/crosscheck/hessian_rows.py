@@ -6,6 +6,7 @@ smooth, series on both sides tell of a slope along its own input, and of others 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +27,15 @@ from gradcli.crosscheck.compare import (
 )
 from gradcli.crosscheck.judge import unless_minor
 from gradcli.crosscheck.point import Point, unravel, way
-from gradcli.crosscheck.singular import BITS as OF_SERIES, Limit, Looks, planned, shown_number, sides_in_words
+from gradcli.crosscheck.singular import (
+    BITS as OF_SERIES,
+    Limit,
+    Looks,
+    classify_singularities,
+    planned,
+    shown_number,
+    sides_in_words,
+)
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, require_time
 from gradcli.reference.dependencies import OverBudgetError
@@ -73,21 +82,31 @@ class HessianRows:
         point: The Program and its inputs.
         tolerance: How far a number may be from the truth.
         wrt: The variables of the elements.
-        gradient: Finds the slopes where one of them may be missing, and is not given.
     """
 
     point: Point
     tolerance: Tolerance
     wrt: tuple[str, ...]
-    gradient: Callable[[], Sequence[Entry]] = tuple
     _known: dict[int, HessianProducts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
 
     @cached_property
-    def _gradient(self) -> Sequence[Entry]:
-        return self.gradient()
+    def _without_slope(self) -> Mapping[Direction, Entry]:
+        """Find the inputs along which y certainly has no slope, each with the verdict on it, without torch's number."""
+        shapes = {name: self.point.shape_of(name) for name in self.wrt}
+        entries = [
+            Entry(n, (), unravel(j, s), "unchecked", math.nan) for n, s in shapes.items() for j in range(math.prod(s))
+        ]
+        try:
+            found = self.case.reference.plan([self.case.direction(entry) for entry in entries]).run(FIRST_BITS)
+        except OverBudgetError:
+            return {}
+        causes = ((entry, self.case.truth(entry, found)) for entry in entries)
+        ones = [Singular(entry, cause, frozenset((0,))) for entry, cause in causes if isinstance(cause, Undefined)]
+        seen = (one for one in classify_singularities(self.case, ones) if one.verdict in ("kink", "undefined"))
+        return {self.case.direction(one): replace(one, torch=None) for one in seen}
 
     def _at(self, bits: int) -> HessianProducts:
         if bits not in self._known:
@@ -153,8 +172,7 @@ class HessianRows:
             if not is_met(self._at(FIRST_BITS), by, against):
                 waiting.append(entry)
                 continue
-            place = entry.variable, entry.column
-            known = slopes if by == own else [g for g in self._gradient if (g.variable, g.column) == place]
+            known = slopes if by == own else [*filter(None, [self._without_slope.get(column)])]
             if column == own:
                 decided.append(self._where_met(entry, column, moving, known))
             else:

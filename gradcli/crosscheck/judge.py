@@ -333,22 +333,22 @@ class _Judge:
     def _unless_rounded(
         self, entries: Sequence[Entry], selection: Selection, found: EnclosedDerivatives
     ) -> list[Entry]:
-        """The entries; what torch put together where the whole is smooth may be its rounding."""
-        wrong = {
-            entry: Wrong(entry, frozenset(self.case.rows(entry, found)))
-            for entry in entries
-            if entry.verdict == "disagree"
-        }
+        """Call `inaccurate` what disagrees by the rounding of torch's passes where the whole is smooth."""
+        case = self.case
+        wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in entries if entry.verdict == "disagree"]
         if not wrong:
             return list(entries)
         from gradcli.crosscheck.rounding import explained
+        from gradcli.crosscheck.singular import PICKED
 
-        places = {
-            (e.variable, e.row, e.column): e
-            for e in explained(self.case, self.point, selection.rows, [*wrong.values()])
-        }
-        excused = {place: e for place, e in places.items() if e.verdict in ("agree", "inaccurate")}
-        return [excused.get((e.variable, e.row, e.column), e) for e in entries]
+        judged = explained(case, self.point, selection.rows, wrong)
+        covered = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
+        return [
+            replace(e, verdict="inaccurate", note=e.note.removesuffix(PICKED))
+            if (e.variable, e.row, e.column) in covered
+            else e
+            for e in entries
+        ]
 
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):

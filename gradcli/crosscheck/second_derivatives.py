@@ -176,13 +176,7 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
-    zeros = {name: np.zeros(point.shape + product.shape) for name, product in torch.hvp.items()}
-
-    def gradient() -> Sequence[Entry]:
-        slopes = judge(point, _derivatives(point, zeros, tolerance), wrt, tolerance).parts[0].decided
-        return [replace(slope, torch=None) for slope in slopes if slope.verdict in ("kink", "undefined")]
-
-    found = HessianRows(point, tolerance, wrt, gradient).judged(torch.u, torch.hvp, beside)
+    found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
     entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
     notes = (found.missing,) if found.missing else ()
     words = "none" if found.left == total else "what could be decided" if found.left else "all"

@@ -34,8 +34,8 @@ from gradcli.results import Entry
 BITS = (256, 1_152)
 """Precisions of the series."""
 
-MOST_ROUNDING = 8
-"""Rounding errors of numbers near 1 that torch may be off by where it adds up what cancels beside a kink."""
+PICKED = "; torch put together what it picked"
+"""How torch comes by another derivative than that of the whole, if not by rounding."""
 
 ROOM = 4
 """How much more values than usual may be taken at the point, as that is done once for all rays."""
@@ -95,15 +95,7 @@ def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
     found = compare(one.entry, ball, tolerance, is_last=True)
     if found is None or found.verdict != "disagree":
         return found
-    return put_together(found, ball, f"{one.cause.reason}, but the whole is smooth here", tolerance)
-
-
-def put_together(entry: Entry, truth: Ball, reason: str, tolerance: Tolerance) -> Entry:
-    """The verdict where torch adds up what it picked beside a kink: it may be off by the rounding of that."""
-    number = number_of(entry)
-    if math.isfinite(number) and abs(truth - arb(number)) < MOST_ROUNDING * float(np.finfo(tolerance.dtype).eps):
-        return replace(entry, verdict="inaccurate", note=reason)
-    return replace(entry, note=f"{reason}; torch put together what it picked")
+    return replace(found, note=f"{one.cause.reason}, but the whole is smooth here{PICKED}")
 
 
 def kink(one: Singular, left: Ball, right: Ball) -> Entry:
@@ -419,7 +411,7 @@ class Looks:
 
 
 def _is_bent(along: Sequence[Limit]) -> bool:
-    """Whether slopes are known and not linear in the way: what is linear along these is so along all, but by chance."""
+    """Tell whether slopes are certainly not linear in the way; along these ways they may be so by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
     return all(slope.ball is not None for slope in along) and not is_linear

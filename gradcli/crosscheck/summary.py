@@ -132,7 +132,7 @@ def joined(checks: Sequence[Check]) -> Check:
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
-    """What does not agree: no vᵀJ that is no worse than an entry of J in it, no y whose derivatives say the same."""
+    """Leave out what agrees, a vᵀJ no worse than the entries of J in its sum, a y whose derivatives say the same."""
     wrong: dict[tuple[str | None, Index | None], int] = {}
     for e in decided:
         if e.row is not None:

@@ -86,7 +86,7 @@ VECTORS: Mapping[str, tuple[int, ...]] = {"_linalg_svd": (0, 2), "_linalg_eigh":
 
 
 def _of_whole_vectors(rule: Rule, places: Collection[int]) -> Rule:
-    """Give vectors of length 1 the error that LAPACK leaves in each element, however small that is: one of 1."""
+    """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
 
     def lowered(a: AtenLowering, *args: Any, **given: Any) -> Any:
         found = rule(a, *args, **given)

@@ -66,10 +66,10 @@ class Symmetric:
         return self._projections[k]
 
     def slopes_along(self, slopes: Sequence[Ball]) -> list[Ball] | None:
-        """The derivatives to the right of the eigenvalues, in their order, while the elements move; None if not known.
+        """Give the one-sided derivatives of the eigenvalues, ascending as they are; None if they are not known.
 
         Those of an eigenvalue that occurs m times are the eigenvalues of the direction on its m eigenvectors: of
-        P*direction*P, where all other eigenvectors are moved out of the way.  That it does is told by exact numbers.
+        P*direction*P, with all other eigenvectors moved out of the way.  Exact numbers tell how often it occurs.
         Source: T. Kato, "Perturbation Theory for Linear Operators", 1966, II-5.4 and II-6.2.
         """
         groups = self._groups()
