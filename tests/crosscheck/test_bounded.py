@@ -123,12 +123,12 @@ def test_more_time_is_for_more_entries() -> None:
     assert (usual.sampled, patient.sampled) == (True, False)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("size", [1e-6, 3e-4, 1.0, np.inf, np.nan])
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [("float64", 1e-6), ("float32", 3e-4), ("float64", 1.0), ("float32", np.inf), ("float64", np.nan)],
+)
 def test_an_error_is_never_proved(dtype: Any, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever entry it is planted in, small or large: it alone is found."""
-    if dtype == "float32" and size < 1e-4:
-        pytest.skip("within the tolerance of float32")
     right, generator = jacobians.vjp, np.random.default_rng(0)
     planted: list[Any] = []
 
