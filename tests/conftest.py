@@ -43,6 +43,7 @@ if hasattr(signal, "SIGHUP"):  # nohup and `&` leave these ignored, and programs
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for _number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, signal.SIG_DFL)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what the tests start would compile torch and gradcli each time
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 os.environ["GRADCLI_WARM"] = "0"  # or a warm process
