@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ import numpy.typing as npt
 from gradcli.errors import ShapeError
 from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axes
 from gradcli.language.program.wengert import Shape, show
+
+_Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def listed(places: Sequence[int]) -> str:
     return f"{places[0]}:{stop if stop >= 0 else ''}" + (f":{step}" if step != 1 else "")
 
 
-def checked(numbers: npt.NDArray[Any], size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+def checked(numbers: npt.NDArray[Any], size: int) -> _Places:
     """Positions in a dimension of this size, counted from the front.
 
     Raises:
@@ -79,67 +81,45 @@ def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
     >>> indexed("x", (4,), [Positions("i", (2,), np.array([3, 1]))])
     'x[3:0:-2]'
     """
-    taken = sum(item not in ("...", NEW) for item in items)
-    if taken > len(shape):
-        raise ShapeError(f"{taken} indices for the shape {show(shape)}", hint=f"it takes at most {len(shape)}")
-    rest = [Slice(None, None)] * (len(shape) - taken)
-    at = next((n for n, item in enumerate(items) if item == "..."), len(items))
-    full = [*items[:at], *rest, *items[at + 1 :]]
-    basic = [Slice(None, None) if isinstance(item, Positions) else item for item in full]
-    if any(item != Slice(None, None) for item in basic):
+    whole = Slice(None, None)
+    basic = [whole if isinstance(item, Positions) else item for item in items]
+    sizes = tuple(axis.size for axis in indexed_axes(shape, tuple(basic))[0])
+    if any(item not in (whole, "...") for item in basic):
         x = f"{x}[{', '.join(map(str, basic))}]"
-    axes = iter(range(len(full)))
-    places = [(next(axes), item) for item in full if not isinstance(item, int)]
-    found = {n: item for n, item in places if isinstance(item, Positions)}
-    after = tuple(axis.size for axis in indexed_axes(shape, tuple(basic))[0])
-    return _picked(x, after, found)
+    more = len(shape) - sum(item not in ("...", NEW) for item in items)
+    full = [one for item in items for one in ([whole] * more if item == "..." else [item])]
+    kept = [item for item in full if not isinstance(item, int)]
+    found = {axis: item for axis, item in enumerate(kept) if isinstance(item, Positions)}
+    numbers = {axis: checked(one.numbers, sizes[axis]) for axis, one in found.items() if one.numbers is not None}
+    if len(numbers) < len(found):
+        return _chosen(x, sizes, found, numbers)
+    (first, places), *others = numbers.items()
+    if others:
+        key = tuple(numbers.get(axis, slice(None)) for axis in range(len(sizes)))
+        places = np.arange(math.prod(sizes)).reshape(sizes)[key]
+        x, first, after = f"reshape({x}, -1)", 0, places.shape
+    else:
+        after = (*sizes[:first], *places.shape, *sizes[first + 1 :])
+    text = f"{x}[{':, ' * first}{listed(places.ravel().tolist())}]"
+    return text if places.ndim == 1 and not others else f"reshape({text}, {show(after)})"
 
 
-def _picked(x: str, shape: Shape, found: Mapping[int, Positions]) -> str:
-    """Along some dimensions the elements at positions, which broadcast; all other dimensions in full."""
-    if len(found) == 1:
-        ((axis, one),) = found.items()
-        if one.numbers is not None:
-            places = checked(one.numbers, shape[axis]).ravel().tolist()
-            text = f"{x}[{':, ' * axis}{listed(places)}]"
-            whole = (*shape[:axis], *one.shape, *shape[axis + 1 :])
-            return text if len(one.shape) == 1 else f"reshape({text}, {show(whole)})"
+def _chosen(x: str, sizes: Shape, found: Mapping[int, Positions], numbers: Mapping[int, _Places]) -> str:
+    """The elements at positions along some dimensions, which broadcast, where not all are known."""
     axes = [*found]
-    others = [n for n in range(len(shape)) if n not in found]
-    taken, kept = [shape[n] for n in axes], [shape[n] for n in others]
+    others = [n for n in range(len(sizes)) if n not in found]
+    taken, kept = [sizes[n] for n in axes], [sizes[n] for n in others]
     whole = broadcast([one.shape for one in found.values()])
-    if [*axes, *others] != sorted(range(len(shape))):
-        x = f"permute({x}, {show([*axes, *others])})"
-    text = _chosen(x, taken, kept, [*found.values()], whole)
-    is_adjacent = axes == [*range(axes[0], axes[0] + len(axes))]
-    if not is_adjacent or not axes[0]:
-        return text
-    rank, first = len(whole), axes[0]
-    order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))]
-    return f"permute({text}, {show(order)})"
-
-
-def _chosen(x: str, taken: Sequence[int], kept: Sequence[int], found: Sequence[Positions], whole: Shape) -> str:
-    """The elements at positions in the first dimensions, in the shape of the positions and of the rest."""
-    count = math.prod(taken)
-    arrays = [one.numbers for one in found]
-    if all(array is not None for array in arrays):
-        stretched = [
-            np.broadcast_to(checked(np.asarray(a), n), whole).ravel() for a, n in zip(arrays, taken, strict=True)
-        ]
-        flat = np.ravel_multi_index(tuple(stretched), tuple(taken)) if count else np.zeros(0, dtype=np.intp)
-        text = f"reshape({x}, {show([count, *kept])})[{listed(flat.tolist())}]"
-        return f"reshape({text}, {show([*whole, *kept])})"
     hits = []
-    for n, one in enumerate(found):
-        ones = [taken[n] if m == n else 1 for m in range(len(taken))]
-        name = one.name if one.numbers is None else checked(one.numbers, taken[n]).tolist()
-        stretched_name = f"expand({name}, {show(whole)})" if whole and one.shape != whole else name
-        hit = f"one_hot({stretched_name}, {taken[n]})"
-        hits.append(hit if len(taken) == 1 else f"reshape({hit}, {show([*whole, *ones])})")
-    hit = "*".join(hits)
-    if len(taken) > 1 or kept:
-        hit = f"reshape({hit}, {show([*whole, count, *[1] * len(kept)])})"
-    holds = f"{hit} == 1"
-    values = f"reshape({x}, {show([*[1] * len(whole), count, *kept])})"
-    return f"sum(where({holds}, {values}, 0), {len(whole)})"
+    for n, (axis, one) in enumerate(found.items()):
+        name = numbers[axis].tolist() if axis in numbers else one.name
+        stretched = f"expand({name}, {show(whole)})" if one.shape != whole else name
+        ones = [size if m == n else 1 for m, size in enumerate(taken)]
+        hit = f"one_hot({stretched}, {sizes[axis]})"
+        hits.append(hit if len(sizes) == 1 else f"reshape({hit}, {show([*whole, *ones, *[1] * len(kept)])})")
+    x = x if axes + others == sorted(axes + others) else f"permute({x}, {show(axes + others)})"
+    rank, first = len(whole), axes[0] if axes == [*range(axes[0], axes[-1] + 1)] else 0
+    summed = tuple(range(rank, rank + len(axes)))
+    text = f"sum(where({'*'.join(hits)} == 1, {x}, 0), {show(summed)})"
+    order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))]
+    return f"permute({text}, {show(order)})" if first else text
