@@ -6,7 +6,7 @@ What a function is called with may make it another row.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
@@ -60,31 +60,12 @@ def excess(operation: str, parameter: str, value: object) -> str:
     return f"it may be {most:,} at most" + ", with all of them together" * (len(sizes) > 1)
 
 
-KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    "axis": ("dim", "dims"),
-    "axes": ("dims",),
-    "dims": ("dim", "ind"),
-    "dim": ("dims",),
-    "dimension": ("dim",),
-    "keepdims": ("keepdim",),
-    "ddof": ("correction",),
-    "unbiased": ("correction",),
-    "alpha": ("negative_slope",),
-    "size": ("shape",),
-    "input": ("x", "a", "A"),
-    "other": ("b",),
-    "exponent": ("b",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "num": ("steps",),
-    "stop": ("end",),
-    "shift": ("shifts",),
-    "k": ("diagonal", "offset"),
-    "ord": ("p",),
-    "p": ("ord",),
-    "axis1": ("dim1", "dim0"),
-    "axis2": ("dim2", "dim1"),
-}
+_OTHER_WORDS = """
+axis dim dims: axes dims: dims dim ind: dim dims: dimension dim: keepdims keepdim: ddof correction: unbiased correction:
+alpha negative_slope: size shape: input x a A: other b: exponent b: a_min min: a_max max: num steps: stop end: ord p:
+shift shifts: k diagonal offset: p ord: axis1 dim1 dim0: axis2 dim2 dim1
+"""
+KEYWORDS: Mapping[str, Sequence[str]] = {word: names for word, *names in map(str.split, _OTHER_WORDS.split(":"))}
 """Other libraries' names of parameters."""
 
 WIDER: Mapping[tuple[str, str], str] = {

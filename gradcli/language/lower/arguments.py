@@ -55,9 +55,6 @@ _OF_16_BITS = ("half", "float16", "bfloat16")
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
 
-MAX_ORDER = 20
-"""Of a Bessel function that is written out by those of orders 0 and 1."""
-
 
 @dataclass
 class Bindings:
@@ -349,21 +346,12 @@ class Binder(Constants):
                 value = self.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
                 order, x = self.plain(arguments, "besseli", (2,))
-                if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
-                    raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
-                value = self._besseli(place, x[0], span)
+                if (place := self.whole(*order)) not in (0, 1):
+                    raise self.source.error("besseli(n, x) is read for n = 0 and n = 1", span)
+                value = self.emit(f"i{place}", [x[0]], span)[0]
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         return value, span.to(arguments.span)
-
-    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
-        """By recurrence from those of orders 0 and 1."""
-        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
-        for n in range(1, order):
-            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
-            product = self.emit("mul", [factor, value], span)[0]
-            before, value = value, self.emit("sub", [before, product], span)[0]
-        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""

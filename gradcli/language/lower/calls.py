@@ -24,7 +24,7 @@ from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -51,13 +51,11 @@ CODE_FUNCTIONS = frozenset(
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
 
-_PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
-
-_OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "pad"): ("the widths of {} are not read", _PAD),
-    ("numpy", "median"): ("{} is the mean of the two in the middle, which is not read", "write quantile(x, 0.5)"),
+_OTHERWISE: Mapping[str, str] = {
+    "pad": "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it",
+    "median": "it is the mean of the two in the middle: write quantile(x, 0.5)",
 }
-"""What other libraries mean otherwise than torch, with what to write."""
+"""What to write for functions of NumPy's that mean another thing than torch's."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
@@ -128,10 +126,9 @@ class Calls(Binder, Indices, Inlining, Libraries):
         library = libraries.library_of(path[:-1]) or "linalg" * (
             "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
         )
-        if (library, name.text) in _OTHERWISE:
-            message, hint = _OTHERWISE[library, name.text]
-            raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
         if library == "numpy":
+            if (hint := _OTHERWISE.get(name.text)) is not None:
+                raise self.source.error(f"{self.source.excerpt(span)} of NumPy's is not read", span, hint=hint)
             self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions
         return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
@@ -288,8 +285,6 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if name.text in SPECIAL and not given:
             return self.guarded(lambda: self.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
-        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
-            return self.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
@@ -432,13 +427,3 @@ class Calls(Binder, Indices, Inlining, Libraries):
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
-
-
-def _gamma_in(arguments: Arguments) -> Node | None:
-    """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
-    for name in ("abs", "gamma"):
-        node = arguments.items[0].value if len(arguments.items) == 1 else None
-        if not isinstance(node, NameNode) or node.arguments is None or node.token.text.lower() != name:
-            return None
-        arguments = node.arguments
-    return arguments.items[0].value if len(arguments.items) == 1 else None

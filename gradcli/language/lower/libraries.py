@@ -25,14 +25,9 @@ _LIBRARIES: Mapping[str, str] = {
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
 
+_ARRAYS = "repeat repeat_interleave, max amax, min amin, dot array_dot, transpose permute_axes, flip flip_axes"
 OTHER_ROWS: Mapping[tuple[str, str], str] = {
-    ("repeat", "numpy"): "repeat_interleave",
-    ("max", "numpy"): "amax",
-    ("min", "numpy"): "amin",
-    ("dot", "numpy"): "array_dot",
-    ("transpose", "numpy"): "permute_axes",
-    ("flip", "numpy"): "flip_axes",
-    ("split", "numpy"): "tensor_split",
+    (name, "numpy"): row for name, row in map(str.split, f"{_ARRAYS}, split tensor_split".split(","))
 }
 """What another library means by the name of a row: another one."""
 

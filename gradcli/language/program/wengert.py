@@ -387,14 +387,8 @@ class Builder:
 
 
 _EXACT: Mapping[str, Callable[..., sympy.Rational]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "floor_divide": lambda a, b: sympy.floor(a / b),
-    "remainder": operator.mod,
-    "pow": operator.pow,
+    **{name: getattr(operator, name) for name in ("neg", "add", "sub", "mul", "pow")},
+    **{"div": operator.truediv, "remainder": operator.mod, "floor_divide": lambda a, b: sympy.floor(a / b)},
 }
 """What is folded, of rational numbers."""
 

@@ -183,15 +183,14 @@ class Statements(Drawing):
 
     def _print(self, line: nodes.Statement, arguments: nodes.Arguments | None) -> None:
         """What is printed is passed over, but for what later lines may depend on."""
-        span = line.value.span
-        if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
-            raise self.source.code("a derivative, a draw or a change inside a text", span)
+        tokens = self.source.within(line.value.span)
+        if any(token.kind == "string" and _HIDDEN.search(token.text) for token in tokens):
+            raise self.source.code("a derivative, a draw or a change inside a text", line.value.span)
+        if isinstance(line.value, nodes.Broken) and (tokens[-1].text != ")" or self.acts(range(line.start, line.stop))):
+            self.lower(line.value)
         for argument in arguments.items if arguments is not None else ():
             if self.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        is_closed = self.source.tokens[line.stop - 1].text == ")"
-        if isinstance(line.value, nodes.Broken) and (not is_closed or self.acts(range(line.start, line.stop))):
-            self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
         """`x.requires_grad = True` and `x.grad = None`; other members belong to code."""
