@@ -64,21 +64,13 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 class Calls(Binder, Indices, Inlining, Libraries):
     """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot."""
 
-    def modules_in_full(self, words: Sequence[str]) -> Sequence[str]:
-        """The modules before a name, as an import has them."""
-        return words
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """The name that an import gave another one."""
-        return name
-
     # -- names
 
     def named(self, node: NameNode, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """The value of a name with the modules before it, and how many of the trailers belong to it."""
         follows = bool(trailers) and isinstance(trailers[0], Member)
         is_called = node.arguments is not None
-        token = self.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
+        token = self._renamed(node.token, is_module=follows and not is_called, is_called=is_called)
         return self._named(token, node, trailers)
 
     def _named(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
@@ -120,7 +112,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.called_in_formula(name, arguments)) is not None:
             return found
-        path = self.modules_in_full(words)
+        path = self._in_full(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
         library = libraries.library_of(path[:-1]) or "linalg" * (

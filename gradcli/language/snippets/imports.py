@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 
-from gradcli.language import ops
-from gradcli.language.lower.libraries import PREFIXES
 from gradcli.language.parsing import Reader
 from gradcli.language.text.nodes import Import
-from gradcli.language.text.tokens import Token
 
 KNOWN = {
     "torch": "torch",
@@ -80,22 +75,3 @@ class Imports(Reader):
             if is_act and self.source.tokens[max(end, n + 1)].text == "(":
                 return True
         return False
-
-    def modules_in_full(self, words: Sequence[str]) -> list[str]:
-        """The modules before a name in full: `from numpy import var`."""
-        every = self.imported.get("*", "")
-        if len(words) == 1 and words[0] not in self.imported and every.rpartition(".")[2] in ("numpy", "torch"):
-            return [*every.split("."), *words]
-        return [*self.imported.get(words[0], words[0]).split("."), *words[1:]]
-
-    def is_imported(self, name: str) -> bool:
-        """Whether an import gave a name to something, or PyTorch's users do."""
-        return name in self.imported
-
-    def renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
-        """A name that an import gave to a function or a module under the name that is known."""
-        last = self.imported.get(token.text, token.text).rpartition(".")[2]
-        is_own = token.text in self.scope.names or token.text in self.scope.variables
-        is_known = is_called and ops.find(last) is not None
-        is_known = last in PREFIXES or self.imported.get(token.text) == "scipy.stats.norm" if is_module else is_known
-        return replace(token, text=last) if is_known and not is_own else token
