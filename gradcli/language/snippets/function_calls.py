@@ -9,9 +9,8 @@ what the text has under them where it is defined, as in Python.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy
 
@@ -19,10 +18,7 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, FunctionNode
-
-ReadArgument = Callable[[str, Argument], Any]
-"""Reads an argument, by the name of its parameter."""
+from gradcli.language.text.nodes import Arguments, FunctionNode
 
 
 @dataclass(frozen=True)
@@ -62,24 +58,6 @@ class FunctionCalls(Reader):
         """What the body of a function returns."""
         raise NotImplementedError
 
-    def by_name(self, arguments: Arguments, names: Sequence[str], called: str, read: ReadArgument) -> dict[str, Any]:
-        """Read what is between the parentheses of a call, by the names of the parameters.
-
-        Raises:
-            LanguageError: There is no such parameter, or it is given twice.
-        """
-        found: dict[str, Any] = {}
-        for argument in arguments.items:
-            word, waiting = argument.name, [name for name in names if name not in found]
-            if word is None and self.source.tokens[argument.start].kind == "end":
-                break
-            name = word.text if word is not None else next(iter(waiting), "")
-            if name not in waiting:
-                said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
-                raise self.source.error(f"{called} {said}", arguments.span if word is None else word.span)
-            found[name] = read(name, argument)
-        return found
-
     def callee(self, node: FunctionNode) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
@@ -87,12 +65,10 @@ class FunctionCalls(Reader):
 
     def call_function(self, callee: Callee, arguments: Arguments) -> Operand | None:
         """The value of a function with its arguments; None of one that returns nothing."""
-        span, names = arguments.span, callee.parameters
-        given = self.by_name(arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
-        held = {name: (default, span) for name, default in callee.defaults.items()} | given
-        if {*names} - {*held}:
-            raise self.source.error(f"{callee.shown} takes {', '.join(names)}", span)
-        return self.function_value(callee, [held[name] for name in names], span)
+        span, defaults = arguments.span, callee.defaults
+        given = self.by_name(arguments, callee.parameters, callee.shown, optional=defaults)
+        held = {name: (default, span) for name, default in defaults.items()} | given
+        return self.function_value(callee, [held[name] for name in callee.parameters], span)
 
     def function_value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
         """The body with its parameters standing for these operands, among the names where it is defined."""

@@ -389,8 +389,7 @@ class Statements(Drawing):
                 span, count = self.grad(node.token.span, arguments)
                 return self._unread(Unread("a derivative", count), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
-                (seed,) = self.plain(arguments, "manual_seed")
-                self.seed = self.whole(*seed)
+                self.seed = self.whole(*self.by_name(arguments, ["seed"], "manual_seed")["seed"])
                 return self._unread(Unread("a generator"), span), used
             case "torch.rand" | "torch.randn" if not any(
                 one.name and one.name.text == "seed" for one in arguments.items
