@@ -275,7 +275,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if name.text in TENSORS and not given:
             return self.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.guarded(lambda: self.special(name, span, arguments))
+            return self.special(name, span, arguments)
         op = ops.find(name.text, after_dot=after_dot)
         if op is None:
             raise self._unknown(name)
