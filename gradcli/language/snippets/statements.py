@@ -20,8 +20,7 @@ from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.function_calls import Callee
-from gradcli.language.snippets.imports import KNOWN
+from gradcli.language.snippets.function_calls import KNOWN, Callee
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.source import SourceText
