@@ -161,17 +161,12 @@ def broadcast(operands: list[Shape]) -> Shape:
     """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
     if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
         return operands[0]
-    result: list[int] = []
-    for position in range(1, max(map(len, operands)) + 1):
-        sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}
-        if len(sizes) > 1:
-            shown = " and ".join(show(shape) for shape in operands)
-            raise ShapeError(
-                f"the shapes {shown} do not broadcast",
-                hint="sizes must be equal or 1, counted from the last dimension",
-            )
-        result.append(sizes.pop() if sizes else 1)
-    return tuple(reversed(result))
+    try:
+        return np.broadcast_shapes(*operands)
+    except ValueError:
+        shown = " and ".join(show(shape) for shape in operands)
+        hint = "sizes must be equal or 1, counted from the last dimension"
+        raise ShapeError(f"the shapes {shown} do not broadcast", hint=hint) from None
 
 
 def permutation(shape: Shape, call: Call) -> tuple[int, ...]:
