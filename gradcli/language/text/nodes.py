@@ -143,10 +143,10 @@ class Range(SyntaxNode):
 
 
 class Ranged(SyntaxNode):
-    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
+    """`Σ[k=0..2] body`, the sum of a body over indices."""
 
     span: Span
-    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
+    sign: str  # what is made of the values: Σ, Π, max or min
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
