@@ -4,7 +4,7 @@ recorder, values   each call as it happens, and what is held of it
 pass_recorder      torch's own passes through a Program, forward and back
 modes              see every call of ATen, and what has to be seen above autograd
 aten_lowering      calls of ATen as lines
-aten_rules         those whose row has another name or other arguments, or on complex numbers
+aten_rules         those whose row has another name or other arguments
 decompositions     what torch's tables do not decompose, in functions of torch
 torch_meanings     what torch makes of a call of its own: the meaning of rows that have none
 schemas            what the schema of an operation of ATen says

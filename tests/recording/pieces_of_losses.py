@@ -125,14 +125,6 @@ def rms_norm(x):
     return RMSNorm(4)(x).sin().sum()
 
 
-@piece(T(3, 4))
-def rotary_interleaved(x):
-    theta = torch.outer(torch.arange(3, dtype=D), torch.tensor([1.0, 0.01], dtype=D))
-    xc = torch.view_as_complex(x.reshape(3, 2, 2))
-    out = xc * torch.polar(torch.ones_like(theta), theta)
-    return torch.view_as_real(out).flatten(1)
-
-
 class SqueezeExcite(nn.Module):
     def __init__(self, c, r=2):
         super().__init__()
