@@ -89,20 +89,6 @@ def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, 
     return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0], None, None, None
 
 
-@_of_each
-def _lu_factor(A: Tensor, pivot: bool = True, **_: Any) -> Any:
-    """Eliminate column by column, with the largest element first, as LAPACK does."""
-    for k in range(min(A.shape)):
-        rows = [*range(len(A))]
-        first = k + int(A[k:, k].abs().argmax()) * pivot
-        rows[k], rows[first] = first, k
-        A = A[rows]
-        below = A[k + 1 :, k : k + 1] / A[k, k]
-        rest = A[k + 1 :, k + 1 :] - below * A[k, k + 1 :]
-        A = torch.cat([A[: k + 1], torch.cat([A[k + 1 :, :k], below, rest], 1)])
-    return A, None, None
-
-
 def _lu_unpack(LU: Tensor, *_: Any) -> Any:
     count = min(LU.shape[-2:])
     lower = LU.tril(-1)[..., :count]
@@ -469,8 +455,6 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "_linalg_solve_ex": _solved,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
-    "linalg_lu_factor_ex": _lu_factor,
-    "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),

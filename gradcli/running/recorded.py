@@ -30,7 +30,7 @@ from gradcli.recording.recorder import Recorder
 from gradcli.recording.tensor_names import TensorNames
 from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
-from gradcli.running.blaming import Trial, hooks, trials
+from gradcli.running.blaming import Trial, trials
 from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.cuts import cuts, largest, replay
 from gradcli.running.targets import guarded
@@ -188,10 +188,9 @@ class Recorded:
             )
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """A check with what there is to say of the branches that were taken, of custom functions and of hooks.
+        """A check with what there is to say of the branches that were taken, and of custom functions.
 
-        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function, or on the
-        hooks that the backward pass calls.
+        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
         found = self._cuts(tuple(wrt)) if check.verdict in ("agree", "unchecked", "inaccurate") else ()
@@ -199,7 +198,7 @@ class Recorded:
             check = replace(with_boundaries(check, self.value, found), proven=False)
         if check.verdict != "disagree":
             return check
-        here = "; ".join(one.fault for one in self._trials if one.is_here) or hooks(self, wrt)
+        here = "; ".join(one.fault for one in self._trials if one.is_here)
         noted = [replace(one, note=here or one.note) if one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
 

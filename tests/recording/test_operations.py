@@ -23,7 +23,6 @@ CALLS: dict[str, Callable[[torch.Tensor], Any]] = {
     "cross_entropy": lambda x: F.cross_entropy(x.view(1, 3), torch.tensor([1]), label_smoothing=0.1),
     "zeroed": lambda x: (x * 2).zero_() + x**2,
     "of_a_number": lambda x: torch.gather(x[0], 0, torch.tensor([0, 0])) * x[1].topk(1).values,
-    "lu_solve": lambda x: torch.linalg.lu_solve(*torch.linalg.lu_factor(x * M), M[:2], left=False),
     "solve_triangular": lambda x: torch.linalg.solve_triangular((x * M).tril(), torch.eye(3), upper=False),
     "batch_norm_eval": lambda x: F.batch_norm(x * M, M[0] + 0.77, M[1], training=False),
     "nan_that_is_handled": lambda x: torch.fmax(x, torch.tensor(torch.nan)) + torch.where(x > 1, x, torch.nan).nansum(),
@@ -56,6 +55,7 @@ def test_a_call_is_recorded_and_judged(function: Callable[..., Any]) -> None:
             "or is a part of what a call gives that is not recorded",
         ),
         (lambda x: torch.exp(1j * x).real, r"calls mul \(test_operations.py, line \d+\) of complex numbers"),
+        (lambda x: torch.linalg.lu_factor(x[:, None] * M)[0], "calls aten.linalg_lu_factor_ex.default"),
         (lambda x: torch.fft.rfft(x).abs(), "calls _fft_r2c .* of complex numbers"),
     ],
 )
