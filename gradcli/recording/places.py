@@ -25,13 +25,11 @@ class CallPlace:
         frame: Of the user's line that makes it.
         where: That line; empty where there is none.
         custom: The number of the application of an `autograd.Function` in whose forward it is.
-        module: The module in whose forward it is.
     """
 
     frame: FrameType | None = None
     where: str = ""
     custom: int | None = None
-    module: torch.nn.Module | None = None
 
     def __str__(self) -> str:
         """The line behind a message."""
@@ -56,17 +54,14 @@ class Places:
     def find(self) -> CallPlace:
         """Find the place of the present call."""
         own: FrameType | None = None
-        custom = module = None
+        custom: int | None = None
         for frame, _ in traceback.walk_stack(sys._getframe(2)):
             if own is None and is_of_user(frame.f_code.co_filename):
                 own = frame
             if frame.f_code is _APPLY and custom is None:
                 custom = self._application(frame)
-            if module is None and frame.f_code.co_name == "forward":
-                found = frame.f_locals.get("self")
-                module = found if isinstance(found, torch.nn.Module) else None
         where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
-        return CallPlace(own, where, custom, module)
+        return CallPlace(own, where, custom)
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:

@@ -75,7 +75,6 @@ class Recorder(DispatchMode):
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
-        self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self.changed: list[Tensor] = []
         self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
@@ -116,9 +115,7 @@ class Recorder(DispatchMode):
         return written(program, named, self.names.free, last or self.names.first(OUTPUTS))
 
     def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
-        """Give what the function found elsewhere the numbers that it had, such as running means, and generators too."""
-        for generator, state in self._generators.values():
-            generator.set_state(state)
+        """Give what the function found elsewhere the numbers that it had, such as running means."""
         for name, leaf in self.leaves.items():
             is_found = not (leaf.is_argument or leaf.is_made) and name not in but
             if is_found and not torch.equal(leaf.tensor, leaf.value):
@@ -136,8 +133,6 @@ class Recorder(DispatchMode):
             return self.run(function, args, kwargs)
         name, changed = name_of(function), changed_by(function, args, kwargs)
         tensors = tensors_in((args, dict(kwargs)))
-        for one in within([*args, *kwargs.values()], torch.Generator):
-            self._generators.setdefault(id(one), (one, one.get_state()))
         if any(one.is_meta for one in tensors):  # of shapes alone
             return self.run(function, args, kwargs)
         is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)

@@ -91,10 +91,3 @@ def modules_around(frame: FrameType | None) -> Iterator[tuple[str, torch.nn.Modu
             named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
             found += sorted(named.items(), key=lambda item: item[0] != "self")
     return reversed(found)
-
-
-def submodules_around(frame: FrameType | None) -> Iterator[tuple[str, torch.nn.Module]]:
-    """The same with the modules inside, by their paths."""
-    for name, module in modules_around(frame):
-        for path, one in module.named_modules():
-            yield f"{name}.{path}".rstrip("."), one

@@ -84,7 +84,7 @@ def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array
     shape = recorded.value.shape
     v = np.ones(shape) if recorded.value.size == 1 else np.random.default_rng(SEED).normal(size=shape)
     found = vjp(run(program, recorded.arrays, tuple(wrt), recorded.call.dtype), v, tuple(wrt))
-    return np.concatenate([found[name].ravel() for name in wrt])
+    return np.concatenate([np.empty(0), *(found[name].ravel() for name in wrt)])
 
 
 def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boundary]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.autodiff.run import Trace
 from gradcli.errors import GradcliError, Span
-from gradcli.language.program.wengert import Atom, Line, Program, number
+from gradcli.language.program.wengert import Line, number
 from gradcli.recording.places import CallPlace
 from gradcli.results import Array
 
@@ -20,60 +20,35 @@ KINDS: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.i
 """By what each is known; where one leads to the other, infinity is the first."""
 
 
-def beginnings(trace: Trace, origins: Mapping[Span, CallPlace], paths: Mapping[int, str]) -> Iterator[str]:
+def beginnings(trace: Trace, origins: Mapping[Span, CallPlace]) -> Iterator[str]:
     """Say where infinity and NaN begin, each once.
 
     Args:
         trace: The pass run with nothing thrown away.
         origins: Where lines come from, by their place in the text.
-        paths: What modules are called, by identity.
     """
-
-    def place(line: Line) -> str:
-        origin = origins.get(line.span, CallPlace())
-        parts = [origin.where, paths.get(id(origin.module), "")]
-        return f" ({', '.join(filter(None, parts))})" if any(parts) else ""
-
     program = trace.program
-    held = [one.name for one in program.variables if np.isnan(trace.values[one]).any()]
-    yield from (f"{name} holds NaN" for name in held)
-    is_forward = bool(held)
-    for kind, has in KINDS.items():
-        for line in program.lines:
-            operands = _operands(trace, line)
-            if has(trace.values[line.symbol]).any() and not any(has(one).any() for one in operands.values()):
-                yield f"{kind} begins in {program.excerpt(line)}{place(line)}{_ranges(program, operands)}"
-                is_forward = True
-                break
-    for kind, has in () if is_forward else KINDS.items():
-        for line in reversed(program.lines):
-            given = trace.adjoints.get(line.symbol)
-            if given is None or has(given).any():
-                continue
-            try:
-                back = trace.contributions(line)
-            except GradcliError:
-                continue
-            if any(has(one).any() for one in back.values()):
-                told = _ranges(program, {**_operands(trace, line), line.symbol: given}, line.symbol)
-                yield f"{kind} begins in the backward pass of {program.excerpt(line)}{place(line)}{told}"
-                break
+    found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
+    for where, begins, lines in (("", _forward, program.lines), ("the backward pass of ", _back, program.lines[::-1])):
+        for kind, has in KINDS.items():
+            line = next((line for line in lines if begins(trace, line, has)), None)
+            if line is not None:
+                found.append(f"{kind} begins in {where}{program.excerpt(line)}{origins.get(line.span, CallPlace())}")
+        if found:
+            break
+    yield from found
 
 
-def _operands(trace: Trace, line: Line) -> dict[Atom, Array]:
-    """The values of the operands, numbers too."""
-    return {one: trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands}
+def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = (trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands)
+    return bool(has(trace.values[line.symbol]).any()) and not any(has(one).any() for one in given)
 
 
-def _ranges(program: Program, values: Mapping[Atom, Array], gradient: Atom | None = None) -> str:
-    """Say between which numbers values are; that of the line itself is the gradient that it is given."""
-    lines = {line.symbol: line for line in program.lines}
-    told = []
-    for atom, array in values.items():
-        name = program.excerpt(lines[atom]) if atom in lines else str(atom)
-        name = "the gradient" if atom == gradient else name
-        known = array[~np.isnan(array)]
-        if atom.is_Symbol and known.size:
-            low, high = f"{known.min():.4g}", f"{known.max():.4g}"
-            told.append(f"{name} is {low}" if low == high else f"{name} is from {low} to {high}")
-    return f": {', '.join(told)}" if told else ""
+def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = trace.adjoints.get(line.symbol)
+    if given is None or has(given).any():
+        return False
+    try:
+        return any(has(one).any() for one in trace.contributions(line).values())
+    except GradcliError:
+        return False

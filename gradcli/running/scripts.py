@@ -40,7 +40,7 @@ from gradcli.recording.decisions import RecordedDecisions
 from gradcli.recording.places import CallPlace, Places
 from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import TensorNames, submodules_around
+from gradcli.recording.tensor_names import TensorNames
 from gradcli.recording.values import Application, numbers_of, tensors_in
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
@@ -406,9 +406,8 @@ class ScriptRecorder(Recorder):
             norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
         found: tuple[str, ...] = ()
         if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
-            paths = {id(one): name for name, one in submodules_around(place.frame)}
             ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-            found = tuple(beginnings(ran, self._origins_in(made.program), paths))
+            found = tuple(beginnings(ran, self._origins_in(made.program)))
         by_module = {name: math.hypot(*some) for name, some in norms.items()}
         answer = replace(answer, warnings=(*answer.warnings, *found))
         return replace(told, answer=answer, norms=by_module, nonfinite=found)

@@ -97,7 +97,12 @@ REFUSED = {
     ),
     "torch's decomposition of it is another function": "nn_functional_multilabel_margin_loss",
     "a matrix has less than full rank, or a tolerance cuts its rank": "linalg_pinv linalg_pinv_singular",
-    "eigenvalues are complex": "linalg_eig linalg_eigvals",
+    "its numbers are complex": (
+        "linalg_eig linalg_eigvals view_as_complex complex polar stft fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 "
+        "fft_ifftn fft_rfft fft_rfft2 fft_rfftn fft_irfft fft_irfft2 fft_irfftn fft_hfft fft_hfft2 fft_hfftn fft_ihfft "
+        "fft_ihfft2 fft_ihfftn"
+    ),
+    "its pivots are whole numbers": "lu linalg_lu linalg_lu_factor linalg_lu_factor_ex",
     "its numbers are drawn": "bernoulli nn_functional_rrelu normal normal_number_mean",
     "it computes in a dtype that is not judged": "bfloat16 chalf half",
     "it gives a sparse tensor": "to_sparse",
@@ -171,7 +176,7 @@ nn_functional_gaussian_nll_loss nn_functional_nll_loss nn_functional_cross_entro
 nn_functional_margin_ranking_loss nn_functional_cosine_embedding_loss nn_functional_hinge_embedding_loss
 nn_functional_pairwise_distance cdist nn_functional_conv1d nn_functional_conv_transpose1d nn_functional_avg_pool1d
 nn_functional_max_pool1d nn_functional_interpolate_linear nn_functional_embedding nn_functional_bilinear
-nn_functional_scaled_dot_product_attention linalg_vector_norm fft_rfft fft_irfft fft_hfft stft polar masked_scatter
+nn_functional_scaled_dot_product_attention linalg_vector_norm fft_rfft masked_scatter
 nn_functional_pad_reflect nn_functional_soft_margin_loss round_decimals_3 addmm baddbmm bmm linalg_slogdet
 linalg_cholesky linalg_qr linalg_eigvalsh linalg_svdvals linalg_pinv matrix_exp linalg_lstsq linalg_solve_triangular
 linalg_matrix_norm nn_functional_batch_norm nn_functional_group_norm nn_functional_instance_norm nn_functional_conv2d

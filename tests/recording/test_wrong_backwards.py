@@ -9,7 +9,7 @@ import torch
 
 from gradcli.running.blaming import trials
 from gradcli.running.plain_functions import check, record
-from tests.recording.wrong_backwards import RIGHT, WRONG, Marked, Pair, Product, Sigmoid, X
+from tests.recording.wrong_backwards import RIGHT, WRONG, Product, Sigmoid, X
 
 NAMED = {custom.__name__: custom for custom, _ in WRONG}
 
@@ -21,32 +21,20 @@ FOUND: dict[str, str] = {
     "HugeX": "is wrong, only where x is far from 0: from 1e+06 on",
     "Large": "is wrong, only where x is large: from 100 on",
     "OnePiece": "only where x is large: from 3 on",
-    "Overflows": "only where x is far from 0",
+    "Overflows": "such as x = -",
     "EqualElements": "only where elements are equal",
     "Ignored": "is wrong",
-    "Averaged": "is wrong",
-    "Absolute": "is wrong",
     "NoNegative": "is wrong",
-    "ClippedToOne": "is wrong",
     "ClippedToHundred": "only where v is large",
-    "Normalized": "is wrong",
-    "LeakyWithNegative": "is wrong",
-    "StridesOfX": "only where its inputs are not contiguous",
     "StridesOfV": "where v is one number, stretched",
-    "LastX": "only where another call is before it",
     "CachedSlope": "is wrong",
-    "UsedUp": "only where another call is before it",
     "OverwritesV": "changes the gradient vector that it is given",
-    "NoneIsNoNumber": "where output 0 alone is used",
-    "BothOrNone": "is wrong, where output 0 alone is used",
     "InFloat32": "is wrong",
     "AtY": "is wrong",
     "Half": "is wrong",
-    "Negative": "is wrong",
     "Tiny": "is wrong",
     "Unchained": "is wrong",
     "Transposed": "is wrong",
-    "UntransposedProduct": "is wrong for a",
     "Swapped": "is wrong for x",
     "Missing": "is wrong for w",
     "Summed": "is wrong for b",
@@ -87,12 +75,7 @@ def test_what_was_tried_is_said() -> None:
     """In one remark a class, with what fits the function alone."""
     (said,) = check(Product.apply, X, X + 1).remarks
     assert "was tried at 57 other points of sizes " in said
-    for words in ("v of each sign, large v, v as sum() gives it, v that is not contiguous", "some inputs alone", "±0"):
-        assert words in said
-    assert said.endswith("equal elements")
-    (said,) = check(Pair.apply, X).remarks
-    assert "each output alone" in said
-    assert "some inputs alone" not in said
+    assert said.endswith("with v of each sign, large v, v as sum() gives it, some inputs alone, ±0, equal elements")
 
 
 def test_a_function_without_custom_functions_has_no_such_remark() -> None:
@@ -104,8 +87,3 @@ def test_digits_that_a_backward_loses_are_not_blamed() -> None:
     """Of `y*(1 - y)` none is left where y is almost 1: that is rounding, relative to y."""
     (trial,) = trials(record(Sigmoid.apply, torch.tensor([25.0, 30.0, 36.0])).recorded())
     assert not trial.fault
-
-
-def test_an_output_without_a_derivative_is_not_used_alone() -> None:
-    """It is a constant on purpose, for autograd and for the truth."""
-    assert check(lambda x: Marked.apply(x)[0], X).passed  # type: ignore[no-untyped-call]
