@@ -237,8 +237,10 @@ def _recorded(
         by = recorder.by({line.call: line.span for line in ran.lines})
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
         found = dict(zip(wrt, _passes(way, y, [leaves[name] for name in wrt], wrt, seed), strict=True))
-    atoms = {name: None if tensor is None else _atom(recorder, tensor) for name, tensor in found.items()}
-    atoms[OF_Y] = _atom(recorder, y)
+    atoms = {
+        name: None if tensor is None or tensor._is_zerotensor() else recorder.number(tensor)
+        for name, tensor in {**found, OF_Y: y}.items()
+    }
     whole = expansion(
         replace(recorder.lines.program([atom for atom in atoms.values() if atom is not None]), text=ran.text),
         keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE,
@@ -249,15 +251,6 @@ def _recorded(
     told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
     known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
     return TorchPasses(whole.program, known, seeds, results, value, told)
-
-
-def _atom(recorder: Recorder, tensor: Tensor) -> Atom | None:
-    if tensor._is_zerotensor():
-        return None
-    found = recorder.atom(tensor)
-    if found is None:  # that follows from no variable
-        found = recorder.lines.literal(tensor.detach())
-    return recorder.lines.number(found)
 
 
 def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:

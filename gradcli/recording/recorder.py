@@ -37,7 +37,6 @@ from gradcli.recording.values import (
     copied,
     is_followed,
     is_plain,
-    is_wrapped,
     replaced,
     tensors_in,
     within,
@@ -97,6 +96,11 @@ class Recorder(DispatchMode):
         """Take tensors as the arguments of the function, by name."""
         for name, tensor in arguments.items():
             self.of_arguments.add(self._leaf(name, tensor, is_argument=True))
+
+    def number(self, tensor: Tensor) -> Atom:
+        """Find the value that a tensor holds, or write out the numbers of what no recorded call made."""
+        atom = self.atom(tensor)
+        return self.lines.number(self.lines.literal(tensor.detach()) if atom is None else atom)
 
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
@@ -202,27 +206,6 @@ class Recorder(DispatchMode):
                 self._keep(output, result, inputs, place)
                 if not is_followed(output) and name in ORDERED:
                     self.decisions.put_off(output, name, given, place)
-        return found
-
-    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
-        """Run a function that is a row as it is written, whatever it is made of.
-
-        Args:
-            name: Of the row.
-            function: What is run.
-            args: What it is given.
-            arguments: Of the row.
-        """
-        tensors, place = tensors_in(args), self.places.find()
-        is_seen = not (self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)))
-        if not is_seen or self._is_untracked(place):
-            return function(*args)
-        self._learn_names(place.frame)
-        with self.paused():
-            found = self.run(function, args, {})
-        atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
-        self._require_dtype([found], inputs := within(atoms, sympy.Basic))
-        self._keep(found, self.lines.row(name, *atoms), inputs, place)
         return found
 
     def _lowered(

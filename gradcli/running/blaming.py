@@ -261,8 +261,8 @@ def _variants(custom: _Custom) -> Iterator[_Variant]:
     for moved in dict.fromkeys((names, *itertools.combinations(names, 1))):
         for scale, sign in itertools.product(SCALES, (1, -1)):
             yield _Variant({**given, **{name: custom.near(name, sign * scale) for name in moved}})
-        for value, *said in _EQUAL:
-            yield _Variant({**given, **{name: np.full_like(given[name], value) for name in moved}}, *said)
+        for value, tried, where in _EQUAL:
+            yield _Variant({**given, **{name: np.full_like(given[name], value) for name in moved}}, tried, where)
 
 
 _AT_THE_POINT = (
@@ -274,7 +274,7 @@ _AT_THE_POINT = (
 )
 """What is asked with the values that the function was applied to."""
 
-_EQUAL = ((0.0, "±0"), (-0.0, "±0"), (0.7, "equal elements", "where elements are equal"))
+_EQUAL = ((0.0, "±0", ""), (-0.0, "±0", ""), (0.7, "equal elements", "where elements are equal"))
 """Values of all elements."""
 
 

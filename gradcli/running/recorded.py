@@ -131,6 +131,7 @@ class Recorded:
         recorder: All that was recorded.
         value: What the function gave.
         formulas: Those that were confirmed, by the variables that they are by.
+        ran: The graph that is there, of a tensor that a script made.
     """
 
     call: FunctionCall
@@ -141,6 +142,7 @@ class Recorded:
     recorder: Recorder
     value: Array
     formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
+    ran: Forward | None = None
     _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -152,6 +154,8 @@ class Recorded:
         self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
     ) -> Forward:
         """The function run again, with a graph for the variables to differentiate by, also a second time."""
+        if self.ran is not None:
+            return self.ran
         found = self.recorder.leaves
         for name in wrt:
             if name in self.constants and found[name].is_made:
@@ -229,8 +233,9 @@ class Recorded:
 
     @property
     def applications(self) -> Sequence[Application]:
-        """The applications of custom functions."""
-        return self.recorder.places.applications
+        """The applications of custom functions; of a script those that the value is made of."""
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own or not self.ran]
 
     @property
     def customs(self) -> tuple[str, ...]:

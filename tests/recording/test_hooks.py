@@ -18,7 +18,7 @@ def of_tensor(hook: Callable[..., Any]) -> Callable[..., Any]:
     def loss(x: torch.Tensor) -> torch.Tensor:
         y = x**2
         if y.requires_grad:
-            y.register_hook(hook)
+            y.register_hook(hook)  # type: ignore[no-untyped-call]
         return (x * y).sum()
 
     return loss
