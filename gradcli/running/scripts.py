@@ -28,10 +28,10 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, trace
+from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, trace
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Line, Program, number
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
@@ -42,9 +42,8 @@ from gradcli.recording.recorder import Recorder
 from gradcli.recording.schemas import name_of
 from gradcli.recording.tensor_names import TensorNames
 from gradcli.recording.values import numbers_of, tensors_in
-from gradcli.results import Pass
+from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
-from gradcli.running.nonfinite import beginnings
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 
 MOST_PASSES = 100
@@ -363,17 +362,45 @@ class ScriptRecorder(Recorder):
         found: tuple[str, ...] = ()
         if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
             ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-            found = tuple(beginnings(ran, self._origins_in(made.program)))
+            found = self._beginnings(made.program, ran)
         by_module = {name: math.hypot(*some) for name, some in norms.items()}
         answer = replace(answer, warnings=(*answer.warnings, *found))
         return replace(told, answer=answer, norms=by_module, nonfinite=found)
 
-    def _origins_in(self, program: Program) -> dict[Span, CallPlace]:
-        """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
-        origins, last = {}, CallPlace()
-        for line in reversed(program.lines):
-            last = origins[line.span] = self.origins.get(line.symbol, last)
-        return origins
+    def _beginnings(self, recorded: Program, trace: Trace) -> tuple[str, ...]:
+        """Say where infinity and NaN begin: the first call that makes them of other numbers, forward, else back."""
+        program, places, place = trace.program, dict[Span, CallPlace](), CallPlace()
+        for line in reversed(recorded.lines):  # what a call is made of comes from where it does
+            place = places[line.span] = self.origins.get(line.symbol, place)
+        found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
+        for way, begins in {"": _forward, "the backward pass of ": _back}.items():
+            is_asked = not (way and found)
+            for kind, has in _NOT_FINITE.items() if is_asked else ():
+                lines = program.lines[::-1] if way else program.lines
+                first = next((line for line in lines if begins(trace, line, has)), None)
+                if first is not None:
+                    where = places.get(first.span, CallPlace())
+                    found.append(f"{kind} begins in {way}{program.excerpt(first)}{where}")
+        return tuple(found)
+
+
+_NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
+"""By what each is known; where one leads to the other, infinity is the first."""
+
+
+def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = (trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands)
+    return bool(has(trace.values[line.symbol]).any()) and not any(has(one).any() for one in given)
+
+
+def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = trace.adjoints.get(line.symbol)
+    if given is None or has(given).any():
+        return False
+    try:
+        return any(has(one).any() for one in trace.contributions(line).values())
+    except GradcliError:
+        return False
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())
