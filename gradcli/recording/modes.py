@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
-from gradcli.recording.values import is_wrapped, tensors_in
+from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
 PASSES: Mapping[Callable[..., Any], str] = {
     torch.Tensor.backward: "Tensor.backward",

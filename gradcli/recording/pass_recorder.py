@@ -16,17 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import (
-    Array,
-    Operation,
-    Tensor,
-    apply,
-    differentiated_by,
-    evaluate,
-    leaves_of,
-    output_of,
-    prepared,
-)
+from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of, prepared
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, expansion
@@ -34,13 +24,12 @@ from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.recording.aten_calls import Overload, name_of, numbers_of
 from gradcli.recording.aten_lowering import AtenLowering, Rule, row_of
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.places import CallPlace
+from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.schemas import Overload, name_of
-from gradcli.recording.tensor_names import TensorNames
-from gradcli.recording.values import numbers_of
+from gradcli.results import Array
 
 AS_ROWS = frozenset(
     "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()

@@ -21,26 +21,16 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.recording import aten_calls as calls
+from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
 from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
 from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, geometry, memory
 from gradcli.recording.modes import DispatchMode
-from gradcli.recording.places import CallPlace, Places, next_node
-from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
-from gradcli.recording.tensor_names import UNNAMED, TensorNames
+from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
-from gradcli.recording.values import (
-    Leaf,
-    WrongDtypeError,
-    copied,
-    is_followed,
-    is_plain,
-    replaced,
-    tensors_in,
-    within,
-)
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -135,13 +125,13 @@ class Recorder(DispatchMode):
         kwargs = kwargs or {}
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
-        name, changed = name_of(function), changed_by(function, args, kwargs)
+        name, changed = name_of(function), calls.changed_by(function, args, kwargs)
         tensors = tensors_in((args, dict(kwargs)))
         if any(one.is_meta for one in tensors):  # of shapes alone
             return self.run(function, args, kwargs)
-        is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)
+        is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
-        if is_drawn and name in NOISY and not is_alone:
+        if is_drawn and name in calls.NOISY and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if is_drawn or is_alone or name in SHAPED:
             found = self._constant(self.run(function, args, kwargs), changed)
@@ -162,16 +152,16 @@ class Recorder(DispatchMode):
             found = self.run(function, args, kwargs)
             if self._values.part(found) is not None:  # the memory knows what it is made of
                 return found
-        if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
+        if "running_mean" in calls.parameters(function):  # which are changed, and the schema does not say so
             tuple(self._value(one, place) for one in tensors)
-        keep = self._changed if changed and "running_mean" not in parameters(function) else self._made_of
+        keep = self._changed if changed and "running_mean" not in calls.parameters(function) else self._made_of
         return keep(function, args, kwargs, changed, place)
 
     def _changed(
         self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: CallPlace
     ) -> Any:
         """Record a call that writes to tensors."""
-        results, inputs = self._lowered(function, bound(function, args, kwargs), changed, place)
+        results, inputs = self._lowered(function, calls.bound(function, args, kwargs), changed, place)
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
@@ -188,7 +178,7 @@ class Recorder(DispatchMode):
 
     def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: CallPlace) -> Any:
         """Record a call that makes tensors."""
-        found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
+        found, given, name = self.run(function, args, kwargs), calls.bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
         if self.records_meaning and name == "isnan":  # of which torch is not asked
             return self._constant(found, ())
@@ -230,9 +220,9 @@ class Recorder(DispatchMode):
             other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
             atom = as_atom(other)
             return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
-        plain = functional(function) or function
+        plain = calls.functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
-        inputs = within(atoms, sympy.Basic)
+        inputs = calls.within(atoms, sympy.Basic)
         refused: GradcliError | None = None
         with self.paused():
             is_read = not self._is_made_up(plain, given)
@@ -351,7 +341,7 @@ class Recorder(DispatchMode):
 
     def _copied(self, tensor: Tensor) -> Tensor:
         with self.paused():
-            return copied(tensor)
+            return calls.copied(tensor)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """The value that a tensor holds, as autograd follows it."""
@@ -436,7 +426,7 @@ class Recorder(DispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if not (name.isidentifier() and is_plain(value)):
+            if not (name.isidentifier() and calls.is_plain(value)):
                 continue
             atom = self._values.find(value)
             if isinstance(atom, sympy.Dummy) and atom not in self._called:

@@ -23,7 +23,7 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
-from gradcli.recording.tensor_names import TensorNames
+from gradcli.recording.places import TensorNames
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder

@@ -24,9 +24,9 @@ from gradcli.crosscheck.point import Point, Torch
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
+from gradcli.recording.aten_calls import Application
 from gradcli.recording.pass_recorder import record
 from gradcli.recording.user_files import line_of_file
-from gradcli.recording.values import Application
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
 from gradcli.running.cuts import largest

@@ -26,9 +26,9 @@ from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
+from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.tensor_names import TensorNames
-from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
 from gradcli.running.blaming import Trial, trials
 from gradcli.running.calling import Signature, argument, one_tensor

@@ -36,12 +36,10 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
 from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import RecordedDecisions
-from gradcli.recording.places import CallPlace, Places
+from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import TensorNames
-from gradcli.recording.values import numbers_of, tensors_in
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
