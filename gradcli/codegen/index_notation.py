@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr
 from sympy.printing.pycode import AbstractPythonCodePrinter
 
-from gradcli.codegen.script import Identifiers
+from gradcli.codegen.script import NUMPY, Identifiers
 from gradcli.codegen.self_writing import PyExpr, constant, unparsed
 from gradcli.language import ops
 from gradcli.language.program import meaning
@@ -22,8 +22,8 @@ from gradcli.language.program.library_calls import of_numbers
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.printing import without_sure_conditions
 
-NUMPY, MATH, SPECIAL = PyExpr("np"), PyExpr("math"), PyExpr("special")
-"""What writes the calls of NumPy, of Python's `math` and of `scipy.special` down."""
+MATH, SPECIAL = PyExpr("math"), PyExpr("special")
+"""What writes the calls of Python's `math` and of `scipy.special` down."""
 
 _OVER = {"Sum": ("total", "sum"), "Multiplied": ("product", "math.prod")}
 _OVER |= {"Largest": ("largest", "max"), "Smallest": ("smallest", "min")}

@@ -16,10 +16,9 @@ from typing import Any
 
 import sympy
 
-from gradcli.codegen.index_notation import MATH, NUMPY, SPECIAL, FormulaLowering
-from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.script import PythonStatements, ScriptBuilder, Task, assembled, reached
-from gradcli.codegen.self_writing import PyExpr, PyTree
+from gradcli.codegen.index_notation import MATH, SPECIAL, FormulaLowering
+from gradcli.codegen.script import NUMPY, PythonStatements, ScriptBuilder, Task, assembled, reached
+from gradcli.codegen.self_writing import WIDTH, PyExpr, laid_out
 from gradcli.errors import printable
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
@@ -28,7 +27,7 @@ from gradcli.language.program.numeric import array_of
 from gradcli.language.program.program_text import written
 from gradcli.language.program.wengert import Call, needed
 from gradcli.report import Screen, rendered
-from gradcli.results import VJP, Array, Cell, Formula
+from gradcli.results import VJP, Cell, Formula
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
 
@@ -76,12 +75,12 @@ class _TorchScript(ScriptBuilder):
     def text(self) -> str:
         """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
         wrt = self.task.wrt
-        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         statements = self.function()
         mask = self.reached.get(self.program.output, 0)
         self.go_back(statements, self.output)
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(wrt)]
-        return assembled(definitions, statements.written, prints or [f"print({self.output})"], imports=_TORCH_IMPORTS)
+        prints = prints or [f"print({self.output})"]
+        return assembled(self.definitions(), statements.written, prints, imports=_TORCH_IMPORTS)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -97,11 +96,6 @@ class _TorchScript(ScriptBuilder):
         tensor = _TORCH.from_numpy(NUMPY.linspace(*numbers))
         return tensor.float() if self.task.dtype == "float32" else tensor
 
-    def define(self, name: str, array: Array, variable: str) -> str:
-        """The statement that gives a variable its value."""
-        tensor = self.array(array, f"'{variable}'", requires_grad=variable in self.task.wrt)
-        return laid_out(f"{name} = {tensor}")
-
     def go_back(self, statements: PythonStatements, output: str) -> None:
         """The statements of the backward pass, if y depends on a variable."""
         if self.reached.get(self.program.output, 0):
@@ -114,10 +108,6 @@ class _TorchScript(ScriptBuilder):
         if is_reached:
             return f"print({variable}.grad)"
         return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
-
-    def as_constant(self, v: PyTree) -> PyTree:
-        """The value of v without its graph, where a variable that is differentiated by is behind it."""
-        return v.detach() if self.reached.get(self.v) else v
 
 
 def gradcli_text(task: Task) -> str:
@@ -145,7 +135,6 @@ class _Text(_TorchScript):
 
     def text(self) -> str:
         """Values, statements as they are written, and the backward pass."""
-        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
         program, called = self.task.program, {given: sympy.Symbol(n, real=True) for n, given in self.variables.items()}
         named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
         name = program.output_name
@@ -154,7 +143,7 @@ class _Text(_TorchScript):
         ending = self.function()
         del ending.written[:]
         self.go_back(ending, name)
-        return assembled(definitions, [*text.split("\n"), *ending.written], imports={})
+        return assembled(self.definitions(), [*text.split("\n"), *ending.written], imports={})
 
 
 _NUMPY_IMPORTS = {
@@ -192,7 +181,7 @@ class _NumpyScript(ScriptBuilder):
     def text(self, derivatives: Mapping[str, Derivative], shown: Mapping[str, Formula]) -> str:
         """The whole script: definitions, function, a block of loops for each variable, and prints."""
         wrt = self.task.wrt
-        definitions = [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
+        definitions = self.definitions()
         constants = self._constants(definitions, derivatives)
         statements = self.function()
         if wrt and self.task.v is None and self.shape:
@@ -206,20 +195,6 @@ class _NumpyScript(ScriptBuilder):
             prints.append(f"print({result})")
         prints = prints or [f"print({self.output})"]
         return assembled(definitions, statements.written, *blocks, prints, imports=_NUMPY_IMPORTS)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The dtype of every array, where it is not NumPy's own."""
-        return {} if self.task.dtype == "float64" else {"dtype": getattr(NUMPY, self.task.dtype)}
-
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
-        """An array of numbers that are written out; one number is a scalar of NumPy."""
-        is_array = isinstance(numbers, list)
-        return NUMPY.array(numbers, **options) if is_array else getattr(NUMPY, self.task.dtype)(numbers)
-
-    def spaced(self, *numbers: float) -> PyExpr:
-        """Evenly spaced numbers."""
-        return NUMPY.linspace(*numbers, **self.options)
 
     def _constants(self, definitions: list[str], derivatives: Mapping[str, Derivative]) -> dict[str, str]:
         """The names of the constant tensors that occur in formulas; their definitions are appended."""

@@ -11,7 +11,6 @@ import keyword
 import operator
 import re
 import unicodedata
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -20,8 +19,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import PyExpr, PyNumber, PyTree, constant, held, node_of, rule_of, unparsed
+from gradcli.codegen.self_writing import (
+    WIDTH,
+    PyExpr,
+    PyNumber,
+    PyTree,
+    constant,
+    held,
+    laid_out,
+    node_of,
+    rule_of,
+    unparsed,
+)
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
 from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
@@ -89,6 +98,9 @@ def _identifier(word: str) -> str:
     read = unicodedata.normalize("NFKC", word).lstrip("_").replace(".", "_")
     return read if read.isidentifier() else "t"
 
+
+NUMPY = PyExpr("np")
+"""What writes the calls of NumPy down."""
 
 MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
@@ -186,8 +198,8 @@ def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
     return uses
 
 
-class ScriptBuilder(ABC):
-    """One script while it is written.
+class ScriptBuilder:
+    """One script while it is written, with the arrays of NumPy.
 
     Args:
         task: What it is to compute.
@@ -219,17 +231,18 @@ class ScriptBuilder(ABC):
         self.reached = reached(self.program, task.wrt)
 
     @property
-    @abstractmethod
     def options(self) -> dict[str, Any]:
-        """What every array is asked for with."""
+        """The dtype of every array, where it is not NumPy's own."""
+        return {} if self.task.dtype == "float64" else {"dtype": getattr(NUMPY, self.task.dtype)}
 
-    @abstractmethod
     def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
-        """An array of numbers that are written out."""
+        """An array of numbers that are written out; one number is a scalar of NumPy."""
+        is_array = isinstance(numbers, list)
+        return NUMPY.array(numbers, **options) if is_array else getattr(NUMPY, self.task.dtype)(numbers)
 
-    @abstractmethod
     def spaced(self, *numbers: float) -> PyExpr:
         """Evenly spaced numbers."""
+        return NUMPY.linspace(*numbers, **self.options)
 
     def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
         """The expression of an array of these numbers, which is a leaf.
@@ -246,8 +259,6 @@ class ScriptBuilder(ABC):
             case "zeros" | "ones" | "full":
                 shape = array.size if array.ndim == 1 and not numbers else array.shape
                 return maker(shape, *numbers, **options)  # type: ignore[no-any-return]
-            case "eye":
-                return maker(*array.shape, **options)  # type: ignore[no-any-return]
         made = self.spaced(*numbers) if kind == "linspace" else maker(*numbers, **self.options)
         made = made.reshape(*array.shape) if array.ndim > 1 else made
         return made.requires_grad_() if requires_grad else made
@@ -259,8 +270,13 @@ class ScriptBuilder(ABC):
 
     def define(self, name: str, array: Array, variable: str) -> str:
         """The statement that gives a variable its value."""
-        value = self.array(array, f"'{variable}'")
+        is_leaf = self.module == "torch" and variable in self.task.wrt
+        value = self.array(array, f"'{variable}'", requires_grad=is_leaf)
         return laid_out(f"{name} = {value}")
+
+    def definitions(self) -> list[str]:
+        """The statements that give the variables their values."""
+        return [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
 
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
@@ -296,11 +312,10 @@ class ScriptBuilder(ABC):
             statements.assign(self.gradient, self.array(v, "'v'"))
         elif v is not None:
             statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
-            statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
-
-    def as_constant(self, v: PyTree) -> PyTree:
-        """The value of v without the graph that it may have."""
-        return v
+            value = statements.tensor(self.v)
+            # Without its graph, where a variable that is differentiated by is behind it.
+            is_moving = self.module == "torch" and self.reached.get(self.v)
+            statements.assign(self.gradient, value.detach() if is_moving else value)
 
 
 def _named_by(task: Task) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
     >>> torch, x = PyExpr("torch", module="torch"), PyExpr("x", module="torch")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
-    '-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None]'
+    '-torch.sin(x)**2 + x.sum(dim=0)[1:, None]'
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -67,13 +68,11 @@ def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
 
 
 def _rules(array: Array) -> Iterator[_Rule]:
-    """What an array may be made by: of one number, with ones on the diagonal, in whole steps, evenly spaced."""
+    """What an array may be made by: of one number, in whole steps, evenly spaced."""
     yield "zeros", (), np.zeros(array.shape)
     yield "ones", (), np.ones(array.shape)
     flat, size = array.ravel(), array.size
     yield "full", (float(str(flat[0])),), np.full(array.shape, flat[0])
-    if array.ndim == 2:
-        yield "eye", (), np.eye(*array.shape)
     first, last = float(flat[0]), float(flat[-1])
     step = (last - first) / (size - 1)
     if step and all(number % 1 == 0 and abs(number) * size < _EVENLY for number in (first, step)):
@@ -115,26 +114,36 @@ def held(numbers: Array | float, dtype: str) -> Array:
         return np.asarray(numbers).astype(dtype)
 
 
-_NEGATIVE_POWER = re.compile(r"\*\* \((-[\w.]+)\)")
-_PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (?=-?[\w.]+(?![\w.(\[]))")
+WIDTH = 88
+"""Characters of a line of a script."""
+
+_QUOTED = re.compile(r"""".*?"|'.*?'""")
 
 
 def unparsed(node: ast.AST) -> str:
-    """A tree of Python's as text, with powers of plain operands close, as a formatter has them.
+    """A tree of Python's as text, with powers close.
 
     >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2 - -x**2"))
-    '2 * x[i] * total**2 + (y**-n) ** 2 - -(x**2)'
+    '2 * x[i] * total**2 + (y**(-n))**2 - -x**2'
     """
-    return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(_SignsOfPowers().visit(node))))
+    return ast.unparse(node).replace(" ** ", "**")
 
 
-class _SignsOfPowers(ast.NodeTransformer):
-    """Puts a power after a sign in parentheses, as a formatter does."""
+def laid_out(statement: str) -> str:
+    """A statement `name = expression`; one that is too long in parentheses, on as many lines as it needs.
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
-        operand = self.visit(node.operand)
-        is_power = isinstance(operand, ast.BinOp) and isinstance(operand.op, ast.Pow)
-        return ast.UnaryOp(node.op, ast.Name(f"({ast.unparse(operand)})") if is_power else operand)
+    >>> print(laid_out("y = torch.stack([torch.sin(first_angle), torch.sin(second_angle), torch.sin(third_angle)])"))
+    y = (
+        torch.stack([torch.sin(first_angle), torch.sin(second_angle),
+        torch.sin(third_angle)])
+    )
+    """
+    if len(statement) <= WIDTH:
+        return statement
+    name, _, value = statement.partition(" = ")
+    whole = _QUOTED.sub(lambda found: found[0].replace(" ", "\0"), value)
+    lines = textwrap.wrap(whole, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"{name} = (", *(f"    {line}" for line in lines), ")"]).replace("\0", " ")
 
 
 def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:

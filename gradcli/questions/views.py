@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gradcli.codegen.languages import gradcli_text, latex_document, numpy_script, torch_script
-from gradcli.codegen.layout import WIDTH
 from gradcli.codegen.script import Task
+from gradcli.codegen.self_writing import WIDTH
 from gradcli.crosscheck.formulas import confirmed, evidence_at
 from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped

@@ -49,8 +49,8 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
     [
         (PyExpr("x") ** 2, "x**2"),
         (PyExpr("x") ** PyExpr("y") ** 2, "x**y**2"),
-        ((PyExpr("x") ** 2) ** 2, "(x**2) ** 2"),
-        (-(PyExpr("x") ** 2), "-(x**2)"),
+        ((PyExpr("x") ** 2) ** 2, "(x**2)**2"),
+        (-(PyExpr("x") ** 2), "-x**2"),
         (2 / PyExpr("x"), "2 / x"),
         (constant(sympy.Integer(0), "np") < PyExpr("x"), "0 < x"),
         (PyExpr("x") < constant(sympy.Integer(0), "np"), "x < 0"),
@@ -66,7 +66,7 @@ def test_parentheses_stand_where_they_are_needed(tree: Any) -> None:
     ids=str,
 )
 def test_calls_write_themselves(value: PyExpr, text: str) -> None:
-    """Signs, calls, indices and constants as a formatter would leave them."""
+    """Signs, calls, indices and constants with no more parentheses than they need."""
     assert str(value) == text
 
 
