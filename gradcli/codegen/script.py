@@ -1,4 +1,4 @@
-"""What scripts of all languages share: the task, names, the statements of the function, v as an expression.
+"""A script of PyTorch while it is written: the task, names, the statements of the function, v as an expression.
 
 What is used once is put inside what uses it.  The script evaluates in the order of the Program, so that a backward pass
 adds its contributions up in the same order and the last digit is the same: an expression is put inside another one only
@@ -11,11 +11,12 @@ import keyword
 import operator
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain, count
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,10 @@ from gradcli.codegen.self_writing import (
 )
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
-from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
+from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import count_of, infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
 from gradcli.results import Array
 
 
@@ -99,8 +100,11 @@ def _identifier(word: str) -> str:
     return read if read.isidentifier() else "t"
 
 
-NUMPY = PyExpr("np")
-"""What writes the calls of NumPy down."""
+NUMPY, TORCH = PyExpr("np"), PyExpr("torch")
+"""What writes the calls of the libraries down."""
+
+IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
+"""The statement that imports each module, by what a script calls it."""
 
 MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
@@ -116,23 +120,23 @@ class PythonStatements:
         written: The statements so far.
     """
 
-    script: ScriptBuilder
+    script: TorchScript
     values: dict[Atom, Any]
     written: list[str] = field(default_factory=list)
     _waiting: list[Atom] = field(default_factory=list)
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines down; at the end some of them may wait to be used."""
-        uses = _uses(lines)
+        uses = Counter(a for line in lines for a in line.call.operands)
         for line in lines:
-            self._add(line, is_kept=line.symbol in self.script.titles or uses.get(line.symbol, 0) > 1)
+            self._add(line, is_kept=line.symbol in self.script.titles or uses[line.symbol] > 1)
 
     def operand(self, atom: Atom) -> Any:
         """What stands for a value or a constant."""
-        return self.values[atom] if atom in self.values else constant(atom, self.script.module)
+        return self.values[atom] if atom in self.values else constant(atom)
 
     def tensor(self, atom: Atom) -> PyTree:
-        """The same as a tensor or an array, where it is a bare number."""
+        """The same as a tensor, where it is a bare number."""
         found: PyTree = self.script.calls.tensor(self.operand(atom))
         return found
 
@@ -147,7 +151,7 @@ class PythonStatements:
         if self._waiting[len(self._waiting) - len(inside) :] != inside:
             self._flush()
         value = self._value(line)
-        if self._waiting and len(unparsed(node_of(value, self.script.module))) > MOST_INSIDE:
+        if self._waiting and len(unparsed(node_of(value))) > MOST_INSIDE:
             self._flush()
             value = self._value(line)
         self._waiting = [a for a in self._waiting if a not in operands]
@@ -166,7 +170,7 @@ class PythonStatements:
             value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
         if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
             size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return PyNumber(size, value.node, self.script.module)
+            return PyNumber(size, value.node)
         if isinstance(value, PyExpr) and value.shape is None:
             value.shape = self.script.shapes[line.symbol]
         return value
@@ -182,40 +186,24 @@ class PythonStatements:
         value = self.values[symbol]
         name = self.script.titles.get(symbol) or self.script.names.temporary()
         if isinstance(value, float | int):
-            self.values[symbol] = PyNumber(value, name, self.script.module)
+            self.values[symbol] = PyNumber(value, name)
         else:
             value = self.script.calls.tensor(value)
-            self.values[symbol] = PyExpr(name, module=self.script.module, shape=self.script.shapes[symbol])
+            self.values[symbol] = PyExpr(name, self.script.shapes[symbol])
         self.written.append(laid_out(f"{name} = {value}"))
 
 
-def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
-    """How often each value is an operand."""
-    uses: dict[Atom, int] = {}
-    for line in lines:
-        for operand in line.call.operands:
-            uses[operand] = uses.get(operand, 0) + 1
-    return uses
-
-
-class ScriptBuilder:
-    """One script while it is written, with the arrays of NumPy.
+class TorchScript:
+    """One script while it is written: leaves, function, backward pass, and the `.grad` of each variable.
 
     Args:
         task: What it is to compute.
-        calls: How the library is asked for an operation.
-        keep: The operations that it has; others are written as their meaning.
+        keep: The operations that torch is asked for; others are written as their meaning.
     """
 
-    module: ClassVar[str]
-    """What the script calls the library."""
-
-    reserved: ClassVar[tuple[str, ...]]
-    """Names that it uses itself."""
-
-    def __init__(self, task: Task, calls: TorchCalls | NumpyCalls, keep: Callable[[Call], bool]) -> None:
-        self.task, self.calls = task, calls
-        self.names = Identifiers(self.reserved)
+    def __init__(self, task: Task, keep: Callable[[Call], bool]) -> None:
+        self.task, self.calls = task, TorchCalls(TORCH, getattr(TORCH, task.dtype))
+        self.names = Identifiers([*IMPORTS, "print"])
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
         both, v = _with_v(task, self.arrays)
@@ -230,19 +218,28 @@ class ScriptBuilder:
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The dtype of every array, where it is not NumPy's own."""
-        return {} if self.task.dtype == "float64" else {"dtype": getattr(NUMPY, self.task.dtype)}
+    def text(self) -> str:
+        """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
+        statements = self.function()
+        mask = self.reached.get(self.program.output, 0)
+        self.go_back(statements, self.output)
+        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(self.task.wrt)]
+        blocks = assembled(self.definitions(), statements.written, prints or [f"print({self.output})"])
+        used = [text for module, text in IMPORTS.items() if re.search(rf"\b{module}\.", blocks)]
+        return assembled(used, [blocks.rstrip()])
 
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
-        """An array of numbers that are written out; one number is a scalar of NumPy."""
-        is_array = isinstance(numbers, list)
-        return NUMPY.array(numbers, **options) if is_array else getattr(NUMPY, self.task.dtype)(numbers)
+    def go_back(self, statements: PythonStatements, output: str) -> None:
+        """The statements of the backward pass, if y depends on a variable."""
+        if self.reached.get(self.program.output, 0):
+            self.write_v(statements)
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            statements.written.append(f"{output}.backward({v})")
 
-    def spaced(self, *numbers: float) -> PyExpr:
-        """Evenly spaced numbers."""
-        return NUMPY.linspace(*numbers, **self.options)
+    def _print(self, name: str, *, is_reached: bool) -> str:
+        variable = self.variables[name]
+        if is_reached:
+            return f"print({variable}.grad)"
+        return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
     def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
         """The expression of an array of these numbers, which is a leaf.
@@ -251,32 +248,27 @@ class ScriptBuilder:
             TooLargeError: They are many and follow no rule.
         """
         kind, numbers = rule_of(array, name)
-        options = {**self.options, **({"requires_grad": True} if requires_grad else {})}
-        maker = getattr(PyExpr(self.module, module=self.module), kind)
-        match kind:
-            case "list":
-                return self.listed(numbers[0], options)
-            case "zeros" | "ones" | "full":
-                shape = array.size if array.ndim == 1 and not numbers else array.shape
-                return maker(shape, *numbers, **options)  # type: ignore[no-any-return]
-        made = self.spaced(*numbers) if kind == "linspace" else maker(*numbers, **self.options)
+        dtype = {"dtype": getattr(TORCH, self.task.dtype)}
+        options = {**dtype, **({"requires_grad": True} if requires_grad else {})}
+        maker = getattr(TORCH, "tensor" if kind == "list" else kind)
+        if kind in ("zeros", "ones", "full"):
+            numbers = (array.size if array.ndim == 1 and kind != "full" else array.shape, *numbers)
+        if kind not in ("arange", "linspace"):
+            return maker(*numbers, **options)  # type: ignore[no-any-return]
+        if kind == "arange":
+            made = maker(*numbers, **dtype)
+        else:  # by NumPy, as torch rounds differently
+            made = TORCH.from_numpy(NUMPY.linspace(*numbers))
+            made = made.float() if self.task.dtype == "float32" else made
         made = made.reshape(*array.shape) if array.ndim > 1 else made
-        return made.requires_grad_() if requires_grad else made
-
-    @property
-    def shape(self) -> Shape:
-        """The shape of y."""
-        return self.shapes.get(self.program.output, ())
-
-    def define(self, name: str, array: Array, variable: str) -> str:
-        """The statement that gives a variable its value."""
-        is_leaf = self.module == "torch" and variable in self.task.wrt
-        value = self.array(array, f"'{variable}'", requires_grad=is_leaf)
-        return laid_out(f"{name} = {value}")
+        return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
 
     def definitions(self) -> list[str]:
         """The statements that give the variables their values."""
-        return [self.define(self.variables[name], array, name) for name, array in self.arrays.items()]
+        known = (
+            (name, self.array(a, f"'{name}'", requires_grad=name in self.task.wrt)) for name, a in self.arrays.items()
+        )
+        return [laid_out(f"{self.variables[name]} = {value}") for name, value in known]
 
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
@@ -294,8 +286,8 @@ class ScriptBuilder:
     def function(self) -> PythonStatements:
         """The statements of the function, and what stands for each of its values."""
         output, lines = self.program.output, self.lines
-        called = {symbol: self.variables[str(symbol)] for symbol in self.program.variables}
-        statements = PythonStatements(self, {symbol: self._value(symbol, name) for symbol, name in called.items()})
+        called = {symbol: self._value(symbol, self.variables[str(symbol)]) for symbol in self.program.variables}
+        statements = PythonStatements(self, called)
         statements.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
             statements.assign(self.output, statements.tensor(output))
@@ -303,7 +295,7 @@ class ScriptBuilder:
         return statements
 
     def _value(self, symbol: Atom, name: str) -> PyExpr:
-        return PyExpr(name, module=self.module, shape=self.shapes.get(symbol, ()))
+        return PyExpr(name, self.shapes.get(symbol, ()))
 
     def write_v(self, statements: PythonStatements) -> None:
         """The statements that define v, where it is given."""
@@ -314,8 +306,7 @@ class ScriptBuilder:
             statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
             value = statements.tensor(self.v)
             # Without its graph, where a variable that is differentiated by is behind it.
-            is_moving = self.module == "torch" and self.reached.get(self.v)
-            statements.assign(self.gradient, value.detach() if is_moving else value)
+            statements.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
 
 
 def _named_by(task: Task) -> dict[str, Array]:
@@ -351,13 +342,6 @@ def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
     return found | {symbol: found.get(after, 0) for symbol, after in whole.renamed.items()}
 
 
-def assembled(*blocks: Sequence[str], imports: Mapping[str, str]) -> str:
-    """Blocks of lines with an empty line between them, below the imports of the modules that they name.
-
-    Args:
-        blocks: The lines.
-        imports: The statement that imports each module, by what a script calls it.
-    """
-    code = "\n".join(line for block in blocks for line in block if not line.startswith("#"))
-    needed = [text for module, text in imports.items() if re.search(rf"\b{module}\.", code)]
-    return "\n\n".join("\n".join(block) for block in (needed, *blocks) if block) + "\n"
+def assembled(*blocks: Sequence[str]) -> str:
+    """Blocks of lines with an empty line between them."""
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -1,6 +1,6 @@
 """Expressions of Python that write themselves: a call, a sign, an index gives the text of the same call.
 
-    >>> torch, x = PyExpr("torch", module="torch"), PyExpr("x", module="torch")
+    >>> torch, x = PyExpr("torch"), PyExpr("x")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
     '-torch.sin(x)**2 + x.sum(dim=0)[1:, None]'
 
@@ -93,16 +93,16 @@ def _nested(array: Array) -> Any:
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
-def decimal(value: Any, inf: str, nan: str) -> str:
+def decimal(value: Any) -> str:
     """A number as a literal that reads back as the same float of its precision.
 
-    >>> decimal(np.float32(0.1), "inf", "nan"), decimal(-np.inf, "inf", "nan"), decimal(2, "inf", "nan")
-    ('0.1', '-inf', '2')
+    >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
+    ('0.1', '-torch.inf', '2')
     """
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
-        return nan if math.isnan(value) else inf if value > 0 else f"-{inf}"
+        return str(float(value)).replace("inf", "torch.inf").replace("nan", "torch.nan")
     short = str(float(str(value)))  # of a float32, its own shortest digits
     is_same = not isinstance(value, np.float32) or np.float32(float(short)) == value
     return (short if is_same else repr(float(value))).replace("e+", "e")
@@ -148,10 +148,10 @@ def laid_out(statement: str) -> str:
 
 def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:
     def write(self: PyTree, other: Any) -> PyExpr:
-        left, right = self.node, node_of(other, self.module)
+        left, right = self.node, node_of(other)
         left, right = (right, left) if is_reflected else (left, right)
         is_sum = isinstance(sign, ast.operator)
-        return PyExpr(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]), self.module)
+        return PyExpr(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]))
 
     return write
 
@@ -161,13 +161,11 @@ class PyTree:
 
     Attributes:
         node: It; a text stands as it is.
-        module: The library of its values, which has the names of numbers that are no literals.
         shape: Of its value, where that is known.
     """
 
-    def __init__(self, node: str | ast.expr, module: str = "np", shape: Shape | None = None) -> None:
-        self.node = ast.Name(node) if isinstance(node, str) else node
-        self.module, self.shape = module, shape
+    def __init__(self, node: str | ast.expr, shape: Shape | None = None) -> None:
+        self.node, self.shape = ast.Name(node) if isinstance(node, str) else node, shape
 
     def __str__(self) -> str:
         return unparsed(self.node)
@@ -176,27 +174,26 @@ class PyTree:
         if name.startswith("_"):
             raise AttributeError(name)
         # torch.nn.functional has a short name, by which everybody imports it.
-        return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name), self.module)
+        return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name))
 
     def __call__(self, *arguments: Any, **named: Any) -> PyExpr:
         """The call of this function."""
-        nodes = [node_of(argument, self.module) for argument in arguments]
-        keywords = [ast.keyword(name, node_of(argument, self.module)) for name, argument in named.items()]
-        return PyExpr(ast.Call(self.node, nodes, keywords), self.module)
+        keywords = [ast.keyword(name, node_of(argument)) for name, argument in named.items()]
+        return PyExpr(ast.Call(self.node, [*map(node_of, arguments)], keywords))
 
     def __iter__(self) -> Any:
         """Several results as they are handed on: `f(*g(x))`."""
-        yield PyExpr(ast.Starred(self.node), self.module)
+        yield PyExpr(ast.Starred(self.node))
 
     def __getitem__(self, key: Any) -> PyExpr:
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        return PyExpr(ast.Subscript(self.node, node_of(key, self.module)), self.module)
+        return PyExpr(ast.Subscript(self.node, node_of(key)))
 
     def __neg__(self) -> PyExpr:
-        return PyExpr(ast.UnaryOp(ast.USub(), self.node), self.module)
+        return PyExpr(ast.UnaryOp(ast.USub(), self.node))
 
     def __invert__(self) -> PyExpr:
-        return PyExpr(ast.UnaryOp(ast.Invert(), self.node), self.module)
+        return PyExpr(ast.UnaryOp(ast.Invert(), self.node))
 
     __add__, __radd__ = _binary(ast.Add()), _binary(ast.Add(), is_reflected=True)
     __sub__, __rsub__ = _binary(ast.Sub()), _binary(ast.Sub(), is_reflected=True)
@@ -225,31 +222,29 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
         """The number, whatever its text."""
         return float.__new__(cls, value)
 
-    def __init__(self, value: float, node: str | ast.expr, module: str = "np") -> None:
-        super().__init__(node, module)
+    def __init__(self, value: float, node: str | ast.expr) -> None:
+        super().__init__(node)
 
 
-def constant(value: Atom, module: str) -> PyNumber:
-    """A constant of a Program; `module` has the names of those that are no literals.
+def constant(value: Atom) -> PyNumber:
+    """A constant of a Program.
 
-    >>> [str(constant(value, "np")) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
-    ['-1 / 3', 'np.pi', '-np.inf']
+    >>> [str(constant(value)) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
+    ['-1 / 3', 'torch.pi', '-torch.inf']
     """
     number = plain(value)
     match value:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
-            return PyNumber(number, ast.BinOp(node_of(int(p), module), ast.Div(), ast.Name(str(q))), module)
-        case sympy.core.numbers.Pi():
-            return PyNumber(number, f"{module}.pi", module)
-        case sympy.core.numbers.Exp1():
-            return PyNumber(number, f"{module}.e", module)
-    return PyNumber(number, node_of(number, module), module)
+            return PyNumber(number, ast.BinOp(node_of(int(p)), ast.Div(), ast.Name(str(q))))
+        case sympy.NumberSymbol():
+            return PyNumber(number, "torch.pi" if value == sympy.pi else "torch.e")
+    return PyNumber(number, node_of(number))
 
 
-def node_of(value: Any, module: str) -> ast.expr:
+def node_of(value: Any) -> ast.expr:
     """Any value of Python as a tree.
 
-    >>> [unparsed(node_of(value, "np")) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
+    >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
     ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']
     """
     match value:
@@ -264,9 +259,9 @@ def node_of(value: Any, module: str) -> ast.expr:
             return ast.Name(value.__name__)
         case slice():
             ends = (value.start, value.stop, None if value.step == 1 else value.step)
-            return ast.Slice(*(None if end is None else node_of(end, module) for end in ends))
+            return ast.Slice(*(None if end is None else node_of(end) for end in ends))
         case tuple() | list():
-            nodes = [node_of(part, module) for part in value]
+            nodes = list(map(node_of, value))
             return ast.List(nodes) if isinstance(value, list) else ast.Tuple(nodes)
-    text = "..." if value is Ellipsis else decimal(value, f"{module}.inf", f"{module}.nan")
+    text = "..." if value is Ellipsis else decimal(value)
     return ast.UnaryOp(ast.USub(), ast.Name(text[1:])) if text.startswith("-") else ast.Name(text)
