@@ -70,10 +70,10 @@ def gradcli_text(task: Task) -> str:
     named = {**called, **{line.name: line.symbol for line in program.lines if line.name}}
     name, lines = program.output_name, tuple(needed(program.lines, program.output))
     text = written(replace(program, lines=lines), named, lambda *_, **__: script.names.temporary(), name).text
-    ending = script.function()  # the calls of torch that the text stands for
-    ending.written.clear()
-    script.go_back(ending, name)
-    return assembled(script.definitions(), [*text.split("\n"), *ending.written])
+    script.function()
+    script.written[:] = text.split("\n")  # which stands for the calls of torch
+    script.go_back(name)
+    return assembled(script.definitions(), script.written)
 
 
 def latex_document(answer: VJP) -> str:

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, count
 from typing import Any
@@ -110,95 +110,16 @@ MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
 
 
-@dataclass
-class PythonStatements:
-    """Statements as they are written.
-
-    Attributes:
-        script: What they are part of.
-        values: What stands for each value: an expression, a number, or a nested list of numbers.
-        written: The statements so far.
-    """
-
-    script: TorchScript
-    values: dict[Atom, Any]
-    written: list[str] = field(default_factory=list)
-    _waiting: list[Atom] = field(default_factory=list)
-
-    def write(self, lines: Sequence[Line]) -> None:
-        """Write lines down; at the end some of them may wait to be used."""
-        uses = Counter(a for line in lines for a in line.call.operands)
-        for line in lines:
-            self._add(line, is_kept=line.symbol in self.script.titles or uses[line.symbol] > 1)
-
-    def operand(self, atom: Atom) -> Any:
-        """What stands for a value or a constant."""
-        return self.values[atom] if atom in self.values else constant(atom)
-
-    def tensor(self, atom: Atom) -> PyTree:
-        """The same as a tensor, where it is a bare number."""
-        found: PyTree = self.script.calls.tensor(self.operand(atom))
-        return found
-
-    def assign(self, name: str, value: PyTree) -> None:
-        """Append the statement that gives a value a name, laid out."""
-        self.written.append(laid_out(f"{name} = {value}"))
-
-    def _add(self, line: Line, *, is_kept: bool) -> None:
-        operands = line.call.operands
-        inside = [a for a in operands if a in self._waiting]
-        # Put inside only if that keeps the order of evaluation, which is that of the user's text.
-        if self._waiting[len(self._waiting) - len(inside) :] != inside:
-            self._flush()
-        value = self._value(line)
-        if self._waiting and len(unparsed(node_of(value))) > MOST_INSIDE:
-            self._flush()
-            value = self._value(line)
-        self._waiting = [a for a in self._waiting if a not in operands]
-        self.values[line.symbol] = value
-        if is_kept:
-            self._flush()
-            self._name(line.symbol)
-        else:
-            self._waiting.append(line.symbol)
-
-    def _value(self, line: Line) -> Any:
-        call = line.call
-        if call.op.kind is Kind.SOURCE:
-            value: Any = self.script.source(call)
-        else:
-            value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
-        if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
-            size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return PyNumber(size, value.node)
-        if isinstance(value, PyExpr) and value.shape is None:
-            value.shape = self.script.shapes[line.symbol]
-        return value
-
-    def _flush(self) -> None:
-        """Write what waits to be used, in order."""
-        waiting, self._waiting = self._waiting, []
-        for symbol in waiting:
-            self._name(symbol)
-
-    def _name(self, symbol: Atom) -> None:
-        """Give a value a name; a list becomes a tensor, and a size stays a number of Python."""
-        value = self.values[symbol]
-        name = self.script.titles.get(symbol) or self.script.names.temporary()
-        if isinstance(value, float | int):
-            self.values[symbol] = PyNumber(value, name)
-        else:
-            value = self.script.calls.tensor(value)
-            self.values[symbol] = PyExpr(name, self.script.shapes[symbol])
-        self.written.append(laid_out(f"{name} = {value}"))
-
-
 class TorchScript:
     """One script while it is written: leaves, function, backward pass, and the `.grad` of each variable.
 
     Args:
         task: What it is to compute.
         keep: The operations that torch is asked for; others are written as their meaning.
+
+    Attributes:
+        values: The expression, number, or nested list of numbers that stands for each value.
+        written: The statements so far.
     """
 
     def __init__(self, task: Task, keep: Callable[[Call], bool]) -> None:
@@ -217,23 +138,26 @@ class TorchScript:
         self.output = self.titles[self.program.output]
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
+        self.values = {s: self._value(s, self.variables[str(s)]) for s in self.program.variables}
+        self.written: list[str] = []
+        self._waiting: list[Atom] = []
 
     def text(self) -> str:
         """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
-        statements = self.function()
+        self.function()
         mask = self.reached.get(self.program.output, 0)
-        self.go_back(statements, self.output)
+        self.go_back(self.output)
         prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(self.task.wrt)]
-        blocks = assembled(self.definitions(), statements.written, prints or [f"print({self.output})"])
+        blocks = assembled(self.definitions(), self.written, prints or [f"print({self.output})"])
         used = [text for module, text in IMPORTS.items() if re.search(rf"\b{module}\.", blocks)]
         return assembled(used, [blocks.rstrip()])
 
-    def go_back(self, statements: PythonStatements, output: str) -> None:
+    def go_back(self, output: str) -> None:
         """The statements of the backward pass, if y depends on a variable."""
         if self.reached.get(self.program.output, 0):
-            self.write_v(statements)
+            self.write_v()
             v = "" if self.task.v is None else f"gradient={self.gradient}"
-            statements.written.append(f"{output}.backward({v})")
+            self.written.append(f"{output}.backward({v})")
 
     def _print(self, name: str, *, is_reached: bool) -> str:
         variable = self.variables[name]
@@ -248,20 +172,15 @@ class TorchScript:
             TooLargeError: They are many and follow no rule.
         """
         kind, numbers = rule_of(array, name)
-        dtype = {"dtype": getattr(TORCH, self.task.dtype)}
-        options = {**dtype, **({"requires_grad": True} if requires_grad else {})}
-        maker = getattr(TORCH, "tensor" if kind == "list" else kind)
-        if kind in ("zeros", "ones", "full"):
-            numbers = (array.size if array.ndim == 1 and kind != "full" else array.shape, *numbers)
-        if kind not in ("arange", "linspace"):
-            return maker(*numbers, **options)  # type: ignore[no-any-return]
-        if kind == "arange":
-            made = maker(*numbers, **dtype)
-        else:  # by NumPy, as torch rounds differently
-            made = TORCH.from_numpy(NUMPY.linspace(*numbers))
-            made = made.float() if self.task.dtype == "float32" else made
+        options = {"dtype": getattr(TORCH, self.task.dtype), **({"requires_grad": True} if requires_grad else {})}
+        if kind == "tensor":
+            return TORCH.tensor(numbers, **options)
+        if kind != "linspace":
+            return getattr(TORCH, kind)(array.size if array.ndim == 1 else array.shape, **options)  # type: ignore[no-any-return]
+        made = TORCH.from_numpy(NUMPY.linspace(*numbers))  # by NumPy, as torch rounds differently
+        made = made.float() if self.task.dtype == "float32" else made
         made = made.reshape(*array.shape) if array.ndim > 1 else made
-        return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
+        return made.requires_grad_() if requires_grad else made
 
     def definitions(self) -> list[str]:
         """The statements that give the variables their values."""
@@ -283,30 +202,94 @@ class TorchScript:
         """The expression of a constant tensor."""
         return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
 
-    def function(self) -> PythonStatements:
-        """The statements of the function, and what stands for each of its values."""
+    def function(self) -> None:
+        """Write the statements of the function down."""
         output, lines = self.program.output, self.lines
-        called = {symbol: self._value(symbol, self.variables[str(symbol)]) for symbol in self.program.variables}
-        statements = PythonStatements(self, called)
-        statements.write(lines)
+        self.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
-            statements.assign(self.output, statements.tensor(output))
-        statements.values[output] = self._value(output, self.output)
-        return statements
+            self.assign(self.output, self.tensor(output))
+        self.values[output] = self._value(output, self.output)
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Write lines down; at the end some of them may wait to be used."""
+        uses = Counter(a for line in lines for a in line.call.operands)
+        for line in lines:
+            self._add(line, is_kept=line.symbol in self.titles or uses[line.symbol] > 1)
+
+    def operand(self, atom: Atom) -> Any:
+        """What stands for a value or a constant."""
+        return self.values[atom] if atom in self.values else constant(atom)
+
+    def tensor(self, atom: Atom) -> PyTree:
+        """The same as a tensor, where it is a bare number."""
+        found: PyTree = self.calls.tensor(self.operand(atom))
+        return found
+
+    def assign(self, name: str, value: PyTree) -> None:
+        """Append the statement that gives a value a name, laid out."""
+        self.written.append(laid_out(f"{name} = {value}"))
+
+    def _add(self, line: Line, *, is_kept: bool) -> None:
+        operands = line.call.operands
+        inside = [a for a in operands if a in self._waiting]
+        # Put inside only if that keeps the order of evaluation, which is that of the user's text.
+        if self._waiting[len(self._waiting) - len(inside) :] != inside:
+            self._flush()
+        value = self._called(line)
+        if self._waiting and len(unparsed(node_of(value))) > MOST_INSIDE:
+            self._flush()
+            value = self._called(line)
+        self._waiting = [a for a in self._waiting if a not in operands]
+        self.values[line.symbol] = value
+        if is_kept:
+            self._flush()
+            self._name(line.symbol)
+        else:
+            self._waiting.append(line.symbol)
+
+    def _called(self, line: Line) -> Any:
+        call = line.call
+        if call.op.kind is Kind.SOURCE:
+            value: Any = self.source(call)
+        else:
+            value = self.calls.apply(call, [self.operand(a) for a in call.operands])
+        if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
+            size = count_of(self.shapes.get(call.operands[0], ()), call.statics[0])
+            return PyNumber(size, value.node)
+        if isinstance(value, PyExpr) and value.shape is None:
+            value.shape = self.shapes[line.symbol]
+        return value
+
+    def _flush(self) -> None:
+        """Write what waits to be used, in order."""
+        waiting, self._waiting = self._waiting, []
+        for symbol in waiting:
+            self._name(symbol)
+
+    def _name(self, symbol: Atom) -> None:
+        """Give a value a name; a list becomes a tensor, and a size stays a number of Python."""
+        value = self.values[symbol]
+        name = self.titles.get(symbol) or self.names.temporary()
+        if isinstance(value, float | int):
+            self.values[symbol] = PyNumber(value, name)
+        else:
+            value = self.calls.tensor(value)
+            self.values[symbol] = PyExpr(name, self.shapes[symbol])
+        self.written.append(laid_out(f"{name} = {value}"))
 
     def _value(self, symbol: Atom, name: str) -> PyExpr:
         return PyExpr(name, self.shapes.get(symbol, ()))
 
-    def write_v(self, statements: PythonStatements) -> None:
+    def write_v(self) -> None:
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
-            statements.assign(self.gradient, self.array(v, "'v'"))
+            self.assign(self.gradient, self.array(v, "'v'"))
         elif v is not None:
-            statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
-            value = statements.tensor(self.v)
+            self.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
+            value = self.tensor(self.v)
             # Without its graph, where a variable that is differentiated by is behind it.
-            statements.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
+            self.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
 
 
 def _named_by(task: Task) -> dict[str, Array]:

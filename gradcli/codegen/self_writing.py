@@ -16,7 +16,7 @@ import ast
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,9 @@ SHORT = 6
 _EXACT = 2**53
 """Up to this, Python divides whole numbers as floats of the same value."""
 
-_EVENLY = 2**24
-"""Up to this, every dtype holds whole numbers."""
 
-_Rule = tuple[str, tuple[Any, ...], Array]
-
-
-def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
-    """The function of NumPy that makes exactly these numbers, and its numbers; `list`, and the nested list, where none.
+def rule_of(array: Array, name: str) -> tuple[str, Any]:
+    """The function that makes exactly these numbers, and its arguments; `tensor`, and the nested list, where none does.
 
     Args:
         array: The numbers.
@@ -53,34 +48,21 @@ def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
         TooLargeError: There are many, and they follow no rule.
 
     >>> rule_of(np.arange(12.0), "x"), rule_of(np.array([1.0, 2.0]), "x")[0]
-    (('arange', (12,)), 'list')
+    (('linspace', (0.0, 11.0, 12)), 'tensor')
     """
-    with np.errstate(all="ignore"):
-        for kind, numbers, made in _rules(array) if array.size > SHORT or not array.size else ():
-            if _same(array, made.astype(array.dtype).reshape(array.shape)):
-                return kind, numbers
+    if array.size > SHORT or not array.size:
+        ends = (*map(float, array.flat[[0, -1]]), array.size) if array.size else (0.0, 0.0, 0)
+        with np.errstate(all="ignore"):
+            rules = {"zeros": np.zeros(array.size), "ones": np.ones(array.size), "linspace": np.linspace(*ends)}
+        for kind, numbers in rules.items():
+            if _same(array, numbers.astype(array.dtype).reshape(array.shape)):
+                return kind, ends
     if array.size > MAX_WRITTEN:
         raise TooLargeError(
             f"{name} has {array.size:,} numbers that follow no simple rule; a script holds up to {MAX_WRITTEN:,}",
-            hint="use fewer of them, or numbers that have a rule: zeros, ones, full, arange, linspace",
+            hint="use fewer of them, or numbers that have a rule: zeros, ones, arange, linspace",
         )
-    return "list", (_nested(array),)
-
-
-def _rules(array: Array) -> Iterator[_Rule]:
-    """What an array may be made by: of one number, in whole steps, evenly spaced."""
-    yield "zeros", (), np.zeros(array.shape)
-    yield "ones", (), np.ones(array.shape)
-    flat, size = array.ravel(), array.size
-    yield "full", (float(str(flat[0])),), np.full(array.shape, flat[0])
-    first, last = float(flat[0]), float(flat[-1])
-    step = (last - first) / (size - 1)
-    if step and all(number % 1 == 0 and abs(number) * size < _EVENLY for number in (first, step)):
-        start, stop, by = int(first), int(first + step * size), int(step)
-        numbers = (stop,) if (start, by) == (0, 1) else (start, stop, by)[: 2 + (by != 1)]
-        yield "arange", numbers, np.arange(*numbers, dtype=float)
-    if math.isfinite(step) and step:
-        yield "linspace", (first, last, size), np.linspace(first, last, size)
+    return "tensor", _nested(array)
 
 
 def _same(a: Array, b: Array) -> bool:

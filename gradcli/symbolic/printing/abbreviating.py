@@ -194,14 +194,10 @@ class _Naming:
             return base[tuple(index)] if rank else base
 
         def replaced(expression: Expr) -> Expr:
-            if isinstance(expression, Chosen):  # which says of what it is the largest
-                return Chosen(rebuilt(expression.extreme, replaced), *expression.index)
             for part in self._of(expression) if _is_place(expression) else ():
                 if part.generic == generic:
                     return part.made_of(sign * named(part.index))
-            new = rebuilt(expression, replaced)
-            # What a choice is between is read off its extreme, which stays one.
-            return new if not isinstance(new, Chosen) or isinstance(new.extreme, Aggregate) else expression
+            return rebuilt(expression, replaced)
 
         if stand_in is not None:
             shown_as = Definition(stand_in, named(placeholders(rank)))
@@ -225,18 +221,15 @@ def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:
 
 def _is_place(part: Expr) -> bool:
     """Whether it is more than a name, a number or an element."""
-    return (
-        isinstance(part, Expr)
-        and bool(part.args)
-        and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement)
-    )
+    is_more = isinstance(part, Expr) and bool(part.args)
+    return is_more and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Chosen)
 
 
 def _places(expression: Expr) -> Iterator[Expr]:
     """The parts of a formula outside of indices and limits."""
     if _is_place(expression):
         yield expression
-    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple):
+    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple | Chosen):
         for part in expression.args:
             yield from _places(part)
 
