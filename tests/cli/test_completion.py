@@ -58,7 +58,7 @@ def offered(gradcli: Command) -> Offered:
         ("gradcli vjp --format=ma", ["--format=markdown"]),
         ("gradcli vjp x --dtype ", ["float64", "float32"]),
         ("gradcli vjp x --color a", ["auto", "always"]),
-        ("gradcli code x --to n", ["numpy"]),
+        ("gradcli code x --to l", ["latex"]),
         ("gradcli completion ", ["bash", "zsh", "fish"]),
         ("gradcli functions logs", ["logsigmoid", "logsumexp"]),
         ('gradcli vjp "x + softma', ["x + softmax("]),
