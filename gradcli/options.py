@@ -21,6 +21,9 @@ QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code
 JUDGED = (*DERIVATIVES, "eval", "explain")
 """Those whose numbers are compared with the reference unless that is not wanted."""
 
+MANY_POINTS = "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE"
+"""What to write in place of an option that is no more."""
+
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
 ROW_SUFFIXES: Mapping[str, str] = {
@@ -209,16 +212,12 @@ u DIRECTIONS jvp hvp
     or @FILE or @- as for --at. The name may be left out where there is one variable. Repeat for more; a variable
     without one is held constant. Default: 1, if there is one element in all.
 
-show STATEMENTS vjp grad graph
-    Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.
+show STATEMENTS graph
+    Names of statements, separated by commas, whose gradients retain_grad() keeps.
 
 loss TEXT vjp explain
     In place of --v, a loss of one element in y by the output's name, such as "sum((y - t)**2)": v is its derivative by
     y. Names such as t take values from --at. @FILE reads it.
-
-points_of VARIABLES vjp jacobian grad eval
-    Variables that hold many points, one after the other along their first axis, separated by commas. EXPR is of one
-    point, and there is an answer for each.
 
 drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
     Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.

@@ -172,7 +172,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
     if sampling is not None and check.verdict in MENDED:
         check = _mended_everywhere(inquiry, demands, worst, check, tolerance)
     found = _claims(worst, claims, expected, tolerance, demands)
-    omitted = question.jacobian_omitted() if cotangent is None else ""
+    omitted = question.jacobian_omitted if cotangent is None else ""
     is_enough = check.is_whole or not demands.requires_all
     live = question.live
     elsewhere, tried = ((), ()) if live is None else (live.elsewhere(check.verdict), live.tried)

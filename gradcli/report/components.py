@@ -8,7 +8,6 @@ import numpy as np
 
 from gradcli import results
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
-from gradcli.report.wording import OF_PRODUCT
 from gradcli.results.comparing import Record
 
 IN_GRAD = Signs("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
@@ -19,7 +18,7 @@ class Component(Record):
 
     Attributes:
         label: What it is.
-        array: Its numbers; of many points, one after the other.
+        array: Its numbers.
         variable: By which it is; None of the value and of Ju.
         rows: The shape of the rows of a matrix, that of y or of the variable `by`; None of a vector.
         of: What its entries belong to, as `results.Entry` has it.
@@ -42,8 +41,7 @@ def components(answer: results.Answer) -> list[Component]:
             stacked = {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
             return [Component(IN_GRAD(Named(name)), array, name) for name, array in stacked.items()]
         case results.VJP() | results.Explanation():
-            form = IN_GRAD if answer.points is None else OF_PRODUCT
-            return [Component(form(Named(name)), answer.vjp[name], name) for name in answer.wrt]
+            return [Component(IN_GRAD(Named(name)), answer.vjp[name], name) for name in answer.wrt]
         case results.Gradient():
             return gradient(answer)
         case results.Jacobian():

@@ -146,8 +146,6 @@ class Answer(Reply, kw_only=True):
         output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
         value: The output y, an array of `dtype`.
         remarks: What to know of the answer itself.
-        points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
-        points: How many points there are; None where there is one.
     """
 
     dtype: str
@@ -155,8 +153,6 @@ class Answer(Reply, kw_only=True):
     output: str
     value: Array
     remarks: tuple[str, ...] = ()
-    points_of: tuple[str, ...] = ()
-    points: int | None = None
 
 
 class ClosedForm(Reply, kw_only=True):
@@ -224,35 +220,20 @@ class Evaluation(Judged, kw_only=True):
     """
 
 
-class Intermediate(Comparable, Record):
-    """A named value on the way to y, as `retain_grad()` keeps it.
-
-    Attributes:
-        value: What it is.
-        grad: Its adjoint ∂(v·y)/∂value, of its shape; None where no variable that is differentiated by enters it.
-    """
-
-    value: Array
-    grad: Array | None
-
-
 class Differentiation(Judged, kw_only=True):
     """What the first derivatives share: they are made of Jacobian blocks by variable.
 
     Attributes:
-        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape, or (points, *y.shape, *x.shape) with `points_of`; None
-            if it was left out.
+        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out.
         jacobian_omitted: Why it was left out.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
-        intermediates: Those that were asked for, by name.
     """
 
     jacobian: Mapping[str, Array] | None = None
     jacobian_omitted: str = ""
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
-    intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 
 class Loss(Comparable, Record, kw_only=True):

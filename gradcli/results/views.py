@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Literal
 
 from gradcli.notation import Notation
-from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Jacobian, Loss, Reply
+from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
 from gradcli.results.comparing import Comparable, Record
 from gradcli.results.verdicts import Array, Verdict
 
@@ -358,20 +358,6 @@ class FunctionEntry(Record, kw_only=True):
     caveat: str = ""
 
 
-class Meaning(Record):
-    """The definition of a function in the language itself.
-
-    Attributes:
-        case: The constant argument that it is for, `reduction='mean'`; empty where there is one definition.
-        text: The definition.
-        short: The same for people: without the arguments that it hands on as they are, or by its difference.
-    """
-
-    case: str
-    text: str
-    short: str
-
-
 class Listing(Record):
     """Rows of the list of functions.
 
@@ -396,20 +382,12 @@ class FunctionPage(Listing, kw_only=True):
     """All that there is to say of one function, the only one of its list.
 
     Attributes:
-        meanings: Its definition, case by case; none for a primitive.
-        meaning_note: What to know of the definitions, or in their place.
-        inner_kinks: Expressions that vanish where an operation of the definition has a kink or jumps.
-        derivative: Expression, formulas and reasons, as `Function.jacobian` has them.
-        derivative_note: What to know of the formulas.
+        meaning: Its definition in the language, or what there is in its place.
         example_command: What to type for the example.
         example: What it answers.
     """
 
-    meanings: tuple[Meaning, ...]
-    meaning_note: str
-    inner_kinks: tuple[str, ...]
-    derivative: Jacobian
-    derivative_note: str
+    meaning: str
     example_command: str
     example: VJP | Gradient
 

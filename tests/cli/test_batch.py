@@ -64,8 +64,7 @@ def _stream(pipe: IO[str] | None) -> IO[str]:
     [
         (["vjp", "x**2", "--at", "1,2", "--v", "1,1"], {"at": {"x": [1, 2]}, "v": [1, 1]}),
         (["vjp", "x**2", "--at", "1,2", "--loss", "sum(y**2)"], {"at": {"x": "1,2"}, "loss": "sum(y**2)"}),
-        (["vjp", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
-        (["vjp", "x**2", "--at", "[[1],[2]]", "--points-of", "x"], {"at": {"x": [[1], [2]]}, "points_of": ["x"]}),
+        (["graph", "y = x**2; y*x", "--at", "3", "--show", "y"], {"at": {"x": 3}, "show": ["y"]}),
         (["jacobian", "[x*y, x]", "--at", "x=3", "--at", "y=5", "--wrt", "y"], {"at": {"x": 3, "y": 5}, "wrt": "y"}),
         (["grad", "(1-cos(x))/x**2", "--at", "1e-8"], {"at": {"x": 1e-8}}),
         (["grad", "log(x)", "--at", "0", "--no-check"], {"at": {"x": 0}, "check": False}),

@@ -33,7 +33,7 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 
 
 def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
-    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
+    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
     Of a check, a row an opinion, then a row a claim; of an improvement, a row a magnitude.  Of an explanation, the
@@ -105,24 +105,21 @@ def _products(answers: Sequence[results.VJP]) -> Iterator[list[str]]:
 
 
 def _header(answer: results.Answer) -> Row:
-    header = ["point"] * (answer.points is not None)
     match answer:
         case results.Hessian():
-            return [*header, "row_variable", "row", "column_variable", "column", "value"]
+            return ["row_variable", "row", "column_variable", "column", "value"]
         case results.Jacobian():
-            return [*header, "row", "variable", "column", "value"]
-    return [*header, *["variable"] * (not isinstance(answer, results.JVP | results.Evaluation)), "index", "value"]
+            return ["row", "variable", "column", "value"]
+    return [*["variable"] * (not isinstance(answer, results.JVP | results.Evaluation)), "index", "value"]
 
 
 def _numbers(answer: results.Answer) -> Iterator[list[str]]:
-    """The entries of vectors, and of matrices a row after the other; of many points, the first index is the point's."""
-    points = () if answer.points is None else (answer.points,)
+    """The entries of vectors, and of matrices a row after the other."""
     for _, parts in groupby(components(answer), key=lambda one: one.variable if one.rows is None else one.by):
         members = list(parts)
         rows = members[0].rows
-        for row in np.ndindex(points if rows is None else rows):
-            head = [*map(str, row[: len(points)]), *filter(None, [members[0].by])]
-            head += [] if rows is None else [_index(row[len(points) :])]
+        for row in np.ndindex(rows or ()):
+            head = [*filter(None, [members[0].by]), *([] if rows is None else [_index(row)])]
             for one in members:
                 yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.array[row]))
 

@@ -82,11 +82,6 @@ def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
     return graph.nodes
 
 
-def _page_derivative(page: results.FunctionPage) -> dict[str, Any]:
-    found = {key: getattr(page.derivative, key) for key in ("expression", "symbolic", "symbolic_omitted")}
-    return {**found, "note": page.derivative_note}
-
-
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "schema": lambda one: SCHEMA,
     "wrt": lambda one: ... if isinstance(one, results.Evaluation) else one.wrt,
@@ -105,17 +100,16 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "part": lambda one: one.entry if all(one.entry) else (),
     "small_local": lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None,
     "shape": lambda one: one.data.shape,
-    "page_derivative": _page_derivative,
     "page_example": lambda one: {"command": one.example_command, "answer": one.example},
     "default": lambda one: ... if one.is_required else one.default,
 }
 """Values that are no attributes; `...` of one that is absent."""
 
 _KEYS = """
-schema=command command expression id name shape=data dtype points_of~ of~ by? variable~ point? row? column? operation
-case~ text points? inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad
+schema=command command expression id name shape=data dtype of~ by? variable~ point? row? column? operation
+points? inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad
 grad_fn is_leaf retains_grad jvp hessian hvp rule_name~=rule steps steps_count~ adjoints adjoints_count~ loss?
-intermediates~ jacobian? jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic
+jacobian? jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic
 symbolic_omitted~ language source tensors nodes edges outcome form reasons~ reason same~ domain~ switches~ bits places
 before? after~ strips~ check? verdict? terms terms_count~ entries checked max_relative_error findings torch? formula?
 reference? radius? difference? difference_error? relative_error? ulps? note~ one_sided? proven sampled findings_count~
@@ -131,7 +125,7 @@ _OWN: Mapping[type, str] = {
     results.Term: "from=source rule_name~=rule entry~=part formula~ rule~=words local?=small_local value",
     results.GraphNode: "id name tensors~ line~ variable~",
     results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
-    results.FunctionPage: "meaning=meanings meaning_note inner_kinks derivative=page_derivative example=page_example",
+    results.FunctionPage: "meaning example=page_example",
 }
 """The keys of classes that call something else by one of those names."""
 

@@ -29,9 +29,8 @@ def pieces(answer: results.Answer | results.ClosedForm | results.Functions | res
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
-    of a brief list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below
-    the other.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
-    Of an improvement, the form alone.  Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
+    of a brief list, a line a group.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an
+    adjoint.  Of an improvement, the form alone.  Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
     """
     match answer:
         case results.Functions():
@@ -42,7 +41,7 @@ def pieces(answer: results.Answer | results.ClosedForm | results.Functions | res
             yield from (f"{cell.text}\n" for cell in cells(answer))
         case results.Checking():
             yield from (f"{line}\n" for line in _checking(answer))
-        case results.Products(points=None):
+        case results.Products():
             yield from itertools.chain.from_iterable(map(pieces, answer.answers))
         case results.Explanation():
             yield from (f"{line}\n" for line in _explanation(answer))
@@ -66,7 +65,7 @@ def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
     """The rows of the command's own quantity; those of matrices side by side."""
-    parts, points = components(answer), answer.points
+    parts = components(answer)
     match answer:
         case results.Jacobian() | results.Hessian():
             groups = [list(group) for _, group in itertools.groupby(parts, key=lambda one: one.by)]
@@ -75,8 +74,6 @@ def _numbers(answer: results.Answer) -> Iterable[results.Array]:
             )
         case results.VJP(accumulated=held) if held is not None:
             return (row for name in answer.wrt for row in _rows(held[name]))
-    if points is not None:
-        return _abreast([one.array.reshape(points, -1) for one in parts])
     return (row for one in parts for row in _rows(one.array))
 
 
@@ -151,9 +148,6 @@ def named(answer: results.Answer) -> dict[str, results.Array]:
             found |= _by("data", {tensor.name: tensor.data for tensor in answer.tensors})
             found |= _by("grad", {tensor.name: tensor.grad for tensor in answer.tensors})
     if isinstance(answer, results.Differentiation):
-        kept = answer.intermediates.items()
-        found |= _by("value", {name: one.value for name, one in kept})
-        found |= _by("adjoint", {name: one.grad for name, one in kept})
         found |= _by("jacobian", answer.jacobian)
     inputs = {f"input_{name}" if name in found else name: array for name, array in answer.inputs.items()}
     return inputs | found
