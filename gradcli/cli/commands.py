@@ -308,7 +308,6 @@ def check(line: CommandLine) -> Result:
     Examples:
       gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
       gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
-      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """
     differences = {"differences": True} if line.shown.form == "full" else {}
@@ -339,7 +338,7 @@ def explain(line: CommandLine) -> Result:
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
     local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
     as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
-    In --format plain, a line a step, such as y = x**2 = 1 4, then v, then a line an adjoint, such as adj(x) = 2 4.
+    In --format plain, the numbers of vᵀJ alone.
 
     \b
     Examples:

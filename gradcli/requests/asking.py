@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import NOT_FINITE, array_of, kind
-from gradcli.options import DERIVATIVES, MANY_POINTS, OPTIONS, QUESTIONS, Option, OptionKind, keys
+from gradcli.options import DERIVATIVES, GONE, OPTIONS, QUESTIONS, Option, OptionKind, keys
 from gradcli.results import Result
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _HINTS: Mapping[str, str] = {
     **{option.name: WHY_NOT for option in OPTIONS if option.is_presentation},
     "no_check": 'write "check": false',
     "box": 'write "in"',
-    "points_of": MANY_POINTS,
+    **GONE,
 }
 """What to do about keys that the command line has and a request has not."""
 
@@ -128,9 +128,6 @@ def _require_one_v(arguments: Mapping[str, Any]) -> None:
 # -- from a value of JSON to the argument of an option, by the kind of the option
 
 
-_WHOLE = 2**53
-"""Whole numbers up to which every reader of JSON agrees on them."""
-
 _LARGEST = sys.float_info.max
 
 
@@ -213,12 +210,6 @@ def _number(given: Any, name: str) -> float:
     return float(given)
 
 
-def _whole(given: Any, name: str) -> int:
-    number = _number(given, name)
-    _must(number.is_integer() and abs(number) <= _WHOLE, name, f"a whole number of at most {_WHOLE}", given)
-    return int(number)
-
-
 def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
     """The value, if it is what is wanted.
 
@@ -257,5 +248,4 @@ _READERS: Mapping[OptionKind, Callable[[Any, str], Any]] = {
     **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS, OptionKind.VERDICTS), _names),
     OptionKind.SWITCH: _switch,
     OptionKind.NUMBER: _number,
-    OptionKind.WHOLE: _whole,
 }

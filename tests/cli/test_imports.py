@@ -46,7 +46,7 @@ NO_TORCH: list[tuple[int, list[str]]] = [
     *((2, ["vjp", *words.split()]) for words in ("x --at 1 --wrt y", "A@x --at A=[[1,2]] --at x=1,2,3")),
     *((2, [command, "x**2", "--at", "zeros(20000)"]) for command in ("jacobian", "check")),
     *((2, ["check", "x", "--at", "1", *words.split()]) for words in ("--allow kinks", "--claim y=2", "--expect 2,,3")),
-    (2, ["check", "x**2", "--random", "9", "--in", "1..0"]),
+    (2, ["improve", "x**2", "--in", "1..0"]),
     *((2, words.split()) for words in ("grad x**2 --at 1,2", "jvp x**2 --at 1,2", "jvp x --at 1 --v 1")),
     *((2, words.split()) for words in ("hvp x**2 --at 1,2 --u ones", "hvp x --at 1 --u z=1")),
     (2, ["hessian", "sum(x)", "--at", "zeros(20000)"]),

@@ -289,8 +289,6 @@ def test_the_pass_that_torch_refuses_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"show": ["q"]}, "--show names 'q', and no statement has that name"),
-        ({"show": ["n"]}, "which stands for the number 2"),
         ({"vs": ["1,1", "1"]}, "v has shape (), and z has shape (2,)"),
         ({"vs": ["1,1"], "loss": "sum(z)"}, "--v and --loss exclude each other"),
         ({"vs": ["1,1"] * (MAX_PRODUCTS + 1)}, "257 gradient vectors are more than 256"),

@@ -101,14 +101,6 @@ def test_rows_of_a_stream_are_run_one_by_one() -> None:
     assert found["dy_dx"].tolist() == [[[2.0, 0.0], [0.0, 2.0]], [[3.0, 0.0], [0.0, 3.0]]]
 
 
-def test_random_points_are_judged_each_in_its_branch() -> None:
-    """The formula of one branch is not held against another."""
-    answer = record(model.branched).check(random=20, box={"x": "[-1,-1]..[1,1]"})
-    assert answer.passed
-    assert answer.sampling is not None
-    assert answer.sampling.verdicts == {"agree": 20}
-
-
 def test_numbers_of_python_stay_what_they_are_at_another_point() -> None:
     """A check records the function again where it looks at points."""
     assert check(Power.apply, X, 3, "cube").passed

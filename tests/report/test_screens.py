@@ -43,7 +43,6 @@ SHOWN = {
     "value": 'eval "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6',
     "check": 'check "x**2" --at 1,2 --claim "2*x" --v ones',
     "refuted": 'check "norm(x)" --at 0.6,0.8 --claim x',
-    "random": 'check "sin(x)*exp(-x)" --random 100 --in x=1..2',
     "nothing": 'vjp "7"',
     "explained": 'explain "y = x**2; z = sin(y)*x" --at 1,2 --v 1,0.1',
     "explained-loss": 'explain "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --loss "sum((y - t)**2)/3" --at t=16,40',
