@@ -9,7 +9,7 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import UsageError
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 IN_GRAD = Signs("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 

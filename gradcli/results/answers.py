@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
-from gradcli.results.comparing import Comparable, Record
+from gradcli.results.record import Record
 from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Verdict
 from gradcli.showing import Shown
 
@@ -121,7 +121,7 @@ class Formula(Record):
         return texts[0]
 
 
-class Reply(Comparable, Record, Shown, kw_only=True):
+class Reply(Record, Shown, kw_only=True):
     """What an answer repeats of the question.
 
     Attributes:
@@ -236,7 +236,7 @@ class Differentiation(Judged, kw_only=True):
     symbolic_omitted: Mapping[str, str]
 
 
-class Loss(Comparable, Record, kw_only=True):
+class Loss(Record, kw_only=True):
     """A loss ℓ of y, the v = ∂ℓ/∂y that it gives, and the gradient of both functions in one go.
 
     Attributes:

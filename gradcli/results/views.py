@@ -8,13 +8,13 @@ from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
-from gradcli.results.comparing import Comparable, Record
+from gradcli.results.record import Record
 from gradcli.results.verdicts import Array, Verdict
 
 # -- explain
 
 
-class Step(Comparable, Record):
+class Step(Record):
     """One line of the forward pass: `name = operation`, and its value.
 
     Attributes:
@@ -28,7 +28,7 @@ class Step(Comparable, Record):
     value: Array
 
 
-class Term(Comparable, Record, kw_only=True):
+class Term(Record, kw_only=True):
     """What one line adds to the adjoint of something that it uses.
 
     Attributes:
@@ -64,7 +64,7 @@ class Term(Comparable, Record, kw_only=True):
         return "" if self.derivative is None else self.derivative.text
 
 
-class Adjoint(Comparable, Record, kw_only=True):
+class Adjoint(Record, kw_only=True):
     """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
 
     Attributes:
@@ -124,7 +124,7 @@ Bits = tuple[int | None, ...]
 """Bits that are lost; None where the truth is not known."""
 
 
-class Strip(Comparable, Record):
+class Strip(Record):
     """Bits that are lost at some magnitudes of a variable: the most of all points around each.
 
     Attributes:
@@ -140,7 +140,7 @@ class Strip(Comparable, Record):
     after: Bits = ()
 
 
-class BitsLost(Comparable, Record):
+class BitsLost(Record):
     """The bits that are lost over all points.
 
     Attributes:
@@ -209,7 +209,7 @@ Drawing = Literal["", "tree", "table", "dot", "mermaid"]
 """What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
 
 
-class GraphTensor(Comparable, Record, kw_only=True):
+class GraphTensor(Record, kw_only=True):
     """A tensor with the attributes that autograd gives it, as read from torch.
 
     Attributes:
@@ -231,7 +231,7 @@ class GraphTensor(Comparable, Record, kw_only=True):
     retains_grad: bool
 
 
-class GraphNode(Comparable, Record):
+class GraphNode(Record):
     """An operation of the backward pass.
 
     Attributes:

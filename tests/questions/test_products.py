@@ -36,7 +36,7 @@ def test_each_answer_is_that_of_a_vjp_alone() -> None:
     f = Function("[x*y, x + y]")
     at = {"x": "3", "y": "5"}
     for v, answer in zip(("e0", "2,3"), f.vjps(at, ["e0", "2,3"]).answers, strict=True):
-        assert answer == f.vjp(at, v)
+        assert answer.to_json() == f.vjp(at, v).to_json()
 
 
 def test_every_product_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
