@@ -108,8 +108,7 @@ def test_an_answer_is_what_json_prints(
 @pytest.mark.parametrize(("key", "value"), [("at", 3), ("at", "3"), ("at", [1, 2]), ("in", "0..1")], ids=str)
 def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None:
     """As on the command line; of several it must be named, and of none left out."""
-    request = {"command": "check", "expression": "sin(x)", "random": 2} if key == "in" else GOOD
-    request = request | {"command": "check" if key == "in" else "eval"}
+    request = GOOD | {"command": "improve" if key == "in" else "eval"}
     bare, named = ask(request | {key: value}, request | {key: {"x": value}}).out.splitlines()
     assert bare == named
     for expression, said in (("x*y", "the variables x, y"), ("2", "no variables")):
@@ -187,7 +186,7 @@ def test_an_answer_does_not_depend_on_what_came_before(ask: Ask) -> None:
     probes = [
         {"command": "check", "expression": "(1-cos(x))/x**2", "at": {"x": 1e-6}},
         {"command": "vjp", "expression": "exp(x)/sum(exp(x))", "at": {"x": [1, 2, 3]}, "v": "e0"},
-        {"command": "check", "expression": "sin(x)", "random": 5, "in": {"x": "0..1"}},
+        {"command": "improve", "expression": "1 - cos(x)", "in": {"x": "0..1"}},
         {"command": "eval", "expression": "randn(3, seed=1)*x", "at": {"x": 1}},
     ]
     disturbances: list[Any] = [

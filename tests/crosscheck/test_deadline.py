@@ -101,7 +101,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
     [
         ("improve", "(-b + sqrt(b*b - 4*a*c))/(2*a)", {"box": dict.fromkeys("abc", "1e-300..1e300")}),
         ("improve", "(1 - cos(x))/x", {"at": {"x": 1e-8}}),
-        ("check", "(1 - cos(x))/x**2", {"random": 50, "box": {"x": "1e-9..1"}}),
+        ("check", "(1 - cos(x))/x**2", {"at": {"x": 1e-8}}),
         ("check", "x**3", {"at": {"x": 2.0}, "claim": {"x": "3*x**2 + 1e-9*sin(x)**2"}}),
         ("check", "det(A)", {"at": {"A": "randn(6,6)"}, "claim": {"A": "det(A)*inv(A).T"}}),
         ("hessian", "logsumexp(relu(A@x))", {"at": {"A": "randn(9,9)", "x": "zeros(9)"}, "wrt": ["x"]}),
