@@ -242,7 +242,6 @@ def _names(words: str, option: Option, files: Files) -> list[str]:
 
 _NAMELESS = {
     "wrt": ("--wrt names no variable", "leave it out for all of them"),
-    "points_of": ("--points-of names no variable", "write --points-of NAME"),
     "columns": ("--columns names no column", "write --columns NAME,NAME, a name for each"),
     "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
 }

@@ -14,7 +14,7 @@ from gradcli.files.columnar import unpacked
 from gradcli.files.csv_tables import number
 from gradcli.files.decoding import array_of, shown
 from gradcli.results import Cells, Quantity, RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 
 class Layout(Record):

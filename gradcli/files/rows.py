@@ -27,7 +27,7 @@ from gradcli.files.reader import Files
 from gradcli.files.several import PointsFile, listed, suffixes
 from gradcli.options import ROW_FORMATS, ROW_SUFFIXES
 from gradcli.results import Array, Block, Cells, Fault, RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 ROWS = 2**20
 """Rows of a piece of arrays."""

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from gradcli.errors import InputError
 from gradcli.files.reader import FileReference
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 COMPRESSED = (".gz", ".zst")
 """The suffixes of compressed text."""

@@ -20,7 +20,7 @@ import numpy as np
 from gradcli.errors import InputError, OutputError
 from gradcli.files.atomic import replacing
 from gradcli.results import Check
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.many_points import Sample

@@ -31,7 +31,7 @@ from gradcli.files.several import suffixes
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 from gradcli.signals import undone, uninterrupted
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ def offered(gradcli: Command) -> Offered:
         ("gradcli vjp fc.weight@x.sum() --at ", ["fc.weight=", "x="]),
         ("gradcli vjp a*b --at b=linsp", ["b=linspace("]),
         ("gradcli vjp a*b --at b=1 --wrt a,", ["a,b"]),
-        ('gradcli vjp "y = x**2; z = y*x; exp(z)" --show y,', ["y,z"]),
+        ('gradcli graph "y = x**2; z = y*x; exp(z)" --show y,', ["y,z"]),
         ("gradcli vjp x**2 --v o", ["ones", "one_hot(", "ones(", "ones_like(", "outer("]),
         ("gradcli vjp x**2 --v e", ["e0", "e1", "e0_0"]),
         ("gradcli jvp x --u x=on", ["x=ones", "x=one_hot(", "x=ones(", "x=ones_like("]),

@@ -47,7 +47,7 @@ def _write(path: Path, columns: Mapping[str, Array]) -> None:
                 records[name] = array
             np.save(path, records)
         case ".jsonl":
-            rows = [{name: numbers.as_json(array[row]) for name, array in columns.items()} for row in range(count)]
+            rows = [{name: numbers.in_lists(array[row]) for name, array in columns.items()} for row in range(count)]
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         case suffix:
             flat = {

@@ -43,7 +43,7 @@ def test_words_written_together_are_refused_with_their_spelling(gradcli: Command
         run = gradcli("grad", text, *words)
         assert run.code == 2
         assert f"write {spelling}; or --at" in run.err
-    assert spelling in gradcli("check", text, "--random", "3", "--in", "0..1").err
+    assert spelling in gradcli("improve", text, "--in", "0..1").err
 
 
 @pytest.mark.parametrize("text", MEANT)

@@ -76,7 +76,7 @@ class Passes(FunctionCalls):
         for x, where in found["inputs"]:
             shown = self.source.excerpt(where)
             if x not in self.scope.variables.values():
-                hint = "gradcli vjp --show NAME shows the gradient of what is computed"
+                hint = "gradcli graph --show NAME shows the gradient of what is computed"
                 raise self.source.error(f"'{shown}' is computed, and no variable", where, hint=hint)
             if x not in leaves:
                 said = "gives None" if found.get("allow_unused") else f"raises '{_UNUSED}'"
