@@ -50,16 +50,16 @@ def warm(action: str, idle: int) -> str:
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     from gradcli.warm import control
 
-    found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
-    if action == "start" and found is not None:
-        did = "runs already"
-    elif action == "start":
-        reason = control.start(idle * _MINUTE)
-        found = control.status()
-        if found is None:
+    found, did = control.stop() if action == "stop" else control.running(), ACTIONS[action]
+    if action == "start":
+        found = control.running(paths.name())
+        did = "runs already" if found else did
+        reason = "" if found else control.start(idle * _MINUTE)
+        found = found or control.running(paths.name())
+        if not found:
             raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
-    if found is not None:
-        return f"the warm process {found} {did}\n"
+    if found:
+        return f"the warm process {', '.join(map(str, found))} {did}\n"
     advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
     return f"no warm process: each call starts by itself\n{advice}\n"
 
@@ -74,7 +74,7 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
         return
     from gradcli.warm import control
 
-    if control.status() is None:  # or it is there, and would not have this call
+    if not control.running(paths.name()):
         control.begin(IDLE * _MINUTE).close()
 
 

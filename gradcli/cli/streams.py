@@ -80,7 +80,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(
                 work, points, path, cluster, line.function, output, resume=resume, remark=remark,
-                advance=lambda tally, parts: advance(tally.read, parts),
+                advance=lambda tally, share: advance(tally.read, share),
             )  # fmt: skip
     else:
         format_of(output, form, "--output-format")
@@ -88,7 +88,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(
                 work, line.function, rows, output, cut,
-                advance=lambda tally: advance(tally.read, rows.progress),
+                advance=lambda tally: advance(tally.read, rows.share),
             )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()
     if not line.shown.is_quiet:
@@ -114,7 +114,7 @@ def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], i
 
 
 @contextmanager
-def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[int, int | None]], None]]:
+def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, float | None], None]]:
     """Show on the terminal how many rows were read, how fast, and how much of all that is; give what says so.
 
     Nothing is shown where the rows themselves come to a terminal, in whose lines it would stand.
@@ -122,11 +122,10 @@ def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[i
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     start = time.perf_counter()
 
-    def advance(read: int, reached: tuple[int, int | None]) -> None:
-        done, total = reached
+    def advance(read: int, share: float | None) -> None:
         rate = read / max(1e-9, time.perf_counter() - start)
-        share = f", {100 * done // total} %" if total else ""
-        progress.doing(f"{read:,} rows, {rate:,.0f} a second{share}")
+        part = f", {100 * share:.0f} %" if share is not None else ""
+        progress.doing(f"{read:,} rows, {rate:,.0f} a second{part}")
 
     with waiting(["map", *["--quiet"] * (is_quiet or shows_rows)]):
         yield advance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from gradcli.errors import InputError
 from gradcli.files.columnar import unpacked
 from gradcli.files.csv_tables import number
-from gradcli.files.decoding import array_of, shown
+from gradcli.files.decoding import shown
 from gradcli.results import Cells, Quantity, RowSource
 from gradcli.results.comparing import Record
 
@@ -56,18 +57,28 @@ def values(cells: Cells) -> list[Any]:
 
     A number of fewer digits than float64 has is the one that these digits say.
     """
-    if isinstance(cells, list):
-        return cells
-    found: Any = cells if isinstance(cells, np.ndarray) else unpacked(cells)
-    match found.dtype.kind if isinstance(found, np.ndarray) else "":
+    found: Any = cells if isinstance(cells, list | np.ndarray) else unpacked(cells)
+    if isinstance(found, list):
+        return found
+    match found.dtype.kind:
         case "f" if found.dtype.itemsize < 8:
             found = found.astype(str).astype(float)
         case "m" | "M":
             found = found.astype(str)
         case "S":
             found = np.char.decode(found, "utf-8", "replace")
-    given: list[Any] = found.tolist() if isinstance(found, np.ndarray) else found
+    given: list[Any] = found.tolist()
     return given
+
+
+def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Arrange lists as an array of objects, of shape (N, *cell), with None in rows whose cell has another shape."""
+    found = np.full((len(cells), *shape), None, dtype=object)
+    for row, cell in enumerate(cells):
+        with contextlib.suppress(ValueError):  # lists of different lengths
+            if np.shape(cell) == shape:
+                found[row] = cell
+    return found
 
 
 def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:
@@ -82,11 +93,10 @@ def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[i
     if isinstance(cells, np.ndarray):
         return cells
     found = np.full((len(cells), *shape), np.nan)
-    for row, cell in enumerate(cells):
+    for row, cell in enumerate(whole_cells(cells, shape) if shape else cells):
         try:
-            if cell not in (None, ""):
-                found[row] = array_of(cell, name).reshape(shape) if shape else _number(cell)
-        except (TypeError, ValueError, OverflowError, InputError):
+            found[row] = number(cell or "nan") if isinstance(cell, str) else cell  # which is NaN of None
+        except (TypeError, ValueError, OverflowError):
             if row in faulty:
                 continue
             raise InputError(
@@ -94,7 +104,3 @@ def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[i
                 hint="arrays hold numbers; write .csv, .tsv or .jsonl, or leave out --keep",
             ) from None
     return found
-
-
-def _number(cell: Any) -> float:
-    return number(cell) if isinstance(cell, str) else float(cell)

@@ -6,8 +6,9 @@ pipe or an archive is copied to a temporary file: the memory is that of a block 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
@@ -17,42 +18,33 @@ import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.binary import as_float64, mapped, members_of, opened_archive, require_numbers
-from gradcli.files.columnar import ArrowRows
-from gradcli.files.compression import decompressing
-from gradcli.files.csv_tables import is_number, number
+from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, shown
-from gradcli.files.delimited import Delimited, TextRows, named_twice
-from gradcli.files.objects import Objects
-from gradcli.files.reader import Files
-from gradcli.files.several import PointsFile, listed, suffixes
-from gradcli.options import ROW_FORMATS, ROW_SUFFIXES
-from gradcli.results import Array, Block, Cells, Fault, RowSource
+from gradcli.files.delimited import Delimited, named_twice
+from gradcli.files.reader import FileReference, Files
+from gradcli.files.several import listed
+from gradcli.options import POINTS_FORMATS, ROW_SUFFIXES
+from gradcli.results import Block, Cells, RowSource
 from gradcli.results.comparing import Record
 
 ROWS = 2**20
 """Rows of a piece of arrays."""
 
-_TEXT = ("csv", "tsv", "jsonl")
-"""The formats that may be compressed."""
+_INTO_CSV = "; zcat and jq write CSV into a pipe, --points -, of what is compressed and of JSON"
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
     """The format of a file: as given, or as its suffix says; CSV without a name.
 
     Raises:
-        InputError: The suffix says nothing, or says that other than text is compressed.
+        InputError: The suffix says nothing, or names a format that is written and not read.
     """
-    suffix, packed = suffixes(path)
-    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(suffix))
+    known = [suffix for suffix, form in ROW_SUFFIXES.items() if form in POINTS_FORMATS or option != "--points-format"]
+    suffix = os.path.splitext(path)[1].lower()
+    form = given or ("csv" if path == "-" else ROW_SUFFIXES[suffix] if suffix in known else None)
     if form is None:
-        raise InputError(
-            f"the name '{path}' does not say what format the file is in",
-            hint=f"name it {', '.join(ROW_SUFFIXES)}, or give {option} {', '.join(ROW_FORMATS)}",
-        )
-    if packed and form not in _TEXT:
-        texts = ", ".join(suffix for suffix, form in ROW_SUFFIXES.items() if form in _TEXT)
-        message = f"'{path}' is compressed, and only text is read and written so: {texts}"
-        raise InputError(message, hint="leave out the last suffix; Parquet, Arrow and .npz compress their columns")
+        hint = f"name it {', '.join(known)}, or give {option}{_INTO_CSV * (option == '--points-format')}"
+        raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 
 
@@ -60,7 +52,7 @@ class PointSource(Record):
     """What `--points` names, and how it is read.
 
     Attributes:
-        files: In order.
+        files: Their paths in order, or `-`.
         given: The format, if the suffix does not decide.
         names: The variables that have their values there.
         columns: What the columns of a table without names are called, in order; by default as `names`, where there is
@@ -69,7 +61,7 @@ class PointSource(Record):
         before: The number of the row before the first one.
     """
 
-    files: tuple[PointsFile, ...]
+    files: tuple[str, ...]
     given: str | None
     names: Sequence[str]
     columns: Sequence[str] = ()
@@ -84,7 +76,7 @@ class PointSource(Record):
             InputError: There is none, or they have several formats.
         """
         found = cls(tuple(listed(path)), given, names, columns)
-        forms = {found.form_of(file): file.path for file in found.files}
+        forms = {format_of(file, given, "--points-format"): file for file in found.files}
         if len(forms) > 1:
             one, other = list(forms.values())[:2]
             raise InputError(f"'{path}' has files of several formats: {one} and {other}", hint="name those of one")
@@ -93,11 +85,16 @@ class PointSource(Record):
     @property
     def form(self) -> str:
         """Their format."""
-        return self.form_of(self.files[0])
+        return format_of(self.files[0], self.given, "--points-format")
 
-    def form_of(self, file: PointsFile) -> str:
-        """The format of one."""
-        return format_of(file.path, self.given, "--points-format")
+    def require_files(self, why: str) -> None:
+        """Refuse a pipe, which is read once, and from its beginning.
+
+        Raises:
+            InputError: One of the files is a pipe.
+        """
+        if any(FileReference.whole(file).is_stream for file in self.files):
+            raise InputError(f"standard input is {why}", hint="write it to a file")
 
     def count(self) -> int:
         """How many rows there are; a text is read for it.
@@ -105,39 +102,33 @@ class PointSource(Record):
         Raises:
             InputError: They come through a pipe.
         """
+        self.require_files("read once, and --part counts rows first")
         total = 0
         for file in self.files:
-            if file.is_stream:
-                raise InputError("standard input is read once, and --part counts rows first", hint="write it to a file")
             with self.opened(file, Files()) as rows:
                 *_, end = rows.starts(2**62)
                 total += end.rows
         return total
 
     @contextmanager
-    def opened(self, file: PointsFile, files: Files) -> Iterator[Rows]:
+    def opened(self, file: str, files: Files) -> Iterator[FileRows]:
         """The rows of one file, its header read.
 
         Raises:
             GradcliError: It cannot be read, its header is not one, or its columns are named twice.
         """
-        form, (_, packed) = self.form_of(file), suffixes(file.path)
         with ExitStack() as stack:
-            stream, name = files.stream(file.path, "--points", stack)
-            if packed:
-                stream = decompressing(stream, packed)
-            if self.columns and form not in ("csv", "tsv", "npy"):  # which alone have columns without names
+            stream, name = files.stream(file, "--points", stack)
+            if self.columns and self.form not in ("csv", "tsv", "npy"):  # which alone have columns without names
                 raise named_twice(name)
-            match form:
-                case "jsonl":
-                    yield Objects(stream, name)
+            match self.form:
                 case "npy":
                     yield ArrayRows(name, _columns_of_npy(stream, name, self.names, self.columns, stack))
                 case "npz":
                     yield ArrayRows(name, _columns_of_npz(stream, name, self.names, stack))
-                case "parquet" | "arrow" | "arrows":
-                    yield ArrowRows(stream, name, form, self.names)
-                case _:
+                case "parquet":
+                    yield ParquetRows(stream, name, self.names)
+                case form:
                     yield Delimited(stream, name, form, self.names, self.columns)
 
     @contextmanager
@@ -154,95 +145,61 @@ class PointSource(Record):
         with ExitStack() as stack:
             left = self.files
             first = stack.enter_context(self.opened(left[0], files))
-            while first.progress == (0, 0) and left[1:]:  # it has no rows, by which columns of lists have their shape
+            while first.count == 0 and left[1:]:  # it has no rows, by which columns of lists have their shape
                 left = left[1:]
                 first = stack.enter_context(self.opened(left[0], files))
-            is_one = len(self.files) == 1 and not left[0].keys and self.source is None
+            is_one = len(self.files) == 1 and self.source is None
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
 class Joined:
-    """The rows of several files that have the same columns, and those that their folders name.
+    """The rows of several files that have the same columns.
 
     Attributes:
-        source: The columns of the first file, and those of the folders.
+        source: The columns of the first file.
         passed: Rows that have gone by, with those of the files before.
     """
 
-    def __init__(self, points: PointSource, name: str, first: Rows, files: Files) -> None:
-        self._points, self._first, self._files, self._place, self._rows = points, first, files, 0, first
+    def __init__(self, points: PointSource, name: str, first: FileRows, files: Files) -> None:
+        self._points, self._files, self._place, self._rows = points, files, 0, first
         self.passed = points.before
-        self.source = points.source or self._merged(name)
-
-    def _merged(self, name: str) -> RowSource:
-        source, files = self._first.source, self._points.files
-        types = dict(source.types)
-        for key in files[0].keys:
-            if key in source.columns:
-                raise InputError(f"{source.name} has a column {shown(key)}, which its folder names too")
-            is_whole = all(re.fullmatch(r"-?\d{1,18}", file.keys.get(key, "")) for file in files)
-            types[key] = "int64" if is_whole else "string"
-        return RowSource(name, {**source.columns, **dict.fromkeys(files[0].keys, ())}, source.twice, types)
+        self.source = points.source or replace(first.source, name=name)
 
     @property
-    def progress(self) -> tuple[int, int | None]:
-        """Thousandths of files that have been read, and that there are."""
-        done, total = self._rows.progress
-        return self._place * 1000 + (done * 1000 // total if total else 0), len(self._points.files) * 1000
+    def share(self) -> float | None:
+        """How much of all files has been read."""
+        return (self._place + (self._rows.share or 0)) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, numbered on from file to file."""
         for place, file in enumerate(self._points.files):
             self._place, before = place, self.passed
             with ExitStack() as stack:
-                self._rows = stack.enter_context(self._points.opened(file, self._files)) if place else self._first
-                if self._rows.progress == (0, 0):  # no rows, of which lists would have no shape
+                if place:
+                    self._rows = stack.enter_context(self._points.opened(file, self._files))
+                if self._rows.count == 0:  # no rows, of which lists would have no shape
                     continue
-                self._require_same(self._rows.source, file, wanted, keep=keep)
-                inside = [name for name in wanted if name not in file.keys]
-                for block in self._rows.blocks(inside, keep=keep, most=most, first=max(1, first - before)):
-                    yield self._with_keys(block, file, wanted, before, keep=keep)
+                source = self._rows.source
+                self._require_same(source, self.source.columns if keep else wanted)
+                for block in self._rows.blocks(wanted, keep=keep, most=most, first=max(1, first - before)):
+                    yield replace(block, numbers=block.numbers + before, name=source.name, before=before)
                 self.passed = before + self._rows.passed
-
-    def starts(self, every: int) -> Iterator[Start]:
-        """Yield where the first file may be cut."""
-        return self._first.starts(every)
 
     def seek(self, start: Start) -> None:
         """Go on from a row of the first file, if it is a text."""
-        if isinstance(self._first, TextRows):
-            self._first.seek(start)
+        if isinstance(self._rows, Delimited):
+            self._rows.seek(start)
 
-    def _require_same(self, source: RowSource, file: PointsFile, wanted: Sequence[str], *, keep: bool) -> None:
+    def _require_same(self, source: RowSource, columns: Iterable[str]) -> None:
         """Refuse a file that lacks a column, or has another shape in it.
 
         Raises:
             InputError: So it is.
         """
-        for name in self.source.columns if keep else wanted:
-            if name not in file.keys and source.columns.get(name) != self.source.columns[name]:
+        for name in columns:
+            if source.columns.get(name) != self.source.columns[name]:
                 message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
-                raise InputError(message, hint="the files of a table have the same columns, and folders the same keys")
-
-    def _with_keys(self, block: Block, file: PointsFile, wanted: Sequence[str], before: int, *, keep: bool) -> Block:
-        """A block as one of all files, with the columns that the folders name."""
-        count, types, faults = len(block.numbers), self.source.types, block.faults
-        columns: dict[str, Array] = {}
-        for name in wanted:
-            cell = file.keys.get(name)
-            columns[name] = (
-                block.columns[name] if cell is None else np.full(count, number(cell) if is_number(cell) else np.nan)
-            )
-            if cell is not None and not is_number(cell):
-                what = f"of {self._rows.source.name}: its folder says {name}={cell or 'null'}, which is no number"
-                faults = tuple(Fault(row, f"{replace(block, before=0).called(row)} {what}") for row in range(count))
-        kept: dict[str, Cells] = {}
-        for name in self.source.columns if keep else ():
-            cell = file.keys.get(name)
-            own = int(cell) if cell and types[name] == "int64" else cell or None
-            kept[name] = block.kept[name] if cell is None else [own] * count
-        numbers, called = block.numbers + before, self._rows.source.name
-        return replace(block, numbers=numbers, columns=columns, kept=kept, name=called, before=before, faults=faults)
+                raise InputError(message, hint="the files of a table have the same columns")
 
 
 class Cut(NamedTuple):
@@ -372,23 +329,24 @@ class ArrayRows:
     Attributes:
         source: Its columns.
         passed: Rows that have gone by.
+        count: Rows that there are.
     """
 
     def __init__(self, name: str, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self._columns = columns
-        self._count = min(map(len, columns.values()), default=0)
+        self.count = min(map(len, columns.values()), default=0)
         self.passed = 0
         self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
 
     @property
-    def progress(self) -> tuple[int, int | None]:
-        """Rows that have been read, and that there are."""
-        return self.passed, self._count
+    def share(self) -> float | None:
+        """How much of them has been read."""
+        return self.passed / max(1, self.count)
 
     def starts(self, every: int) -> Iterator[Start]:
         """Yield every `ROWS`-th row."""
         del every
-        yield from (Start(min(end, self._count)) for end in range(ROWS, self._count + ROWS, ROWS))
+        yield from (Start(min(end, self.count)) for end in range(ROWS, self.count + ROWS, ROWS))
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, counted from 1.
@@ -401,12 +359,13 @@ class ArrayRows:
         """
         for name in wanted:
             require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
-        for start in range((first - 1) // most * most, self._count, most):
-            self.passed = last = min(start + most, self._count)
+        for start in range((first - 1) // most * most, self.count, most):
+            self.passed = last = min(start + most, self.count)
             kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
             columns = {name: as_float64(self._columns[name][start:last]) for name in wanted}
             yield Block(np.arange(start + 1, last + 1), columns, kept)
 
 
-Rows = Joined | Delimited | Objects | ArrayRows | ArrowRows
+FileRows = Delimited | ArrayRows | ParquetRows
+Rows = FileRows | Joined
 """Reads a table block by block, so that it need not fit in memory."""

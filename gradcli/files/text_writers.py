@@ -11,9 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gradcli.errors import InputError
-from gradcli.files.decoding import shown
-from gradcli.files.kept_cells import Layout, values
+from gradcli.files.kept_cells import Layout, values, whole_cells
 from gradcli.results import Array, Mapped
 
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
@@ -33,7 +31,7 @@ class DelimitedWriter:
         columns = [
             map(self._quoted, column)
             for name, cells in mapped.kept.items()
-            for column in _split(name, values(cells), self._kept[name], mapped.faulty)
+            for column in _split(values(cells), self._kept[name])
         ]
         self._header()
         if mapped.count:
@@ -101,27 +99,10 @@ def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] | N
     return text if separator == "," else text.replace(",", separator)
 
 
-def _split(name: str, cells: Sequence[Any], shape: tuple[int, ...], faulty: frozenset[int]) -> list[list[str]]:
-    """A list of texts for each element of cells of what JSON holds, empty where there is null.
-
-    Raises:
-        InputError: A cell has another shape, and its row is not at fault.
-    """
-    if not shape:
-        return [[_cell(cell) for cell in cells]]
-    rows: list[list[Any]] = []
-    for row, cell in enumerate(cells):
-        level = [cell]
-        for size in shape:
-            if cell is not None and row not in faulty and any(type(i) is not list or len(i) != size for i in level):
-                raise InputError(
-                    f"--keep keeps the column {shown(name)}, and {shown(_cell(cell))} in it has not its shape {shape}",
-                    hint="write .jsonl, which holds anything, or leave out --keep",
-                )
-            parts = (item if type(item) is list and len(item) == size else [None] * size for item in level)
-            level = list(itertools.chain.from_iterable(parts))
-        rows.append(level)
-    return [[_cell(row[element]) for row in rows] for element in range(math.prod(shape))]
+def _split(cells: Sequence[Any], shape: tuple[int, ...]) -> list[list[str]]:
+    """A list of texts for each element of some cells, empty in rows whose cell has another shape."""
+    columns = whole_cells(cells, shape).reshape(len(cells), -1).T.tolist() if shape else [cells]
+    return [list(map(_cell, column)) for column in columns]
 
 
 def _index(index: tuple[int, ...]) -> str:

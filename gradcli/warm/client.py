@@ -1,7 +1,7 @@
 """The installed command: it hands its call to the warm process, if there is one, or runs it.
 
 It hands over arguments, variables, folder, open files, umask and the signals that are ignored; the rest of a program's
-start is compared (`place.fingerprint`).  It waits for the exit code, and passes on the signals that it gets.
+start is in the name of the socket (`paths`).  It waits for the exit code, and passes on the signals that it gets.
 """
 
 from __future__ import annotations
@@ -71,7 +71,6 @@ def answered() -> int | None:
         descriptors = list(_open(connection.fileno()))
         if protocol.peer(connection) != os.geteuid() or len(descriptors) > protocol.MOST_DESCRIPTORS:
             return None
-        connection.sendall(protocol.message(paths.fingerprint()))
         if protocol.received(connection, 1) != protocol.CHILD:
             return None
         child = protocol.value(protocol.received(connection, protocol.NUMBER))
@@ -89,7 +88,7 @@ def _ended(connection: _socket.socket, child: int, descriptors: list[int]) -> in
 
     deadly = _pass_signals(child)
     try:
-        protocol.send_with(connection, _given(descriptors[1:]), descriptors)
+        _send(connection, _given(descriptors[1:]), descriptors)
         value = protocol.value(protocol.received(connection, protocol.NUMBER))
     except (OSError, EOFError):
         if deadly:
@@ -141,6 +140,19 @@ def _open(own: int) -> Iterator[int]:
                 yield int(name)
         except (OSError, ValueError):
             continue  # the folder that was just read
+
+
+def _send(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
+    """Send a message of any length, and open files."""
+    import _socket
+
+    from gradcli.warm import protocol
+
+    data = protocol.number(len(data)) + data
+    rights = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors)
+    rest = data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :]
+    if rest:  # or the other end may have done all, and be gone
+        connection.sendall(rest)
 
 
 def _given(descriptors: list[int]) -> bytes:

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     import socket
     from io import TextIOWrapper
 
-SAYING = 0.2
-"""Seconds that a client has for its first words."""
-
 _FIRST = (
     ["--version"],
     ["--help"],
@@ -66,11 +63,11 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
-    path, fingerprint = paths.socket_path(), paths.fingerprint()
+    path = paths.socket_path()
     if not paths.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + protocol.MOST_DESCRIPTORS):
         return
     os.umask(0o077)  # each child takes that of its call
-    with open(paths.lock_path(), "a", encoding="ascii") as lock:
+    with open(path.removesuffix("socket") + "lock", "a", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -85,7 +82,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
                 os.unlink(new)
             listener.bind(new)
             listener.listen(128)
-            server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
+            server = _Server(listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             lock.write(str(os.getpid()))
             lock.flush()
@@ -143,7 +140,6 @@ def loaded() -> int:
 class _Server:
     """The loop of the process, and what a child that it forks begins with."""
 
-    fingerprint: bytes
     listener: socket.socket
     lock: int
     threads: int
@@ -177,13 +173,8 @@ class _Server:
         os.close(self.lock)
         self.listener.close()
         try:
-            connection.settimeout(SAYING)
             if protocol.peer(connection) != os.geteuid():
                 os._exit(0)
-            if protocol.body(connection) != self.fingerprint:
-                connection.sendall(protocol.COLD)
-                os._exit(0)
-            connection.settimeout(None)
             connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
             connection = become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
@@ -204,7 +195,9 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
     Raises:
         OSError, EOFError: The client has gone.
     """
-    data, received = protocol.receive_with(connection)
+    size, received, _, _ = socket.recv_fds(connection, protocol.NUMBER, protocol.MOST_DESCRIPTORS + 1)
+    size += protocol.received(connection, protocol.NUMBER - len(size))
+    data = protocol.received(connection, protocol.value(size))
     words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE)
     connection.close()
