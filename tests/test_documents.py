@@ -12,7 +12,6 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -233,7 +232,7 @@ def test_the_primitive_of_the_guide_stands_in_the_table() -> None:
 def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
     Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
-    np.savez("points.npz", x=np.ones((3, 2)))
+    pq.write_table(pa.table({"x": [[1.0, 2.0]]}), "points.parquet")
     Path("data").mkdir()
     pq.write_table(pa.table({"x": [1.0, 2.0], "y": [3.0, 4.0]}), "data/rows.parquet")
     Path("train.py").write_text("import torch\nx = torch.ones((), requires_grad=True)\n(x**2).backward()\n")

@@ -48,9 +48,9 @@ def map_(line: CommandLine) -> Callable[[], int]:
     \b
     Examples:
       gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
-      gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
+      gradcli map "x[0]*exp(x[1])" --points points.parquet -o out.parquet --check
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
-      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/ --workers 4
+      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/
     """
     demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
@@ -61,25 +61,24 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.files.rows import PointSource, format_of, part_of, rows_of
-    from gradcli.mapping import Cluster, Work, apply, into_folder
+    from gradcli.mapping import Work, apply, into_folder
 
     start = time.perf_counter()
     asked = dict(line.arguments)
     path, output = asked.pop("points"), asked.pop("output", "-")
     given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())
-    cluster = Cluster(asked.pop("scheduler", None), asked.pop("workers", None))
     cuts: dict[str, str] = {name: asked.pop(name) for name in ("rows", "part") if name in asked}
-    resume, form = asked.pop("resume", False), asked.pop("output_format", None)
+    resume, form, scheduler = asked.pop("resume", False), asked.pop("output_format", None), asked.pop("scheduler", None)
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
-    _require_folder({"scheduler": cluster.scheduler, "workers": cluster.workers, "resume": resume}, cuts, is_folder)
+    _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
     points = PointSource.of(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
-    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form in ("csv", "tsv"))
+    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form != "parquet")
     if is_folder:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(
-                work, points, path, cluster, line.function, output, resume=resume, remark=remark,
+                work, points, path, line.function, output, scheduler=scheduler, resume=resume, remark=remark,
                 advance=lambda tally, share: advance(tally.read, share),
             )  # fmt: skip
     else:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.decoding import Array, Start, shown
@@ -236,15 +235,3 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
         lost = np.flatnonzero(nulls.reshape(count, -1).any(axis=1)).tolist()
     numbers = level.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(numbers, np.float64).reshape(count, *shape), lost
-
-
-def unpacked(cells: Any) -> Cells:
-    """Convert an array of Arrow to an array of NumPy, or to a list where some cells are no numbers."""
-    pa = pyarrow()
-    if not cells.null_count and (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
-        numbers: npt.NDArray[Any] = cells.to_numpy()
-        return numbers
-    if any(test(cells.type) for test in (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)):
-        cells = cells.cast(pa.string())  # all digits, and years that Python has not
-    found: list[Any] = cells.to_pylist()
-    return found

@@ -1,36 +1,28 @@
-"""Rows in: files or standard input as blocks of columns, in bounded memory; and the rows of NumPy's own files.
-
-These are .npy of records or of a plain table, and .npz with an array a variable.  They are mapped, and what is in a
-pipe or an archive is copied to a temporary file: the memory is that of a block however long the file is.
-"""
+"""Rows in: files or standard input as blocks of columns, in bounded memory; and some of the rows."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from gradcli.errors import InputError
-from gradcli.files.binary import as_float64, mapped, members_of, opened_archive, require_numbers
 from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, shown
 from gradcli.files.delimited import Delimited, named_twice
 from gradcli.files.reader import FileReference, Files
 from gradcli.files.several import listed
 from gradcli.options import POINTS_FORMATS, ROW_SUFFIXES
-from gradcli.results import Block, Cells, RowSource
+from gradcli.results import Block, RowSource
 from gradcli.results.comparing import Record
 
-ROWS = 2**20
-"""Rows of a piece of arrays."""
-
-_INTO_CSV = "; zcat and jq write CSV into a pipe, --points -, of what is compressed and of JSON"
+_INTO_CSV = (
+    "; zcat and jq write CSV into a pipe, --points -, of what is compressed and of JSON; an array is a value, "
+    "--at x=@x.npy --points-of x"
+)
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
@@ -119,17 +111,12 @@ class PointSource(Record):
         """
         with ExitStack() as stack:
             stream, name = files.stream(file, "--points", stack)
-            if self.columns and self.form not in ("csv", "tsv", "npy"):  # which alone have columns without names
+            if self.form != "parquet":
+                yield Delimited(stream, name, self.form, self.names, self.columns)
+            elif self.columns:
                 raise named_twice(name)
-            match self.form:
-                case "npy":
-                    yield ArrayRows(name, _columns_of_npy(stream, name, self.names, self.columns, stack))
-                case "npz":
-                    yield ArrayRows(name, _columns_of_npz(stream, name, self.names, stack))
-                case "parquet":
-                    yield ParquetRows(stream, name, self.names)
-                case form:
-                    yield Delimited(stream, name, form, self.names, self.columns)
+            else:
+                yield ParquetRows(stream, name, self.names)
 
     @contextmanager
     def rows(self, path: str, files: Files) -> Iterator[Rows]:
@@ -150,6 +137,9 @@ class PointSource(Record):
                 first = stack.enter_context(self.opened(left[0], files))
             is_one = len(self.files) == 1 and self.source is None
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
+
+
+FileRows = Delimited | ParquetRows
 
 
 class Joined:
@@ -200,6 +190,10 @@ class Joined:
             if source.columns.get(name) != self.source.columns[name]:
                 message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
                 raise InputError(message, hint="the files of a table have the same columns")
+
+
+Rows = FileRows | Joined
+"""Reads a table block by block, so that it need not fit in memory."""
 
 
 class Cut(NamedTuple):
@@ -256,116 +250,3 @@ def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
             yield block if (low, high) == (start, end) else block.rows(low - start, high - start + 1)
         if last is not None and end >= last:
             return
-
-
-# -- NumPy's own files
-
-
-def _columns_of_npy(
-    stream: BinaryIO, name: str, variables: Sequence[str], columns: Sequence[str], stack: ExitStack
-) -> dict[str, npt.NDArray[Any]]:
-    """The fields of records, or the columns of a plain table in the order of their names.
-
-    Raises:
-        GradcliError: The array has no rows, or no columns for these names.
-    """
-    table = mapped(stream, name, stack)
-    if not table.ndim:
-        raise InputError(f"{name} is a single number and has no rows", hint="give it to --at")
-    if table.dtype.names:
-        if columns:
-            raise named_twice(name)
-        if table.ndim > 1:
-            raise InputError(f"{name} has {table.ndim} dimensions of records", hint="a row is one record")
-        return {field: table[field] for field in table.dtype.names if table.dtype[field].base.kind in "biufSUmM"}
-    names, shape = columns or variables, table.shape[1:]
-    if len(names) == 1:
-        return {names[0]: table[:, 0] if shape == (1,) else table}
-    if shape != (len(names),):
-        what = "names in --columns" if columns else "variables without --at"
-        raise InputError(
-            f"{name} has rows of shape {shape}, and there are {len(names)} {what}: {', '.join(names[:8]) or 'none'}",
-            hint="a table without names has a column for each of them, in their order; records have names",
-        )
-    return {known: table[:, column] for column, known in enumerate(names)}
-
-
-def _columns_of_npz(
-    stream: BinaryIO, name: str, variables: Sequence[str], stack: ExitStack
-) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of an archive, those of the variables and others of as many rows.
-
-    Raises:
-        InputError: One of a variable cannot be read, or the variables have different numbers of rows.
-    """
-    found: dict[str, npt.NDArray[Any]] = {}
-    with opened_archive(stream, name) as archive:
-        for member, info in members_of(archive, name).items():
-            try:
-                array = mapped(archive.open(info), f"{name[:-1]}:{member}'", stack)
-                if not array.ndim:
-                    raise InputError(f"{name[:-1]}:{member}' is a single number", hint="give it to --at")
-            except InputError:
-                if member in variables:
-                    raise
-            else:
-                if not array.dtype.names:
-                    found[member] = array
-    used = {member: len(array) for member, array in found.items() if member in variables}
-    used = used or {member: len(array) for member, array in found.items()}
-    first, count = next(iter(used.items()), ("", 0))
-    for member, other in used.items():
-        if other != count:
-            raise InputError(
-                f"{name} has {count:,} rows of {shown(first)} and {other:,} of {shown(member)}",
-                hint="every array has a row a point, on its first axis",
-            )
-    return {member: array for member, array in found.items() if len(array) == count}
-
-
-class ArrayRows:
-    """The rows of arrays that have as many of them.
-
-    Attributes:
-        source: Its columns.
-        passed: Rows that have gone by.
-        count: Rows that there are.
-    """
-
-    def __init__(self, name: str, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._columns = columns
-        self.count = min(map(len, columns.values()), default=0)
-        self.passed = 0
-        self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
-
-    @property
-    def share(self) -> float | None:
-        """How much of them has been read."""
-        return self.passed / max(1, self.count)
-
-    def starts(self, every: int) -> Iterator[Start]:
-        """Yield every `ROWS`-th row."""
-        del every
-        yield from (Start(min(end, self.count)) for end in range(ROWS, self.count + ROWS, ROWS))
-
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows, counted from 1.
-
-        Args:
-            wanted: The columns to read as numbers.
-            keep: Whether to keep all columns.
-            most: Rows of a block.
-            first: The first row that is needed.
-        """
-        for name in wanted:
-            require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
-        for start in range((first - 1) // most * most, self.count, most):
-            self.passed = last = min(start + most, self.count)
-            kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
-            columns = {name: as_float64(self._columns[name][start:last]) for name in wanted}
-            yield Block(np.arange(start + 1, last + 1), columns, kept)
-
-
-FileRows = Delimited | ArrayRows | ParquetRows
-Rows = FileRows | Joined
-"""Reads a table block by block, so that it need not fit in memory."""

@@ -174,8 +174,8 @@ def _note(folder: str, name: str) -> str:
 
 
 def _write(path: str, facts: Mapping[str, Any]) -> None:
-    with replacing(path) as target:
-        target.file.write((json.dumps(facts) + "\n").encode())
+    with replacing(path) as file:
+        file.write((json.dumps(facts) + "\n").encode())
 
 
 def _brief(value: object) -> str:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import replace
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 import gradcli
@@ -30,7 +29,6 @@ from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
 from gradcli.results.comparing import Record
-from gradcli.signals import undone, uninterrupted
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -97,26 +95,14 @@ def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
                 yield RowRange(one)
 
 
-class Cluster(Record):
-    """Who computes; this process, if nothing is given.
-
-    Attributes:
-        scheduler: The address of a scheduler of Dask.
-        workers: How many processes to start here, in its place.
-    """
-
-    scheduler: str | None = None
-    workers: int | None = None
-
-
 def into_folder(
     work: Work,
     points: PointSource,
     path: str,
-    cluster: Cluster,
     function: Function,
     folder: str,
     *,
+    scheduler: str | None = None,
     resume: bool = False,
     advance: Callable[[Tally, float], None] = lambda tally, share: None,
     remark: Callable[[str], None] = lambda said: None,
@@ -127,9 +113,9 @@ def into_folder(
         work: What to do with them.
         points: The files.
         path: What messages call these.
-        cluster: Who computes.
         function: The function of the work.
         folder: Where the parts go.
+        scheduler: The address of a scheduler of Dask, whose workers compute; by default this process does.
         resume: Whether to go on with those that are there.
         advance: Called after each part with what has gone by, and the share of parts that are whole.
         remark: Called with a line about each worker that has other versions.
@@ -142,20 +128,16 @@ def into_folder(
         OutputError: Parts could not be written.
     """
     points.require_files("not cut into parts")
-    if cluster.scheduler:  # whose workers have folders of their own
+    if scheduler:  # whose workers have folders of their own
         points = replace(points, files=tuple(map(os.path.abspath, points.files)))
-    if cluster.workers:
-        from gradcli.autodiff.batched import cores
-
-        work = replace(work, threads=max(1, cores() // cluster.workers))
     with points.rows(path, Files()) as rows:
         source = rows.source
     stream: Stream = function.stream(source, **work.asked)
     stream.plan.require_free(list(source.columns) if work.keep else [])
     with ExitStack() as stack:
         client, versions = None, {"here": _versions()}
-        if cluster.scheduler or cluster.workers:
-            client, versions = stack.enter_context(_workers(cluster))
+        if scheduler:
+            client, versions = stack.enter_context(_workers(scheduler))
             _compare(versions, remark)
         place = Folder(folder, _plan(work, points), resume=resume)
         pieces = [(one, f"part-{n:05}.{work.form}") for n, one in enumerate(pieces_of(points, source))]
@@ -240,8 +222,8 @@ def _compare(versions: Mapping[str, Mapping[str, str]], remark: Callable[[str], 
 
 
 @contextlib.contextmanager
-def _workers(cluster: Cluster) -> Iterator[tuple[Any, dict[str, dict[str, str]]]]:
-    """Connect to a scheduler, or start workers here; give the client, and the versions of each worker.
+def _workers(scheduler: str) -> Iterator[tuple[Any, dict[str, dict[str, str]]]]:
+    """Connect to a scheduler; give the client, and the versions of each worker.
 
     Raises:
         InputError: Dask is not installed, nothing answers, or the workers have no gradcli.
@@ -250,28 +232,20 @@ def _workers(cluster: Cluster) -> Iterator[tuple[Any, dict[str, dict[str, str]]]
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
         hint = "pip install 'gradcli[dask]'"
-        raise InputError("--scheduler and --workers need Dask, which is not here", hint=hint) from None
+        raise InputError("--scheduler needs Dask, which is not here", hint=hint) from None
     with ExitStack() as stack:
         logging.disable(logging.CRITICAL)  # Dask tells of a lost worker, as our errors do
         stack.callback(logging.disable, logging.NOTSET)
         try:
-            address = cluster.scheduler
-            if address is None:
-                options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-                resource_tracker.ensure_running()  # which in a thread of the block would let interrupts in
-                with uninterrupted():
-                    local = stack.enter_context(distributed.LocalCluster(n_workers=cluster.workers, **options))
-                stack.enter_context(undone(local.close))
-                address = local.scheduler_address
-            client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
+            client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
             client.wait_for_workers(1, timeout=_PATIENCE)
             versions = client.run(_versions)
         except (OSError, TimeoutError, ValueError) as error:
             said = " ".join(str(error).split()) or "it has no workers"
-            message = f"the scheduler {cluster.scheduler or 'of this machine'} does not serve: {said}"
+            message = f"the scheduler {scheduler} does not serve: {said}"
             raise InputError(message, hint="start dask scheduler and dask worker, and give its address") from None
         except ImportError as error:
-            message = f"a worker of {cluster.scheduler} cannot run gradcli: {error}"
+            message = f"a worker of {scheduler} cannot run gradcli: {error}"
             raise InputError(message, hint="pip install 'gradcli[dask,parquet]' where the workers are") from None
         yield client, versions
 

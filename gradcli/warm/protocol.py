@@ -1,7 +1,7 @@
 """What is said on the socket, and the descriptors that go with it.
 
 child     CHILD, its number
-client    the call, with its descriptors
+client    the call, with its folder and its streams
 child     the exit code
 """
 
@@ -11,8 +11,6 @@ import _socket
 import sys
 
 CHILD = b"C"
-
-MOST_DESCRIPTORS = 200
 
 NUMBER = 4
 """Bytes of a number."""

@@ -16,7 +16,6 @@ import marshal
 import os
 import pkgutil
 import re
-import resource
 import shlex
 import signal
 import socket
@@ -26,7 +25,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -64,7 +63,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         program: What a child runs; its exit code is that of the call.
     """
     path = paths.socket_path()
-    if not paths.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + protocol.MOST_DESCRIPTORS):
+    if not paths.made():
         return
     os.umask(0o077)  # each child takes that of its call
     with open(path.removesuffix("socket") + "lock", "a", encoding="ascii") as lock:
@@ -176,7 +175,7 @@ class _Server:
             if protocol.peer(connection) != os.geteuid():
                 os._exit(0)
             connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
-            connection = become(connection, self.threads)
+            become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
@@ -185,26 +184,21 @@ class _Server:
 # -- a forked process made what a started one would be, and its end
 
 
-ABOVE = 500
-"""Descriptors from here on are out of the way of those that a call has."""
-
-
-def become(connection: socket.socket, threads: int) -> socket.socket:
-    """Take over a call, with so many threads of torch; the connection, at a number that is in nobody's way.
+def become(connection: socket.socket, threads: int) -> None:
+    """Take over a call, with so many threads of torch.
 
     Raises:
         OSError, EOFError: The client has gone.
     """
-    size, received, _, _ = socket.recv_fds(connection, protocol.NUMBER, protocol.MOST_DESCRIPTORS + 1)
+    size, received, _, _ = socket.recv_fds(connection, protocol.NUMBER, 4)
     size += protocol.received(connection, protocol.NUMBER - len(size))
     data = protocol.received(connection, protocol.value(size))
-    words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
-    kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE)
-    connection.close()
-    connection = type(connection)(fileno=kept)
+    words, variables, paths, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     os.fchdir(received[0])
-    os.close(received[0])
-    _place(received[1:], wanted)
+    for number, descriptor in enumerate(received[1:]):
+        os.dup2(descriptor, number)
+    for descriptor in received:
+        os.close(descriptor)
     os.umask(mask)
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
@@ -219,17 +213,6 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
     _restore(threads)
-    return connection
-
-
-def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
-    """Give the received descriptors the numbers that they had."""
-    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, ABOVE) for descriptor in received]
-    for descriptor in received:
-        os.close(descriptor)
-    for descriptor, number in zip(moved, wanted, strict=True):
-        os.dup2(descriptor, number)
-        os.close(descriptor)
 
 
 def _restore(threads: int) -> None:

@@ -173,10 +173,10 @@ def test_a_file_that_cannot_be_read(
 ) -> None:
     """Is an error, and one that nobody named need not be there."""
     Path(settings("")).write_bytes(b"\n\xff")
-    assert "no UTF-8, in line 2" in gradcli("eval", "1").err
+    assert "cannot be read: 'utf-8' codec" in gradcli("eval", "1").err
     for path, said in (
         (tmp_path, "cannot be read: Is a directory"),
-        (tmp_path / "no", "names a file that is not there"),
+        (tmp_path / "no", "cannot be read: No such file or directory"),
     ):
         monkeypatch.setenv("GRADCLI_CONFIG", str(path))
         run = gradcli("eval", "1")
