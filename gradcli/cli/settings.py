@@ -131,7 +131,7 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
         UsageError: One is no setting.
     """
     found: dict[str, dict[str, Setting]] = {"": {}}
-    known = list(dict.fromkeys([name for option in settable() for name in _owners(option.key)] + [DERIVATIVE]))
+    known = [*dict.fromkeys(name for option in options.OPTIONS if option.is_setting for name in option.of), DERIVATIVE]
     for key, value in text.items():
         where = f"(in {path}{f', [{key}]' * isinstance(value, dict)})"
         if isinstance(value, dict) and key not in known:
@@ -160,25 +160,11 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
     return found
 
 
-def _owners(key: str) -> Iterator[str]:
-    """The commands that have a setting."""
-    return (name for option in options.OPTIONS if option.is_setting and option.key == key for name in option.of)
-
-
 def _no_setting(table: str, name: str) -> tuple[str, str]:
     """What is wrong with a name, and what to do."""
-    whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
-    key = name.replace("-", "_")
-    if name in options.FORMATS:
-        return whose, f'write format = "{name}"'
-    owners = list(dict.fromkeys(_owners(key)))
-    if owners:
-        return whose, f"it is one of {', '.join(owners)}"
-    if any(key in (option.key, option.name) for option in options.OPTIONS):
-        flag = f"--{name.replace('_', '-')}"
-        return f"{name} is no setting", f"{flag} is part of a question: it is given on the command line"
     known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
-    return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}"
+    whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
+    return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}; what is asked is typed each time"
 
 
 def written(value: object) -> str:

@@ -96,8 +96,6 @@ def _ended(connection: _socket.socket, child: int, folder: int) -> int:
             sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
             sys.stderr.flush()
         return 70
-    if value < 0:
-        _die(-value)
     if value == 130 and deadly:  # typed at a terminal, the command dies of it
         from gradcli.signals import die_if_typed
 
@@ -152,8 +150,7 @@ def _given() -> bytes:
     mask = os.umask(0)
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
-    words, paths = list(map(os.fsencode, sys.argv)), list(map(os.fsencode, sys.path))
-    return marshal.dumps((words, dict(os.environb), paths, mask, ignored))
+    return marshal.dumps((list(map(os.fsencode, sys.argv)), dict(os.environb), mask, ignored))
 
 
 _OWN = (13, 25)

@@ -21,7 +21,6 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 import time
 import warnings
 import weakref
@@ -38,16 +37,9 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 _FIRST = (
-    ["--version"],
-    ["--help"],
-    ["vjp", "--help"],
-    ["functions", "sin", "--format", "markdown"],
-    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1", "--full"],
-    ["jacobian", "[x*y, x+y]", "--at", "x=3", "--at", "y=5", "--json"],
-    ["grad", "abs(x)", "--at", "0"],
-    ["check", "x**3", "--at", "2", "--claim", "3*x**2"],
-    ["grad", "mean((X@w - y)**2)"],
-    ["vjp", "x +", "--at", "1"],
+    "--version; --help; vjp --help; functions sin --format markdown; vjp x**2+sin(x) --at 1,2 --v 1,1 --full; vjp x+; "
+    "jacobian [x*y,x+y] --at x=3 --at y=5 --json; grad abs(x) --at 0; check x**3 --at 2 --claim 3*x**2; "
+    "grad mean((X@w-y)**2)"
 )
 """What is answered before the first fork, beside the first example of each command, so that no call spends its time on
 what is done once."""
@@ -122,7 +114,7 @@ def loaded() -> int:
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
         examples = (shlex.split(re.findall("gradcli (.*)", body.__doc__ or "")[0]) for body in ANSWERS)
-        for words in [*_FIRST, *examples]:
+        for words in [*map(str.split, _FIRST.split("; ")), *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
@@ -193,7 +185,7 @@ def become(connection: socket.socket, threads: int) -> None:
     size, received, _, _ = socket.recv_fds(connection, protocol.NUMBER, 4)
     size += protocol.received(connection, protocol.NUMBER - len(size))
     data = protocol.received(connection, protocol.value(size))
-    words, variables, paths, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
+    words, variables, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     os.fchdir(received[0])
     for number, descriptor in enumerate(received[1:]):
         os.dup2(descriptor, number)
@@ -207,8 +199,6 @@ def become(connection: socket.socket, threads: int) -> None:
     time.tzset()
     tempfile.tempdir = None
     sys.argv = [os.fsdecode(word) for word in words]
-    sys.path[:] = [os.fsdecode(path) for path in paths]
-    importlib.invalidate_caches()
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
@@ -235,37 +225,22 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
     own, end = os.getpid(), os._exit
 
     def leave(status: int) -> NoReturn:
-        if os.getpid() == own:  # and no process that the program has forked
-            signal.signal(signal.SIGIO, signal.SIG_IGN)
-            with contextlib.suppress(OSError):
-                connection.sendall(protocol.number(status))
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            connection.sendall(protocol.number(status))
         end(status & 0xFF)
 
     os._exit = leave
     signal.signal(signal.SIGIO, lambda *_: os.killpg(own, signal.SIGTERM))
     fcntl.fcntl(connection, fcntl.F_SETOWN, own)
     fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
-    code = _ending(program)
-    threading._shutdown()  # type: ignore[attr-defined]
+    try:
+        code = program()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
     atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             stream.flush()
-        except (OSError, ValueError) as error:
-            os.write(2, f"Exception ignored in: {stream}\n{type(error).__name__}: {error}\n".encode())
-            code = 120
     leave(code)
-
-
-def _ending(program: Callable[[], int]) -> int:
-    """The exit code of a program, also where it leaves by an exception; that of an interrupt is its signal."""
-    try:
-        return program()
-    except SystemExit as error:
-        if error.code is None or isinstance(error.code, int):
-            return error.code or 0
-        sys.stderr.write(f"{error.code}\n")
-        return 1
-    except BaseException as error:
-        sys.excepthook(*sys.exc_info())
-        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
