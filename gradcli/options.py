@@ -23,14 +23,10 @@ JUDGED = (*DERIVATIVES, "eval", "explain")
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
-ROW_SUFFIXES: Mapping[str, str] = {
-    ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
-}  # fmt: skip
+ROW_SUFFIXES: Mapping[str, str] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 """The formats of rows by the suffix of the file."""
 
 ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
-POINTS_FORMATS = tuple(form for form in ROW_FORMATS if form != "jsonl")
-"""Those that are written, and those that are read."""
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_PAGER", "GRADCLI_CONFIG"
@@ -144,7 +140,7 @@ class Option:
 
 _NAMED: Mapping[str, tuple[str, ...]] = {
     "QUESTIONS": QUESTIONS, "JUDGED": JUDGED, "DERIVATIVES": DERIVATIVES,
-    "FORMATS": FORMATS, "COLORS": COLORS, "ROW_FORMATS": ROW_FORMATS, "POINTS_FORMATS": POINTS_FORMATS,
+    "FORMATS": FORMATS, "COLORS": COLORS, "ROW_FORMATS": ROW_FORMATS,
 }  # fmt: skip
 """Commands and choices that several rows have."""
 
@@ -260,7 +256,7 @@ points FILE map is_required
     The rows, one a point, with columns named as variables are: .csv, .tsv or .parquet; a folder, or a pattern in
     quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.
 
-points_format CHOICE map choices=POINTS_FORMATS  The format of the rows. By suffix; csv of a pipe.
+points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
 
 columns VARIABLES map
     Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One column of

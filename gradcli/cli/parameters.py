@@ -205,18 +205,8 @@ def _names(words: str, option: Option, files: Files) -> list[str]:
     """
     found = _parted(words)
     if not found:
-        message, hint = _NAMELESS[option.name]
-        raise InputError(message, hint=hint)
+        raise InputError(f"{option.flag} names nothing", hint=f"write {option.flag} NAME,NAME, or leave it out")
     return found
-
-
-_NAMELESS = {
-    "wrt": ("--wrt names no variable", "leave it out for all of them"),
-    "points_of": ("--points-of names no variable", "write --points-of NAME"),
-    "columns": ("--columns names no column", "write --columns NAME,NAME, a name for each"),
-    "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
-}
-"""What is wrong with names of which there are none, and what to do."""
 
 
 def _parted(text: str) -> list[str]:

@@ -8,9 +8,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from typer import _click as click
 from typer.core import TyperGroup
@@ -156,7 +156,9 @@ def _answer_all(file: str | None) -> int:
 
     require_stdout()
     code = 0
-    with _opened(file) as stream:
+    with ExitStack() as stack:
+        is_asked = file == "-" and sys.stdin is not None  # a terminal too, to type requests
+        stream = sys.stdin.buffer if is_asked else Files().stream(file or "-", "batch", stack)[0]
         for number, line in enumerate(lines(stream), start=1):
             if line is None or line.strip():
                 pieces, its_code = _reply(line, number)
@@ -193,32 +195,6 @@ def _said(error: Exception) -> GradcliError:
         f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
         hint="this is a bug of gradcli; please report it with the request",
     )
-
-
-@contextlib.contextmanager
-def _opened(file: str | None) -> Iterator[BinaryIO]:
-    """The stream of requests.
-
-    Raises:
-        UsageError: It would be a terminal, and nobody asked for that.
-        InputError: It cannot be opened.
-    """
-    if file not in (None, "-"):
-        try:
-            stream = open(file, "rb")  # noqa: SIM115
-        except OSError as error:
-            raise InputError(f"the requests cannot be read from '{file}': {error.strerror or error}") from error
-        with stream:
-            yield stream
-        return
-    if sys.stdin is None:
-        raise InputError("there is no standard input to read requests from")
-    if file is None and sys.stdin.isatty():
-        raise UsageError(
-            "standard input is a terminal, where nobody sends requests",
-            hint="pipe them in, name a file of them, or write gradcli batch - to type them",
-        )
-    yield sys.stdin.buffer
 
 
 # -- a request in words: the commands of the shell, with the options of the question, and no files

@@ -15,27 +15,23 @@ from gradcli.files.decoding import Start, shown
 from gradcli.files.delimited import Delimited, named_twice
 from gradcli.files.reader import FileReference, Files
 from gradcli.files.several import listed
-from gradcli.options import POINTS_FORMATS, ROW_SUFFIXES
+from gradcli.options import ROW_SUFFIXES
 from gradcli.results import Block, RowSource
 from gradcli.results.comparing import Record
-
-_INTO_CSV = (
-    "; zcat and jq write CSV into a pipe, --points -, of what is compressed and of JSON; an array is a value, "
-    "--at x=@x.npy --points-of x"
-)
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
     """The format of a file: as given, or as its suffix says; CSV without a name.
 
     Raises:
-        InputError: The suffix says nothing, or names a format that is written and not read.
+        InputError: The suffix says nothing.
     """
-    known = [suffix for suffix, form in ROW_SUFFIXES.items() if form in POINTS_FORMATS or option != "--points-format"]
-    suffix = os.path.splitext(path)[1].lower()
-    form = given or ("csv" if path == "-" else ROW_SUFFIXES[suffix] if suffix in known else None)
+    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        hint = f"name it {', '.join(known)}, or give {option}{_INTO_CSV * (option == '--points-format')}"
+        hint = (
+            f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; zcat, jq and gzip have CSV in a pipe, and an array "
+        )
+        hint += "is a value, --at x=@x.npy --points-of x"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 

@@ -15,7 +15,7 @@ from gradcli.errors import InputError
 from gradcli.files.atomic import target
 from gradcli.files.columnar import is_number, pyarrow
 from gradcli.files.kept_cells import Layout, numeric
-from gradcli.files.text_writers import DelimitedWriter, ObjectWriter
+from gradcli.files.text_writers import DelimitedWriter
 from gradcli.results import Cells, Mapped
 
 _ROWS, _BYTES = 2**20, 2**26
@@ -36,14 +36,10 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         InputError: The format cannot hold a column to keep.
     """
     with target(path) as file:
-        writer: Writer
-        match form:
-            case "jsonl":
-                writer = ObjectWriter(file, layout)
-            case "csv" | "tsv":
-                writer = DelimitedWriter(file, layout, "\t" if form == "tsv" else ",")
-            case _:
-                writer = ColumnWriter(file, layout)
+        is_text = form in ("csv", "tsv")
+        writer = (
+            DelimitedWriter(file, layout, "\t" if form == "tsv" else ",") if is_text else ColumnWriter(file, layout)
+        )
         failures = UnicodeError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
         try:
             yield writer
@@ -52,7 +48,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
             if not layout.is_kept:
                 raise
             said = str(error).partition("\n")[0].rstrip(".")
-            hint = "leave out --keep, or write another format: .parquet, .jsonl"
+            hint = "leave out --keep, or write another format: .csv, .parquet"
             raise InputError(f"a column cannot be kept so: {said}", hint=hint) from None
         finally:
             if isinstance(writer, ColumnWriter):
@@ -123,5 +119,5 @@ class ColumnWriter:
         return self._pa.array(numeric(cells) if is_number else cells, "float64" if is_number else "string")
 
 
-Writer = DelimitedWriter | ObjectWriter | ColumnWriter
+Writer = DelimitedWriter | ColumnWriter
 """Writes rows in one format, block by block, and then what comes after the last of them."""

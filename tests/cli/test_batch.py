@@ -269,7 +269,7 @@ def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
     assert (run.code, run.out.count("\n"), run.err) == (0, 2, "")
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "No such file"), ("", "Is a directory")])
+@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "there is no file"), ("", "is a directory")])
 def test_a_file_that_cannot_be_read_is_an_error(name: str, says: str, tmp_path: Path, gradcli: Command) -> None:
     """On stderr, as there is no request to answer."""
     run = gradcli("batch", str(tmp_path / name))

