@@ -28,10 +28,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        hint = (
-            f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; zcat, jq and gzip have CSV in a pipe, and an array "
-        )
-        hint += "is a value, --at x=@x.npy --points-of x"
+        others = "zcat, jq and gzip have CSV in a pipe, and an array is a value, --at x=@x.npy --points-of x"
+        hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 

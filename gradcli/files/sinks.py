@@ -36,10 +36,7 @@ def open_sink(path: str, form: str, layout: Layout) -> Iterator[Writer]:
         InputError: The format cannot hold a column to keep.
     """
     with target(path) as file:
-        is_text = form in ("csv", "tsv")
-        writer = (
-            DelimitedWriter(file, layout, "\t" if form == "tsv" else ",") if is_text else ColumnWriter(file, layout)
-        )
+        writer: Writer = ColumnWriter(file, layout) if form == "parquet" else DelimitedWriter(file, layout, form)
         failures = UnicodeError, OverflowError, getattr(sys.modules.get("pyarrow"), "ArrowException", OverflowError)
         try:
             yield writer

@@ -17,8 +17,9 @@ from gradcli.results import Array, Mapped
 class DelimitedWriter:
     """CSV or TSV: a row of names, then a line a row; arrays to keep have a column for each element."""
 
-    def __init__(self, file: BinaryIO, layout: Layout, separator: str) -> None:
-        self._file, self._separator, self._special = file, separator, re.compile(f'[{separator}"\n\r]')
+    def __init__(self, file: BinaryIO, layout: Layout, form: str) -> None:
+        self._file, self._separator = file, "\t" if form == "tsv" else ","
+        self._special = re.compile(f'[{self._separator}"\n\r]')
         self._kept, self._columns = layout.kept, layout.columns
         self._has_header = not layout.has_names
 
