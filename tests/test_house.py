@@ -44,7 +44,7 @@ ALLOWED = {
     "running": "autodiff crosscheck errors function language progress questions recording results running",
     "report": "errors keywords notation results report",
     "files": "errors options results language files signals",
-    "mapping": "gradcli autodiff crosscheck errors files function mapping questions results running signals",
+    "mapping": "gradcli crosscheck errors files function mapping questions results running",
     "requests": "errors options results function files requests progress",
     "cli": "gradcli errors options results language function guide mapping questions running files report requests "
     "signals cli progress warm",

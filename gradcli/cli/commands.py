@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli import options
-from gradcli.cli import completion
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _EXPRESSION = argument(
     "expression",
-    completion.expression,
     metavar="EXPR",
     required=True,
     help='The function, such as "x**2"; variables are its free names. '
