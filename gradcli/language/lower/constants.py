@@ -153,7 +153,7 @@ class Constants(ShapeInference):
             return word
         if parameter in (*NUMBERS, "ord"):
             is_several = parameter in SEVERAL and isinstance(node, nodes.Items)
-            return tuple(map(self.number, node.items)) if is_several else self.number(node)  # type: ignore[union-attr]
+            return tuple(map(self.number, node.items)) if is_several else self.number(node)  # type: ignore[attr-defined]
         if parameter in GATHERED and op.name != "full":
             return self._joined([one.value for one in arguments])
         return self.several(node) if parameter in SEVERAL or isinstance(node, nodes.Items) else self.integer(node)

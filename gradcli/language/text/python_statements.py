@@ -86,15 +86,15 @@ class PythonGrammar(Grammar):
             return self.stated(start, value_at, (), value)
         last = targets[0].trailers[-1] if isinstance(targets[0], nodes.Postfix) else None
         if len(targets) == 1 and isinstance(last, nodes.Member) and last.arguments is None:
-            *trailers, _ = targets[0].trailers  # type: ignore[union-attr]
-            owner = targets[0].operand  # type: ignore[union-attr]
+            *trailers, _ = targets[0].trailers  # type: ignore[attr-defined]
+            owner = targets[0].operand  # type: ignore[attr-defined]
             owner = nodes.Postfix(first.span.to(trailers[-1].span), owner, tuple(trailers)) if trailers else owner
             self.end_line()
             return nodes.Assignment(first.span.to(value.span), owner, last, value)
         if isinstance(last, nodes.Subscript):
             raise self.source.code("an element that is assigned", first.span)
         is_tuple = isinstance(targets[0], nodes.Items)
-        names = targets[0].items if is_tuple and len(targets) == 1 else targets  # type: ignore[union-attr]
+        names = targets[0].items if is_tuple and len(targets) == 1 else targets  # type: ignore[attr-defined]
         tokens = tuple(one.token for one in names if isinstance(one, nodes.NameNode) and one.arguments is None)
         if len(tokens) < len(names) or not names:
             hint = "an assignment is NAME = expression; statements are separated by ';'"
