@@ -111,7 +111,7 @@ def test_what_is_largest_is_compared_and_not_proved() -> None:
     tied = _claim("max(x) + min(x)", "where(x == max(x), 1, 0) + where(x == min(x), 1, 0)", {"x": [1, 2]})
     assert tied.status == "no counterexample"  # at ties, where it is wrong, only the whole has a derivative
     shared = _claim("max(c*x)", "sum(where(c*x == max(c*x), x, 0))", {"c": 2, "x": [1, 2]}, wrt="c")
-    assert shared.status == "refuted"
+    assert shared.status == "no counterexample"
 
 
 HIDDEN = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
