@@ -20,6 +20,7 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
+from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
 from gradcli.language.program.meaning import Aggregate, Chosen
 from gradcli.reference.deadline import require_time
@@ -74,17 +75,6 @@ def _without(part: Expr, a: Form, b: Form) -> Form:
 MOST_REGIONS = 250
 """Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
-SIGNS: Mapping[str, tuple[Sign, ...]] = {
-    ">": (1,),
-    ">=": (0, 1),
-    "<": (-1,),
-    "<=": (-1, 0),
-    "==": (0,),
-    "!=": (-1, 1),
-}
-"""The signs of a - b for which a condition on a and b holds."""
-
-
 STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
 """Functions that jump without a condition."""
 
@@ -133,7 +123,6 @@ class Region:
         target: The x of the derivative.
         signs: What is assumed.
         equal: What to put in, one after the other, for the boundaries that this is on.
-        is_boundary: Whether it is on any.
     """
 
     truth: Expr
@@ -142,7 +131,6 @@ class Region:
     target: Expr
     signs: tuple[Assumption, ...] = ()
     equal: tuple[Mapping[Expr, Expr], ...] = ()
-    is_boundary: bool = False
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
@@ -166,8 +154,7 @@ class Region:
                 yield replace(self, truth=truth, claim=claim, slopes=slopes, target=target, signs=signs)
             else:
                 signs = (*self.signs, (condition.difference, 0))
-                found = replace(self, truth=truth, claim=claim, signs=signs, is_boundary=True)
-                yield replace(found, equal=(*self.equal, equal))
+                yield replace(self, truth=truth, claim=claim, signs=signs, equal=(*self.equal, equal))
 
     def here(self, expression: Expr) -> Expr:
         """An expression with all that is put in on the boundaries."""
@@ -194,11 +181,11 @@ class Regions:
             return False
         if region.signs and exclude(region.assumed):
             return True
-        if region.is_boundary and region.claim.has(sympy.nan, sympy.zoo):
+        if region.equal and region.claim.has(sympy.nan, sympy.zoo):
             return True  # the claim has no value there
         condition = next(iter(conditions(region.truth, region.claim)), None)
         if condition is None:
-            return self._agree_on_boundary(region) if region.is_boundary else vanishes(region.truth - region.claim)
+            return self._agree_on_boundary(region) if region.equal else vanishes(region.truth - region.claim)
         if condition.difference.is_number:
             sign = self._sign(region, condition.difference)
             return sign is not None and self.agree(region.beside(condition, sign))
@@ -279,7 +266,8 @@ def conditions(*sides: Expr) -> list[Condition]:
             if part.free_symbols & hidden:
                 continue
             is_delta = isinstance(part, KroneckerDelta)
-            signs = SIGNS["==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign]
+            sign = "==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign
+            signs = TABLE[SIGNS[sign]].sense
             difference = sympy.expand(part.args[0] - part.args[1])
             if difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
                 continue
