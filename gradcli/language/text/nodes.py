@@ -31,7 +31,7 @@ class Node(Spanned):
     """An expression."""
 
 
-class Line(Spanned):
+class LineNode(Spanned):
     """What stands on a line."""
 
 
@@ -213,17 +213,17 @@ class ParameterNode(SyntaxNode):
     default: Node | None
 
 
-class FunctionNode(Node, Line):
+class FunctionNode(Node, LineNode):
     """`lambda x: ...` or `def f(x): ...`."""
 
     position: int  # of its first word among the tokens
     name: str  # what it is called; empty for a lambda without a name
     parameters: tuple[ParameterNode, ...]  # in order
-    body: tuple[Line, ...]  # its statements, or the expression of a lambda
+    body: tuple[LineNode, ...]  # its statements, or the expression of a lambda
     width: int  # the tokens of the body
 
 
-class Statement(Line):
+class Statement(LineNode):
     """`name = value`, or a value alone."""
 
     start: int  # the position of its first token
@@ -234,7 +234,7 @@ class Statement(Line):
     value: Node  # what is assigned or shown
 
 
-class Assignment(Line):
+class Assignment(LineNode):
     """`x.requires_grad = value`: a member for a value."""
 
     owner: Node  # what the member is of
@@ -242,13 +242,13 @@ class Assignment(Line):
     value: Node
 
 
-class Return(Line):
+class Return(LineNode):
     """`return value` in a function."""
 
     value: Node
 
 
-class Import(Line):
+class Import(LineNode):
     """The names that an import gives, each with the whole name of what it stands for."""
 
     names: tuple[tuple[str, str], ...]
@@ -271,7 +271,7 @@ def call_arguments(node: Node) -> Arguments | None:
     return last.arguments if isinstance(last, NameNode | Member) else None
 
 
-def definition_of(line: Line) -> FunctionNode | None:
+def definition_of(line: LineNode) -> FunctionNode | None:
     """The definition that a line is; None of anything else."""
     if isinstance(line, FunctionNode):
         return line
