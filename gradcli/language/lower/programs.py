@@ -356,7 +356,7 @@ class Lowering(Calls):
             if isinstance(node, nodes.Items):
                 return self.several(node)  # type: ignore[return-value]
             is_known = isinstance(node, nodes.NameNode) and self.is_meaning_constant(node)
-            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
+            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[attr-defined]
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
         operand = self.one(atom, span), span

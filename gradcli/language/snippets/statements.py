@@ -88,7 +88,7 @@ class Statements(Drawing):
         self.output: Operand | None = None
         self.defined: Callee | None = None
 
-    def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
+    def last_value(self, lines: Sequence[nodes.LineNode]) -> Operand | None:
         """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
@@ -138,7 +138,7 @@ class Statements(Drawing):
 
     # -- statements
 
-    def _line(self, line: nodes.Line) -> None:
+    def _line(self, line: nodes.LineNode) -> None:
         """A statement of the text or of a function."""
         match line:
             case nodes.FunctionNode():

@@ -38,7 +38,7 @@ from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, To
 
 Read = TypeVar("Read")
 
-AnyLine = TypeVar("AnyLine", bound=nodes.Line)
+AnyLine = TypeVar("AnyLine", bound=nodes.LineNode)
 
 _SIGNS = frozenset([*LEVELS, *POWERS])
 """What stands between two operands."""
