@@ -1,7 +1,7 @@
 """Products of one Hessian with directions, judged element by element: each is the derivative of a slope.
 
-Many elements are proved at once by bounds; balls look at what these leave open.  Where an operation on the way is not
-smooth, series on both sides tell of a slope along its own input, and of others nothing is claimed.
+Where an operation on the way is not smooth, series on both sides tell of a slope along its own input, and of others
+nothing is claimed.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import (
     FIRST_BITS,
-    ZERO_BITS,
     Case,
     Singular,
     Tolerance,
-    Wrong,
     compare,
     to_float,
     verdicts,
@@ -37,41 +34,13 @@ from gradcli.crosscheck.singular import (
     sides_in_words,
 )
 from gradcli.reference.balls import Ball, exists, precision
-from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry
-
-OVER_BUDGET = "the second derivatives were over the budget of the reference"
-
-FEW = 1_024
-"""Elements of a product up to which balls look at each; of more, at those that bounds leave open."""
-
-MOST_OPEN = 256
-"""Elements that nothing decides, up to which each has an entry."""
-
-
-@dataclass
-class Row:
-    """What is known of one product.
-
-    Attributes:
-        decided: The elements that were looked at one by one.
-        bounded: How many others bounds prove to agree, with about this `error`.
-        left: How many are not decided.
-        missing: Why they are not.
-        work: Slopes that were gone through.
-    """
-
-    decided: list[Entry]
-    bounded: int = 0
-    error: float | None = None
-    left: int = 0
-    missing: str = ""
-    work: int = 0
 
 
 @dataclass
@@ -113,9 +82,14 @@ class HessianRows:
             self._known[bits] = HessianProducts(self.case.reference, bits)
         return self._known[bits]
 
+    @property
+    def work(self) -> int:
+        """The slopes that one product goes through."""
+        return sum(map(len, self._at(FIRST_BITS).ways.values()))
+
     def judged(
         self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
-    ) -> Row:
+    ) -> list[Entry]:
         """Decide the elements of a product.
 
         Args:
@@ -123,38 +97,19 @@ class HessianRows:
             product: Torch's numbers by variable, of x's shape.
             slopes: What was decided of the slopes that the product is the derivative of.
             is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
-        """
-        is_open = {name: np.ones(product[name].size, dtype=bool) for name in self.wrt}
-        total = sum(map(len, is_open.values()))
-        row = Row([])
-        if total > FEW:
-            from gradcli.crosscheck.bounded import prove_product
 
-            numbers = {name: product[name] for name in self.wrt}
-            proof = prove_product(self.point, u, numbers, self.tolerance)
-            if proof is not None:
-                is_open = {name: ~block.ravel() for name, block in proof.blocks.items()}
-                row.error, row.decided = proof.error, [replace(entry, row=()) for entry in proof.shown]
-        left = sum(int(np.count_nonzero(block)) for block in is_open.values())
-        row.bounded = total - left - len(row.decided)
+        Raises:
+            OverBudgetError, OverTimeError: It is too much.
+        """
+        require_time()
         asked = [
-            Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", float(product[name].ravel()[j]))
+            Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", number)
             for name in self.wrt
-            for j in np.flatnonzero(is_open[name]).tolist()
+            for j, number in enumerate(product[name].ravel().tolist())
         ]
-        if not asked:
-            return row
-        try:
-            require_time()
-            found = self._balls(asked, u, slopes, is_row=is_row)
-            is_strict = self.tolerance.is_strict
-            row.decided += found if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in found]
-            row.work = sum(map(len, self._at(FIRST_BITS).ways.values()))
-        except (OverBudgetError, OverTimeError) as error:
-            row.missing = str(error) or OVER_BUDGET
-            row.decided += [replace(entry, note=row.missing) for entry in asked] if left <= MOST_OPEN else []
-            row.left = left if left > MOST_OPEN else 0
-        return row
+        found = self._balls(asked, u, slopes, is_row=is_row)
+        is_strict = self.tolerance.is_strict
+        return found if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in found]
 
     def _balls(
         self, asked: Sequence[Entry], u: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool
@@ -177,11 +132,11 @@ class HessianRows:
                 decided.append(self._where_met(entry, column, moving, known))
             else:
                 decided.append(_unless_missing(entry, known))
-        wrong = [Wrong(entry, frozenset((0,))) for entry in decided if entry.verdict == "disagree"]
+        wrong = [entry for entry in decided if entry.verdict == "disagree"]
         others = [entry for entry in decided if entry.verdict != "disagree"]
         return others + self._smooth(waiting, u, wrong)
 
-    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: list[Wrong]) -> list[Entry]:
+    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: Sequence[Entry]) -> list[Entry]:
         """The entries where all operations on the way are smooth, or move with no input that matters.
 
         And those that are wrong, which rounding may explain.
@@ -193,23 +148,16 @@ class HessianRows:
 
         known = verdicts(entries, truths, self.tolerance)
         decided = [*known.decided, *(_unknown(entry, "is not decided") for entry, _ in known.missing)]
-        wrong += [Wrong(entry, frozenset((0,))) for entry in known.wrong]
-        if wrong:
+        if wrong := [*wrong, *known.wrong]:
             from gradcli.crosscheck.rounding import explained
 
             passes = replace(self.point, tangent_of=(self.point, u))
-            decided += explained(self.case, passes, None, wrong, lambda ones: self._zeros(ones, u))
+            decided += explained(self.case, passes, wrong, truths)
         return decided
 
     def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
         truth = found.get(self.case.direction(entry), arb(0))
         return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
-
-    def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
-        """The entries whose truth is 0, as far as a float can tell."""
-        truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
-        found = {one: truths.get(self.case.direction(one.entry), arb(0)) for one in wrong}
-        return [one for one, truth in found.items() if exists(truth) and truth.contains(0)]
 
     def _where_met(
         self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]

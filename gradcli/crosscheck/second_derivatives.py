@@ -26,7 +26,7 @@ from gradcli.crosscheck.compare import (
     Evidence,
     Tolerance,
 )
-from gradcli.crosscheck.hessian_rows import HessianRows, Row
+from gradcli.crosscheck.hessian_rows import HessianRows
 from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import (
     STEP,
@@ -143,6 +143,8 @@ def _few(size: int) -> list[int]:
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
+OVER_BUDGET = "the second derivatives were over the budget of the reference"
+
 ALL_ROWS = 64
 """Up to this many rows of a Hessian, every one is checked."""
 
@@ -176,23 +178,13 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
-    found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
-    entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
-    notes = (found.missing,) if found.missing else ()
-    words = "none" if found.left == total else "what could be decided" if found.left else "all"
-    return _judgement(
-        FamilyCheck(
-            "hvp",
-            total,
-            entries,
-            words,
-            notes,
-            is_whole=not found.left,
-            bounded=found.bounded,
-            left=found.left,
-            error=found.error,
-        )
-    )
+    try:
+        found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
+    except (OverBudgetError, OverTimeError) as error:
+        note = str(error) or OVER_BUDGET
+        return _judgement(FamilyCheck("hvp", total, beside, "none", (note,), is_whole=False, left=total))
+    entries = [replace(entry, row=None, of="hvp") for entry in found]
+    return _judgement(FamilyCheck("hvp", total, [*entries, *beside], "all"))
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -200,41 +192,28 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, rows, work = HessianRows(point, tolerance, wrt), list[Entry](), list[Row](), 0
+    products, entries, done = HessianRows(point, tolerance, wrt), list[Entry](), 0
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
     for name, i in chosen:
-        # Stop before a row that would be over, by the mean of those so far.
-        if rows and work + work // len(rows) > MOST_WORK:
+        if done and (done + 1) * products.work > MOST_WORK:
             break
         index, unit = _unit(point, name, i)
         row = {other: block[index] for other, block in torch.hessian[name].items()}
         slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
-        found = products.judged(unit, row, slopes, is_row=True)
-        if found.missing:
-            notes[found.missing] = None
-            if not found.bounded:  # nothing of this row is known
-                break
-        rows.append(found)
-        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
-        work += found.work
+        try:
+            found = products.judged(unit, row, slopes, is_row=True)
+        except (OverBudgetError, OverTimeError) as error:
+            notes[str(error) or OVER_BUDGET] = None
+            break
+        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found]
+        done += 1
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
-    return _judgement(
-        FamilyCheck(
-            "hessian",
-            total * total,
-            [*entries, *gradient],
-            words,
-            tuple(notes),
-            is_whole=words == "all" and beside.is_whole and not left,
-            bounded=sum(found.bounded for found in rows),
-            left=left,
-            error=max((found.error or 0.0 for found in rows), default=0.0) or None,
-        )
-    )
+    words = _words(done, len(chosen), total)
+    is_whole = words == "all" and beside.is_whole
+    return _judgement(FamilyCheck("hessian", total * total, [*entries, *gradient], words, tuple(notes), is_whole))
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:

@@ -168,8 +168,6 @@ def shown_number(number: float) -> str:
 WHOLE = "whether that is so of the whole function"
 """What was not looked at."""
 
-_JUMP = Undefined("jump", "", decided=True)
-
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
     """A verdict for each entry whose truth is missing at the point."""
@@ -426,13 +424,10 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     """The entries, where what disagrees is `kink` if torch takes the other side of a jump, as atan2 at -0.0."""
-    if all(entry.verdict != "disagree" for entry in entries):
-        return list(entries)
-    turned = _turned(case)
+    turned = _turned(case) if any(entry.verdict == "disagree" for entry in entries) else None
 
     def settled(entry: Entry) -> Entry:
-        is_wrong = entry.verdict == "disagree"
-        if not is_wrong or not (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
+        if turned is None or entry.verdict != "disagree" or not _is_on_a_side(case, turned, entry):
             return entry
         picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
         note = f"a discontinuity: {picked}, by the sign of a 0"
@@ -441,34 +436,20 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
     return list(map(settled, entries))
 
 
-def _is_beside(case: Case, entry: Entry) -> bool:
-    """Whether an element of y tends to torch's number on a way to the point."""
-    if entry.variable is not None:
-        return False
-    row = case.row(entry)
-    plan = planned(case, [Singular(entry, _JUMP, frozenset((row,)))])
-    if plan is None:
-        return False
-    looks = Looks(case, plan, BITS[0])
-    limits = (Limit.of(looks.way(n, sign).get(row, Undecided())).ball for n in (0, 1) for sign in (1, -1))
-    return any(ball is not None and _is_met(case, entry, ball) for ball in limits)
-
-
-def _is_of(turned: Case, entry: Entry) -> bool:
-    """Whether torch's number is that of the function with its angles on the other side of their cut."""
-    plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
-    if plan is None:
-        return False
-    seen = plan.run(BITS[0])
+def _is_on_a_side(case: Case, turned: Case, entry: Entry) -> bool:
+    """Whether torch's number is that with all angles on the other side of their cut; of y, or on a way to the point."""
+    one = Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))
+    found: list[Outcome | None] = []
     with precision(BITS[0]):
-        truth = turned.truth(entry, seen)
-    return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
-
-
-def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
-    with precision(BITS[0]):
-        found = compare(entry, ball, case.tolerance, is_last=True)
-    return found is not None and found.verdict == "agree"
+        if (plan := planned(turned, [one])) is not None:
+            found.append(turned.truth(entry, plan.run(BITS[0])))
+        if entry.variable is None and (plan := planned(case, [one])) is not None:
+            looks, row = Looks(case, plan, BITS[0]), case.row(entry)
+            ways = ((n, sign) for n in (0, 1) for sign in (1, -1))
+            found += [Limit.of(looks.way(*way).get(row, Undecided())).ball for way in ways]
+        balls = [ball for ball in found if ball is not None and not isinstance(ball, Undefined)]
+        compared = (compare(entry, ball, case.tolerance, is_last=True) for ball in balls)
+        return any(one is not None and one.verdict == "agree" for one in compared)
 
 
 def _turned(case: Case) -> Case | None:

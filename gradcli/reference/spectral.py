@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import acb_mat, arb, arb_mat, ctx
 
-from gradcli.reference.balls import Ball, exists, fraction, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 
 
@@ -64,44 +64,6 @@ class Symmetric:
                 scale *= self.eigenvalues[k] - other if n != k else 1
             self._projections[k] = (found + found.transpose()) / (2 * scale)
         return self._projections[k]
-
-    def slopes_along(self, slopes: Sequence[Ball]) -> list[Ball] | None:
-        """Give the one-sided derivatives of the eigenvalues, ascending as they are; None if they are not known.
-
-        Those of an eigenvalue that occurs m times are the eigenvalues of the direction on its m eigenvectors: of
-        P*direction*P, with all other eigenvectors moved out of the way.  Exact numbers tell how often it occurs.
-        Source: T. Kato, "Perturbation Theory for Linear Operators", 1966, II-5.4 and II-6.2.
-        """
-        groups = self._groups()
-        if groups is None:
-            return None
-        given = arb_mat(self.order, self.order, list(slopes))
-        direction, one, found = (given + given.transpose()) / 2, _identity(self.order), list[Ball]()
-        beyond = 2 * _norm(direction) + 1
-        for own in groups:
-            projection = one
-            for other in groups:
-                if other is not own:
-                    projection *= (self.matrix - one * other[0]) / (own[0] - other[0])
-            moved = projection * direction * projection - (one - projection) * beyond
-            found += Symmetric(moved.entries(), self.order).eigenvalues[-len(own) :]
-        return found
-
-    def _groups(self) -> list[list[Ball]] | None:
-        """The eigenvalues, those that are one number together; None where that is not certain."""
-        numbers = [fraction(value) for value in self.matrix.entries()]
-        if None in numbers or not all(map(exists, self.eigenvalues)):
-            return None
-        groups = [[self.eigenvalues[0]]]
-        for value in self.eigenvalues[1:]:
-            if value.overlaps(groups[-1][-1]):
-                groups[-1].append(value)
-            else:
-                groups.append([value])
-        exact = fmpq_mat(self.order, self.order, [fmpq(n.numerator, n.denominator) for n in numbers if n is not None])
-        polynomial = exact.charpoly()
-        distinct = self.order - polynomial.gcd(polynomial.derivative()).degree()
-        return groups if len(groups) == distinct else None
 
     @cached_property
     def _before(self) -> list[arb_mat]:
