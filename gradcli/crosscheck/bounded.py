@@ -19,11 +19,10 @@ from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.point import Point, Torch, unravel
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import MOST_ELEMENTS, Values, adjoints, prepared, tangents
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]

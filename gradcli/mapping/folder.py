@@ -23,7 +23,7 @@ from gradcli.results import Check
 from gradcli.results.comparing import Record
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.crosscheck.sample import Sample
     from gradcli.files.several import PointsFile
     from gradcli.questions.streaming import Tally
 
@@ -191,6 +191,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.crosscheck.sample import Sample
 
     return Sample.of(facts) if facts else None

@@ -16,8 +16,9 @@ import numpy as np
 
 from gradcli.crosscheck.formulas import Witness, concluded
 from gradcli.crosscheck.judge import Judgement
-from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.sample import MOST_POINTS, Sample, critical_points
+from gradcli.crosscheck.summary import merged, worst_point
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.inputs import Array, Value, read_value
 from gradcli.language.lower.calls import shadowed

@@ -27,13 +27,10 @@ At 64 bits all digits cancel, and the ball says so; at 128 it has shrunk to the 
 5. What torch may have lost is seen on balls that round as its floats do (`rounded`).
 
 balls, compiling                 functions of balls and of lists of them; SymPy as such functions
-bounds, array_functions          whole arrays in floats, with bounds; SymPy's functions of them
-special_functions                of whole arrays what NumPy lacks: gamma functions, determinants, factors
-array_values, linear_maps        a Program on them: the value of each line, and the way of changes through it
-sweep                            its derivatives on them, back for rows of y or forward for directions
+bounds, array_functions          whole arrays in floats, with bounds; SymPy's functions of them, and what NumPy lacks
+array_values, linear_maps        a Program on them: values, the ways of changes, derivatives back and forward
 deadline                         how long all this may take
-rules, piecewise                 the local rules: elementwise and in float formats; of branches and of whole lists
-spectral                         eigenvalues and exponentials of matrices, and their derivatives
+rules, piecewise                 the local rules: elementwise and in float formats; of branches, lists and spectra
 exact_forms                      which values are certainly the same number
 dependencies                     which element comes from which, and which entries are 0 by that
 enclosure_plan, enclosure_pass   tangents at the elements that are asked for

@@ -5,6 +5,7 @@ There is one rule a kind: what it gives, and by each operand a chain of linear m
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -21,8 +22,10 @@ from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
+from gradcli.reference.array_functions import BITS, cholesky, determinant, lower_half, transposed
 from gradcli.reference.balls import precision
 from gradcli.reference.bounds import (
+    Array,
     Bounds,
     Mask,
     NoRuleError,
@@ -44,6 +47,7 @@ from gradcli.reference.bounds import (
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import (
+    Flow,
     Map,
     MatrixProduct,
     Routing,
@@ -54,7 +58,6 @@ from gradcli.reference.linear_maps import (
     spread,
 )
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import BITS, cholesky, determinant, lower_half, transposed
 
 MOST_STEPS = 4_096
 """Elements of a running product or extreme, and factors of a product."""
@@ -376,3 +379,93 @@ def _factored(call: Call, a: Bounds) -> Local:
     ways = [*inward, symmetric, half, MatrixProduct(found, is_right=False)]
     turn = Routing(transposed, transposed)
     return (turn.there(found), lambda k: [*ways, turn]) if call.statics[0] else (found, lambda k: ways)
+
+
+MOST_ELEMENTS = 2**25
+"""Elements of all lines of a sweep, with those of its rows."""
+
+
+def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
+    """The adjoints of the variables that move, for rows of weights of y.
+
+    Args:
+        values: Of a Program, at one point.
+        v: Of shape (rows, *y.shape), exactly.
+
+    Raises:
+        NoRuleError: An operation has no rule, or it is too much at once.
+    """
+    _require_room(values, len(v))
+    flows = {values.program.output: Flow(exact(v, values.kind), v != 0)}
+    with np.errstate(all="ignore"):
+        for line in reversed(values.program.lines):
+            flow = flows.pop(line.symbol, None)
+            if flow is None or line.symbol not in values.moves or not flow.reached.any():
+                continue
+            require_time()
+            for k, operand in enumerate(line.call.operands):
+                if operand in values.moves:
+                    add(flows, operand, back(way(values, line, k), flow))
+    return of_variables(values, flows, len(v))
+
+
+def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
+    """The tangents of y, for several directions at a time; see `changes`."""
+    count = len(next(iter(u.values())))
+    nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
+    return changes(values, u).get(values.program.output, Flow(exact(nothing), nothing != 0))
+
+
+def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
+    """The tangents of all lines that move.
+
+    Args:
+        values: Of a Program, at one point.
+        u: By variable, of shape (directions, *x.shape), exactly; the others do not move.
+
+    Raises:
+        NoRuleError: An operation has no rule, or it is too much at once.
+    """
+    _require_room(values, len(next(iter(u.values()))))
+    flows: dict[Atom, Flow] = {symbol: Flow(exact(own, values.kind), own != 0) for symbol, own in u.items()}
+    with np.errstate(all="ignore"):
+        for line in values.program.lines:
+            if line.symbol in values.moves:
+                require_time()
+                for k, operand in enumerate(line.call.operands):
+                    if operand in flows:
+                        maps = way(values, line, k)
+                        add(
+                            flows,
+                            line.symbol,
+                            functools.reduce(lambda flow, one: one.there(flow), maps, flows[operand]),
+                        )
+    return flows
+
+
+def way(values: Values, line: Line, k: int) -> list[Map]:
+    """The maps that changes of operand k go through."""
+    if line.symbol not in values.ways:
+        raise NoRuleError
+    return [*values.ways[line.symbol](k)]
+
+
+def back(maps: Sequence[Map], flow: Flow) -> Flow:
+    """Bring adjoints of a line to an operand."""
+    return functools.reduce(lambda found, one: one.back(found), reversed(maps), flow)
+
+
+def add(flows: dict[Atom, Flow], atom: Atom, flow: Flow) -> None:
+    """Add changes or adjoints to those that are known of a line or variable."""
+    flows[atom] = flows[atom].plus(flow) if atom in flows else flow
+
+
+def of_variables(values: Values, flows: Mapping[Atom, Flow], rows: int) -> dict[Atom, Flow]:
+    """Pick the adjoints of the variables that move, with zeros where nothing came back."""
+    zeros = {s: np.zeros((rows, *values.shapes[s])) for s in values.program.variables if s in values.moves}
+    return {s: flows[s] if s in flows else Flow(exact(zero), zero != 0) for s, zero in zeros.items()}
+
+
+def _require_room(values: Values, rows: int) -> None:
+    if rows * max(map(math.prod, values.shapes.values()), default=1) > MOST_ELEMENTS:
+        raise NoRuleError

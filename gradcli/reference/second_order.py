@@ -28,10 +28,9 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.piecewise import Group, is_aggregate, is_choice
+from gradcli.reference.piecewise import Group, Symmetric, is_aggregate, is_choice
 from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.series import ANALYTIC, coefficients_of
-from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
 """By flat position; what is not in it is an exact zero."""

@@ -18,14 +18,13 @@ from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference import bounds as of_arrays
-from gradcli.reference.array_values import Values, evaluated, prepared
+from gradcli.reference.array_values import Values, adjoints, evaluated, prepared, tangents
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.linear_maps import Flow
 from gradcli.reference.rules import Undefined
-from gradcli.reference.sweep import adjoints, tangents
 from tests.parsing import parse
 from tests.programs import Random, programs
 
