@@ -15,18 +15,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
-from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.enclosure_pass import Direction
-from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
@@ -420,54 +417,3 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
     if not left.overlaps(right):
         return kink(one, left, right)
     return smooth(one, right, tolerance) if left == right or is_nothing(left - right) else None
-
-
-def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, where what disagrees is `kink` if torch takes the other side of a jump, as atan2 at -0.0."""
-    turned = _turned(case) if any(entry.verdict == "disagree" for entry in entries) else None
-
-    def settled(entry: Entry) -> Entry:
-        if turned is None or entry.verdict != "disagree" or not _is_on_a_side(case, turned, entry):
-            return entry
-        picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
-        note = f"a discontinuity: {picked}, by the sign of a 0"
-        return replace(entry, verdict="kink", note=note, proven=False)
-
-    return list(map(settled, entries))
-
-
-def _is_on_a_side(case: Case, turned: Case, entry: Entry) -> bool:
-    """Whether torch's number is that with all angles on the other side of their cut; of y, or on a way to the point."""
-    one = Singular(entry, Undefined("jump", "", decided=True), frozenset(case.seeds(entry)))
-    found: list[Outcome | None] = []
-    with precision(BITS[0]):
-        if (plan := planned(turned, [one])) is not None:
-            found.append(turned.truth(entry, plan.run(BITS[0])))
-        if entry.variable is None and (plan := planned(case, [one])) is not None:
-            looks, row = Looks(case, plan, BITS[0]), case.row(entry)
-            ways = ((n, sign) for n in (0, 1) for sign in (1, -1))
-            found += [Limit.of(looks.way(*way).get(row, Undecided())).ball for way in ways]
-        balls = [ball for ball in found if ball is not None and not isinstance(ball, Undefined)]
-        compared = (compare(entry, ball, case.tolerance, is_last=True) for ball in balls)
-        return any(one is not None and one.verdict == "agree" for one in compared)
-
-
-def _turned(case: Case) -> Case | None:
-    """The function where each angle on the cut is -pi, as torch has it where a 0 has a sign; None without angles."""
-    reference = case.reference
-    if not any(line.call.op.name == "atan2" for line in reference.program.lines):
-        return None
-
-    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        found = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
-        if line.call.op.name != "atan2":
-            return found
-        is_on_cut = builder.emit("eq", (operands[0], sympy.S.Zero), line.span)
-        turn = builder.emit("mul", (sympy.Integer(-2), found), line.span)
-        chosen = builder.emit("where", (is_on_cut, turn, sympy.S.Zero), line.span)
-        return builder.emit("add", (found, builder.emit("detach", (chosen,), line.span)), line.span)
-
-    program = rewritten(reference.program, write, shares=True).program
-    inputs = {str(x): reference.inputs[x].reshape(reference.shapes[x]) for x in program.variables}
-    shapes = {x: reference.shapes[x] for x in program.variables}
-    return replace(case, reference=Reference(program, shapes, inputs))
