@@ -4,7 +4,7 @@ recorder, aten_calls  each call as it happens, what its schema says, and what is
 pass_recorder      torch's own passes through a Program, forward and back
 modes              see every call of ATen, and what has to be seen above autograd
 aten_lowering      calls of ATen as lines
-aten_rules         those whose row has another name or other arguments
+aten_rules         those whose row has another name or other arguments, or on complex numbers
 decompositions     what torch's tables do not decompose, in functions of torch
 torch_meanings     what torch makes of a call of its own: the meaning of rows that have none
 memory             values by the memory that holds them

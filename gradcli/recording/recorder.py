@@ -24,10 +24,10 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording import aten_calls as calls
 from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
-from gradcli.recording.aten_rules import INDEXED, RULES
+from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
 from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, geometry, memory
+from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
 from gradcli.recording.modes import DispatchMode
 from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
@@ -123,6 +123,8 @@ class Recorder(DispatchMode):
     ) -> Any:
         """Run a call, and record it if a value takes part that follows from what the function was given or found."""
         kwargs = kwargs or {}
+        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which puts it off
+            function = torch.ops.aten._conj_physical.default
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
         name, changed = name_of(function), calls.changed_by(function, args, kwargs)
@@ -147,10 +149,10 @@ class Recorder(DispatchMode):
             self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias", "set_"):
             return self.run(function, args, kwargs)
-        if name == "as_strided":
+        if name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex()):
             self._value(tensors[0], place)
             found = self.run(function, args, kwargs)
-            if self._values.part(found) is not None:  # the memory knows what it is made of
+            if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
                 return found
         if "running_mean" in calls.parameters(function):  # which are changed, and the schema does not say so
             tuple(self._value(one, place) for one in tensors)
@@ -205,9 +207,6 @@ class Recorder(DispatchMode):
         name, self._count = name_of(function), self._count + 1
         if self._count > MOST_CALLS:
             raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
-        if any(one.is_complex() for one in tensors_in([given, outputs])):
-            hint = "compute with their real and imaginary parts as tensors"
-            raise InputError(f"{self.called} calls {name}{place} of complex numbers, which are not read", hint=hint)
         if given.get("dropout_p"):
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if name in INDEXED:
@@ -223,11 +222,13 @@ class Recorder(DispatchMode):
         plain = calls.functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
         inputs = calls.within(atoms, sympy.Basic)
+        is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
         refused: GradcliError | None = None
         with self.paused():
             is_read = not self._is_made_up(plain, given)
         try:
-            found = self.lines.call(plain, atoms) if is_read else NotImplemented
+            atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
+            found = self.lines.call(plain, atoms, COMPLEX if is_complex else None) if is_read else NotImplemented
         except GradcliError as error:
             found, refused = NotImplemented, error
         if found is NotImplemented:
@@ -242,7 +243,8 @@ class Recorder(DispatchMode):
             parts = self._parts(function, given)
         if parts is NotImplemented:
             why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
-            raise InputError(f"{self.called} calls {function}{place}, {why}", hint=getattr(refused, "hint", None))
+            of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
+            raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
             self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
@@ -257,6 +259,7 @@ class Recorder(DispatchMode):
         if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
             return
         self.decisions.note_dtype(output, place)
+        output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
         self._derived(result, *inputs)
@@ -308,7 +311,7 @@ class Recorder(DispatchMode):
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
         """Note what a call made that follows from no value."""
-        for tensor in (*tensors_in(found), *changed):
+        for tensor in map(as_real, (*tensors_in(found), *changed)):
             if self.records_meaning and self.is_of_argument(tensor):
                 continue
             self._values.forget(tensor)
@@ -346,7 +349,7 @@ class Recorder(DispatchMode):
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """The value that a tensor holds, as autograd follows it."""
         atom = self._value(tensor, place)
-        if not tensor.is_floating_point() or self._inside or place.custom is not None:
+        if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
             return atom
         if not tensor.requires_grad and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
@@ -369,6 +372,7 @@ class Recorder(DispatchMode):
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
         if tensor.layout is not torch.strided:
             raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
+        tensor = as_real(tensor)
         atom = self._values.part(tensor)
         if atom is not None:
             return atom
