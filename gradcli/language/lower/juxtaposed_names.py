@@ -75,7 +75,7 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
     """
     if len(name) > LONGEST or "_" in name or name in _GREEK or ops.find(name) is not None:
         return None
-    names = {*known} - {name, ""}
+    names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
     sure = rf"(?:(?:{_any(names if is_word else {*names, *_GREEK, *'xyzt'})})\d*)"
     letter = "(?!)" if is_word else r"[A-Za-rt-z]\d*"  # no s, which makes plurals
