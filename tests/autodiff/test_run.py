@@ -22,6 +22,7 @@ OTHERWISE = {"renorm", "eigh", "linalg_svd", "svd", "lstsq", "slogdet", "househo
 """Operations that are made of others here, or of which Python takes one part of several."""
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_worked_examples_are_bitwise_those_of_plain_torch() -> None:
     """Of every operation whose example Python evaluates as it stands, torch's functions having its names.
