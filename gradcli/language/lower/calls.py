@@ -24,7 +24,7 @@ from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -275,8 +275,10 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if name.text in TENSORS and not given:
             return self.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.special(name, span, arguments)
+            return self.guarded(lambda: self.special(name, span, arguments))
         op = ops.find(name.text, after_dot=after_dot)
+        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
+            return self.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
@@ -419,3 +421,13 @@ class Calls(Binder, Indices, Inlining, Libraries):
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
+
+
+def _gamma_in(arguments: Arguments) -> Node | None:
+    """Find the x of `log(Abs(gamma(x)))`, which SymPy writes."""
+    for name in ("abs", "gamma"):
+        node = arguments.items[0].value if len(arguments.items) == 1 else None
+        if not isinstance(node, NameNode) or node.arguments is None or node.token.text.lower() != name:
+            return None
+        arguments = node.arguments
+    return arguments.items[0].value if len(arguments.items) == 1 else None

@@ -146,9 +146,9 @@ class Range(SyntaxNode):
 
 
 class Ranged(Node):
-    """`Σ[k=0..2] body`, the sum of a body over indices."""
+    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
 
-    sign: str  # what is made of the values: Σ, Π, max or min
+    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
