@@ -120,7 +120,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         )
         if library == "numpy":
             if (hint := _OTHERWISE.get(name.text)) is not None:
-                raise self.source.error(f"{self.source.excerpt(span)} of NumPy's is not read", span, hint=hint)
+                raise self.source.error(f"{self.source.excerpt(span)} is not read", span, hint=hint)
             self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions
         return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)

@@ -86,7 +86,7 @@ def test_positions_that_are_given(text: str, i: Any) -> None:
         ("conv1d(ones(2, 3, 4), ones(2, 3, 3), 2)*a", {}, "takes a tensor for bias"),
         ("max_pool1d(ones(2, 4), 2, padding=2)*a", {}, "at most half"),
         ("embedding([3], ones(2, 3))*a", {}, "from 0 to 1"),
-        ("interpolate(ones(1, 1, 2), 3, mode='cubic')*a", {}, "does not take this mode"),
+        ("interpolate(ones(1, 1, 2), 3, mode='cubic')*a", {}, "refuses interpolate"),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, given: dict[str, Any], said: str) -> None:
