@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -125,6 +126,14 @@ def _slice(a: AtenLowering, self: Value, dim: int = 0, start: Any = None, end: A
         return self
     one = Slice(first or None, None if last == size else last, by)
     return a.emit("index", [self], ((_ALL,) * (dim % len(shape)) + (one,),))
+
+
+def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+    """Write pieces as slices."""
+    (given,), whole = sizes.values(), a.shape(self)[dim]
+    each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
+    ends = itertools.accumulate(each, initial=0)
+    return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
 
 
 def _padded(a: AtenLowering, self: Value, pad: Any, mode: str = "constant", value: Any = 0) -> Any:
@@ -262,6 +271,7 @@ RULES: Mapping[str, Rule] = {
     "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
     "select": _select,
     "slice": _slice,
+    **_each("split split_with_sizes", _split),
     "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
     **_each("constant_pad_nd pad", _padded),
     **_each("index _unsafe_index", _index),
