@@ -15,7 +15,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy
 from sympy import Expr
@@ -152,10 +151,10 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """
     if call.op.branches:
         return _branch(call, names, operand)
-    symbols = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
-    expression = _derivative(call.renamed(symbols), symbols[operand])
-    if expression is None:
+    found = local(*alone(call, names, [()] * len(call.operands), "line"), names[operand])
+    if found is None:
         return None
+    ((_, expression),) = found.cases
     factor = Printed(expression, is_factor=True)
     return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
 
@@ -185,13 +184,6 @@ def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivati
         return differentiate(in_primitives(program), inside, sympy.Symbol(name, real=True))
     except NoFormulaError:
         return None
-
-
-@lru_cache(maxsize=1024)
-def _derivative(call: Call, by: sympy.Symbol) -> Expr | None:
-    program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "line")
-    found = local(program, shapes, str(by))
-    return None if found is None else found.cases[0][1]
 
 
 def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
