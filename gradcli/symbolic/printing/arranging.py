@@ -190,7 +190,7 @@ def _condition(expr: Expr) -> Expr:
         case where(args=(a, sympy.S.Zero, sympy.S.One)):
             return sympy.Not(_condition(a), evaluate=False)
         case sympy.Integer():
-            return sympy.sympify(bool(expr))
+            return sympy.true if expr else sympy.false
     return sympy.Ne(in_heads_of_sympy(expr), 0, evaluate=False)
 
 
