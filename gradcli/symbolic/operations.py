@@ -44,8 +44,8 @@ _SIGN = re.compile(
     r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|adj\((?P<bar>[\w.]+)\)|"
     r"\*\*?|@|[><=!]=|\.m?T\b|[^\W\d]\w*"
 )
-_OPERATORS = frozenset(("sum", "exp", "inv", "outer"))
-_TYPED = re.compile(r"\b(?!sqrt|abs|adj|sum|exp|inv|outer)\w+\(|[\['\"&|~%=]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
+_OPERATORS = ("sum", "exp", "inv")
+_TYPED = re.compile(r"\b(?!sqrt|abs|adj|sum|exp|inv)\w+\(|[\['\"&|~%=]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
 """What LaTeX has as it is typed: calls, lists, words, logic, powers by what is no whole number, exponents."""
 
 
@@ -54,9 +54,10 @@ class Operation(Typed):
 
     def spelled(self, how: Spelling) -> str:
         """As it is typed, or with `·`, `√`, bars and exponents above."""
-        if how == "text" or (how == "latex" and _TYPED.search(self.word)):
+        word = re.sub(r"\bouter\((.*), ([\w.]+)\)", r"\1 @ \2.T", self.word)
+        if how == "text" or (how == "latex" and _TYPED.search(word)):
             return super().spelled(how)
-        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, self.word)
+        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, word)
 
     def _in_unicode(self, found: re.Match[str]) -> str:
         match found.lastgroup:
