@@ -38,11 +38,12 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _SIGNS = {"**": ("^", "^"), "*": ("·", r" \cdot "), "@": ("·", r"\,"), ">=": ("≥", r"\ge"), "<=": ("≤", r"\le")}
 _SIGNS |= {"==": ("=", "="), "!=": ("≠", r"\neq"), ".T": ("ᵀ", "^{T}"), ".mT": ("ᵀ", "^{T}"), "pi": ("π", r"\pi")}
+_SIGNS |= {"⊙": ("⊙", r"\odot")}
 """What people write in the place of signs of Python, in Unicode and in LaTeX."""
 
 _SIGN = re.compile(
     r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|adj\((?P<bar>[\w.]+)\)|"
-    r"\*\*?|@|[><=!]=|\.m?T\b|[^\W\d]\w*"
+    r"\*\*?|[@⊙]|[><=!]=|\.m?T\b|[^\W\d]\w*"
 )
 _OPERATORS = ("sum", "exp", "inv")
 _TYPED = re.compile(r"\b(?!sqrt|abs|adj|sum|exp|inv)\w+\(|[\['\"&|~%=]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
@@ -54,9 +55,10 @@ class Operation(Typed):
 
     def spelled(self, how: Spelling) -> str:
         """As it is typed, or with `·`, `√`, bars and exponents above."""
+        plain = self.word.replace(" ⊙ ", "*")
         word = re.sub(r"\bouter\((.*), ([\w.]+)\)", r"\1 @ \2.T", self.word)
         if how == "text" or (how == "latex" and _TYPED.search(word)):
-            return super().spelled(how)
+            return plain if how == "text" else typesetting.typed(plain)
         return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, word)
 
     def _in_unicode(self, found: re.Match[str]) -> str:
@@ -264,7 +266,7 @@ def _equation(made: Call, place: int, names: Sequence[str], shapes: Sequence[Sha
         case "outer", _:
             return f"{z}.T @ {a}" if place else f"{z} @ {b}"
         case "softmax", _:
-            return f"{y}*({z} - sum({z}*{y}{kept}))"
+            return f"{y} ⊙ ({z} - sum({z} ⊙ {y}{kept}))"
         case "log_softmax", _:
             return f"{z} - exp({y})*sum({z}{kept})"
         case "det", _:
