@@ -184,10 +184,9 @@ class TorchScript:
 
     def definitions(self) -> list[str]:
         """The statements that give the variables their values."""
-        known = (
-            (name, self.array(a, f"'{name}'", requires_grad=name in self.task.wrt)) for name, a in self.arrays.items()
-        )
-        return [laid_out(f"{self.variables[name]} = {value}") for name, value in known]
+        wrt = self.task.wrt
+        known = {name: self.array(array, repr(name), requires_grad=name in wrt) for name, array in self.arrays.items()}
+        return [laid_out(f"{self.variables[name]} = {value}") for name, value in known.items()]
 
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
@@ -275,7 +274,7 @@ class TorchScript:
         else:
             value = self.calls.tensor(value)
             self.values[symbol] = PyExpr(name, self.shapes[symbol])
-        self.written.append(laid_out(f"{name} = {value}"))
+        self.assign(name, value)
 
     def _value(self, symbol: Atom, name: str) -> PyExpr:
         return PyExpr(name, self.shapes.get(symbol, ()))

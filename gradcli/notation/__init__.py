@@ -161,15 +161,9 @@ SECOND = Signs("d2%s/d%sd%s", "∂²%s/∂%s∂%s", r"\frac{\partial^{2} %s}{\pa
 SECOND_BY_ONE = Signs("d2%s/d%s2", "∂²%s/∂%s²", r"\frac{\partial^{2} %s}{\partial %s^{2}}")
 JU = Signs("Ju", "Ju", "J u")
 HU = Signs("Hu %s", "Hu %s", "(H u)_{%s}")
-LIST = Signs("[%s]", "[%s]", "{[}%s{]}")
-TRANSPOSED = Signs("%s.T", "%sᵀ", "%s^{T}")
 TIMES = Signs("%s*%s", "%s·%s", r"%s \cdot %s")
 POINTWISE = Signs("%s*%s", "%s ⊙ %s", r"%s \odot %s")
-MATMUL = Signs("%s @ %s", "%s · %s", r"%s \, %s")
 PLUS = Signs("%s + %s", "%s + %s", "%s + %s")
-MINUS = Signs("%s - %s", "%s - %s", "%s - %s")
-NEGATIVE = Signs("-%s", "-%s", "-%s")
-OVER = Signs("%s/%s", "%s/%s", "%s/%s")
 BRACKETED = Signs("(%s)", "(%s)", "(%s)")
 
 _COMMA = Signs("%s, %s", "%s, %s", "%s, %s")
@@ -192,13 +186,3 @@ def joined(parts: Sequence[Notation], form: Signs = _COMMA) -> Notation:
     for part in rest:
         first = form(first, part)
     return first
-
-
-def call(head: str, *arguments: Notation) -> Notation:
-    r"""A function of arguments.
-
-    >>> call("sum", Named("x"), Typed("dim=0")).latex
-    '\\operatorname{sum}(x, \\texttt{dim=0})'
-    """
-    shown = typesetting.text(head)
-    return Signs(f"{head}(%s)", f"{head}(%s)", rf"\operatorname{{{shown}}}(%s)")(joined(arguments))

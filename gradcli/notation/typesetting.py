@@ -53,10 +53,7 @@ def name(word: str) -> str:
     """
     if word in GREEK:
         return rf"\{word}"
-    if "." in word and all(part.isidentifier() or part.isdecimal() for part in word.split(".")):
-        word = word.replace("_", r"\_") if word.isascii() else "".join(map(_letter, word))
-        return rf"\mathit{{{word}}}"
-    if not word.isidentifier():
+    if not all(part.isidentifier() or part.isdecimal() for part in word.split(".")):
         return typed(word)
     letters = [_letter(character) for character in word]
     if len(letters) == 1:

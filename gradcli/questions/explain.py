@@ -315,7 +315,7 @@ class Terms:
     def _other(self, line: Line, operand: Atom, term: Term) -> Term:
         call, y = line.call, self.names[line.symbol]
         shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in call.operands]
-        found = rule(call, operand, self.names, shapes, y, Bar(y))
+        found = rule(call, operand, self.names, shapes, y)
         term = replace(term, equation=found.equation, words=found.words, derivative=found.equation)
         result, adjoint = self.trace.values[line.symbol], self.trace.adjoints[line.symbol]
         if call.op.kind is Kind.CONTRACTION:

@@ -161,9 +161,7 @@ class Entries:
         bound = {axis: self.index("k", shape[axis]) for axis in axes}
         body = self.entry(call.operands[0], tuple(bound[d] if d in bound else next(rest) for d in range(len(shape))))
         if call.op.is_linear:
-            for k in bound.values():
-                body = self.total(body, k)
-            return body
+            return functools.reduce(self.total, bound.values(), body)
         if written := self._written_out(body, list(bound.values())):
             return functools.reduce(_FOLDS[call.op.folds_by], written)
         limits = tuple((k, 0, self.ranges[k] - 1) for k in bound.values())

@@ -15,7 +15,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy
 from sympy import Expr
@@ -27,26 +26,7 @@ from gradcli.language.program.movement import axis_of
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
-from gradcli.notation import (
-    BRACKETED,
-    MATMUL,
-    MINUS,
-    NEGATIVE,
-    OVER,
-    PLUS,
-    POINTWISE,
-    TIMES,
-    TRANSPOSED,
-    Digits,
-    Named,
-    Notation,
-    Signs,
-    Spelling,
-    Typed,
-    call,
-    joined,
-    typesetting,
-)
+from gradcli.notation import BRACKETED, Bar, Named, Notation, Signs, Spelling, Typed, typesetting
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
@@ -58,23 +38,28 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _SIGNS = {"**": ("^", "^"), "*": ("·", r" \cdot "), "@": ("·", r"\,"), ">=": ("≥", r"\ge"), "<=": ("≤", r"\le")}
 _SIGNS |= {"==": ("=", "="), "!=": ("≠", r"\neq"), ".T": ("ᵀ", "^{T}"), ".mT": ("ᵀ", "^{T}"), "pi": ("π", r"\pi")}
+_SIGNS |= {"⊙": ("⊙", r"\odot")}
 """What people write in the place of signs of Python, in Unicode and in LaTeX."""
 
 _SIGN = re.compile(
-    r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|\*\*?|@|[><=!]=|\.m?T\b|[^\W\d]\w*"
+    r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|adj\((?P<bar>[\w.]+)\)|"
+    r"\*\*?|[@⊙]|[><=!]=|\.m?T\b|[^\W\d]\w*"
 )
-_TYPED = re.compile(r"\b(?!sqrt\(|abs\()\w+\(|[\['\"&|~%]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
+_OPERATORS = ("sum", "exp", "inv")
+_TYPED = re.compile(r"\b(?!sqrt|abs|adj|sum|exp|inv)\w+\(|[\['\"&|~%=]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
 """What LaTeX has as it is typed: calls, lists, words, logic, powers by what is no whole number, exponents."""
 
 
 class Operation(Typed):
-    """An operation as the language has it, for people with the signs of mathematics."""
+    """An operation, or an equation of adjoints, as the language has it; for people with the signs of mathematics."""
 
     def spelled(self, how: Spelling) -> str:
-        """As it is typed, or with `·`, `√` and exponents above."""
-        if how == "text" or (how == "latex" and _TYPED.search(self.word)):
-            return super().spelled(how)
-        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, self.word)
+        """As it is typed, or with `·`, `√`, bars and exponents above."""
+        plain = self.word.replace(" ⊙ ", "*")
+        word = re.sub(r"\bouter\((.*), ([\w.]+)\)", r"\1 @ \2.T", self.word)
+        if how == "text" or (how == "latex" and _TYPED.search(word)):
+            return plain if how == "text" else typesetting.typed(plain)
+        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, word)
 
     def _in_unicode(self, found: re.Match[str]) -> str:
         match found.lastgroup:
@@ -82,6 +67,8 @@ class Operation(Typed):
                 return found["power"].translate(_SUPERSCRIPTS)
             case "abs" | "root":
                 return f"|{found['abs']}|" if found["abs"] else f"√{found['root']}"
+            case "bar":
+                return Bar(found["bar"]).pretty
         return _SIGNS.get(found[0], found)[0]
 
     def _in_latex(self, found: re.Match[str]) -> str:
@@ -92,7 +79,11 @@ class Operation(Typed):
                 return rf"\left|{typesetting.name(found['abs'])}\right|"
             case "root":
                 return rf"\sqrt{{{typesetting.name(found['root'])}}}"
-        return _SIGNS[found[0]][1] if found[0] in _SIGNS else typesetting.name(found[0])
+            case "bar":
+                return Bar(found["bar"]).latex
+        if found[0] in _SIGNS:
+            return _SIGNS[found[0]][1]
+        return rf"\operatorname{{{found[0]}}}" if found[0] in _OPERATORS else typesetting.name(found[0])
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -152,10 +143,10 @@ def slope(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """
     if call.op.branches:
         return _branch(call, names, operand)
-    symbols = {a: sympy.Symbol(names[a], real=True) for a in call.operands if isinstance(a, sympy.Symbol)}
-    expression = _derivative(call.renamed(symbols), symbols[operand])
-    if expression is None:
+    found = local(*alone(call, names, [()] * len(call.operands), "line"), names[operand])
+    if found is None:
         return None
+    ((_, expression),) = found.cases
     factor = Printed(expression, is_factor=True)
     return Slope(expression, Printed(expression), factor) if len(factor.text) <= LONGEST else None
 
@@ -187,13 +178,6 @@ def local(program: Program, shapes: Mapping[Atom, Shape], name: str) -> Derivati
         return None
 
 
-@lru_cache(maxsize=1024)
-def _derivative(call: Call, by: sympy.Symbol) -> Expr | None:
-    program, shapes = alone(call, {a: str(a) for a in call.operands}, [()] * len(call.operands), "line")
-    found = local(program, shapes, str(by))
-    return None if found is None else found.cases[0][1]
-
-
 def _branch(call: Call, names: Mapping[Atom, str], operand: Atom) -> Slope | None:
     """Of a choice: 1 where the operand is chosen."""
     of = dict(zip(call.op.operands, call.operands, strict=True))
@@ -220,9 +204,6 @@ _REDUCED: Mapping[str, str] = {
     "cumprod": "every element gets the sum, from its own place on, of the adjoint times the product of the others",
 }
 
-_OUTER = Signs("outer(%s, %s)", "%s · %sᵀ", r"%s \, %s^{T}")
-_SLICE = Signs("%s[%s]", "%s[%s]", "%s{[}%s{]}")
-
 
 @dataclass(frozen=True)
 class AdjointRule:
@@ -232,9 +213,7 @@ class AdjointRule:
     words: str = ""
 
 
-def rule(
-    made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str, z: Notation
-) -> AdjointRule:
+def rule(made: Call, operand: Atom, names: Mapping[Atom, str], shapes: Sequence[Shape], y: str) -> AdjointRule:
     """How the adjoint of a line reaches one of its operands.
 
     Args:
@@ -243,34 +222,30 @@ def rule(
         names: What the operands are called.
         shapes: Of the operands, in order.
         y: What the line is called.
-        z: The adjoint of the line.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("A @ x")
     >>> A, x = program.variables
-    >>> z = Signs("adj(z)", "z̄", r"\\bar{z}")()
-    >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z", z).equation.pretty
+    >>> rule(program.lines[0].call, x, {A: "A", x: "x"}, [(2, 3), (3,)], "z").equation.pretty
     'Aᵀ · z̄'
     """
-    op = made.op
+    op, z = made.op, f"adj({y})"
     places = [n for n, atom in enumerate(made.operands) if atom == operand]
     labels = [names.get(atom, str(atom)) for atom in made.operands]
-    operands = [Named(label) for label in labels]
     if op.kind is Kind.CONTRACTION and len(places) == 1:
-        return _product(places[0], operands, shapes, z)
+        return _product(places[0], labels, shapes, z)
     if op.kind is Kind.LIST:
         return _listed(made, places, shapes, z)
     if op.name in ("transpose", "permute") and len(shapes[0]) == 2:
-        return AdjointRule(TRANSPOSED(z))
+        return AdjointRule(Operation(f"{z}.T"))
     if op.has_equation:
         return AdjointRule(
             words=f"the same sum of products, with the adjoint of {y} in the place of {labels[places[0]]}"
         )
-    equation = _equation(made, places[0], operands, shapes, Named(y), z) if len(places) == 1 else None
-    if equation is not None:
-        return AdjointRule(equation)
+    if len(places) == 1 and (equation := _equation(made, places[0], labels, shapes, y, z)):
+        return AdjointRule(Operation(equation))
     if op.name == "mean" and made.statics[0] is None:
-        return AdjointRule(OVER(z, Digits(str(math.prod(shapes[0])))), "mean hands its share to every element")
+        return AdjointRule(Operation(f"{z}/{math.prod(shapes[0])}"), "mean hands its share to every element")
     if op.name in _REDUCED:
         return AdjointRule(words=_REDUCED[op.name] + _along(made, shapes[0]))
     if op.kind is Kind.MOVEMENT:
@@ -280,41 +255,31 @@ def rule(
     return AdjointRule()
 
 
-def _equation(
-    made: Call, place: int, operands: Sequence[Notation], shapes: Sequence[Shape], y: Notation, z: Notation
-) -> Notation | None:
-    """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; None without such a rule."""
+def _equation(made: Call, place: int, names: Sequence[str], shapes: Sequence[Shape], y: str, z: str) -> str:
+    """What z = f(a, b), called y here, adds to the adjoint of the operand at a place; empty without such a rule."""
     # The dimension of a sum that keeps it, where there are several.
-    kept = [Typed(f"dim={made.statics[0]}"), Typed("keepdim=True")] if len(shapes[0]) > 1 and made.statics else []
-    match made.op.name, place, operands:
-        case ("dot", 0, [_, b]) | ("dot", 1, [b, _]):
-            return TIMES(z, b)
-        case "outer", 0, [_, b]:
-            return MATMUL(z, b)
-        case "outer", 1, [a, _]:
-            return MATMUL(TRANSPOSED(z), a)
-        case "softmax", _, _:
-            weighted = call("sum", POINTWISE(z, y), *kept)
-            return POINTWISE(y, BRACKETED(MINUS(z, weighted)))
-        case "log_softmax", _, _:
-            return MINUS(z, TIMES(call("exp", y), call("sum", z, *kept)))
-        case "det", _, [a]:
-            return TIMES(TIMES(z, y), _inverse_transposed(a))
-        case "logdet", _, [a]:
-            return TIMES(z, _inverse_transposed(a))
-        case "inv", _, _:
-            return NEGATIVE(MATMUL(MATMUL(TRANSPOSED(y), z), TRANSPOSED(y)))
-        case "solve", 0, [a, _] if len(shapes[1]) == 1:
-            return NEGATIVE(_OUTER(MATMUL(_inverse_transposed(a), z), y))
-        case "solve", 0, [a, _]:
-            return NEGATIVE(MATMUL(MATMUL(_inverse_transposed(a), z), TRANSPOSED(y)))
-        case "solve", 1, [a, _]:
-            return MATMUL(_inverse_transposed(a), z)
-    return None
-
-
-def _inverse_transposed(a: Notation) -> Notation:
-    return TRANSPOSED(call("inv", a))
+    kept = f", dim={made.statics[0]}, keepdim=True" if len(shapes[0]) > 1 and made.statics else ""
+    a, b = names[0], names[-1]
+    match made.op.name, place:
+        case "dot", _:
+            return f"{z}*{a if place else b}"
+        case "outer", _:
+            return f"{z}.T @ {a}" if place else f"{z} @ {b}"
+        case "softmax", _:
+            return f"{y} ⊙ ({z} - sum({z} ⊙ {y}{kept}))"
+        case "log_softmax", _:
+            return f"{z} - exp({y})*sum({z}{kept})"
+        case "det", _:
+            return f"{z}*{y}*inv({a}).T"
+        case "logdet", _:
+            return f"{z}*inv({a}).T"
+        case "inv", _:
+            return f"-{y}.T @ {z} @ {y}.T"
+        case "solve", 0:
+            return f"-outer(inv({a}).T @ {z}, {y})" if len(shapes[1]) == 1 else f"-inv({a}).T @ {z} @ {y}.T"
+        case "solve", 1:
+            return f"inv({a}).T @ {z}"
+    return ""
 
 
 def _along(made: Call, shape: Shape) -> str:
@@ -324,27 +289,27 @@ def _along(made: Call, shape: Shape) -> str:
     return "" if dim is None or len(shape) < 2 else f" along dimension {dim}"
 
 
-def _product(place: int, operands: Sequence[Notation], shapes: Sequence[Shape], z: Notation) -> AdjointRule:
+def _product(place: int, names: Sequence[str], shapes: Sequence[Shape], z: str) -> AdjointRule:
     """Of a matrix product, by the dimensions of its two operands."""
-    a, b = operands
+    a, b = names
     key = place, min(len(shapes[0]), 3), min(len(shapes[1]), 3)
-    vectors = {(0, 1, 1): TIMES(z, b), (1, 1, 1): TIMES(z, a), (0, 1, 2): MATMUL(b, z)}
-    vectors |= {(0, 2, 1): _OUTER(z, b), (1, 1, 2): _OUTER(a, z)}
+    vectors = {(0, 1, 1): f"{z}*{b}", (1, 1, 1): f"{z}*{a}", (0, 1, 2): f"{b} @ {z}"}
+    vectors |= {(0, 2, 1): f"outer({z}, {b})", (1, 1, 2): f"outer({a}, {z})"}
     words = "" if key in vectors or max(key) < 3 else "matrix by matrix, summed over what was stretched"
-    return AdjointRule(vectors.get(key) or (MATMUL(TRANSPOSED(a), z) if place else MATMUL(z, TRANSPOSED(b))), words)
+    return AdjointRule(Operation(vectors.get(key) or (f"{a}.T @ {z}" if place else f"{z} @ {b}.T")), words)
 
 
-def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: Notation) -> AdjointRule:
+def _listed(made: Call, places: Sequence[int], shapes: Sequence[Shape], z: str) -> AdjointRule:
     """Each part of a list takes its own part of the adjoint."""
     full = max(shapes, key=len)
     is_stack = bool(made.op.adds_dimension)
     axis = axis_of(full, made.statics[0], extra=int(is_stack))
-    parts: list[Notation] = []
+    parts: list[str] = []
     for place in places:
         start = sum(shape[axis] for shape in shapes[:place]) if not is_stack else place
         key = str(place) if is_stack else f"{start}:{start + shapes[place][axis]}"
-        parts.append(_SLICE(z, Typed(f"{':, ' * axis}{key}")))
+        parts.append(f"{z}[{':, ' * axis}{key}]")
     if len(parts) > MOST_SLICES:
         return AdjointRule(words="the sum of its parts of the adjoint")
     stretched = is_stack and len(shapes[places[0]]) < len(full)
-    return AdjointRule(joined([call("sum", part) for part in parts] if stretched else parts, PLUS))
+    return AdjointRule(Operation(" + ".join(f"sum({part})" if stretched else part for part in parts)))

@@ -49,10 +49,6 @@ Names = Mapping[sympy.Symbol, sympy.Symbol]
 _PRINTERS: Mapping[Spelling, Printer] = {"text": PlainPrinter(), "pretty": PrettyPrinter(), "latex": LatexPrinter()}
 
 
-def _printed(expression: Expr, how: Spelling = "pretty") -> str:
-    return str(_PRINTERS[how].doprint(in_heads_of_sympy(expression)))
-
-
 @dataclass(frozen=True)
 class Printed(Notation):
     """An expression of SymPy's, printed when it is read, and once; as a factor in brackets where it would fall apart.
@@ -72,7 +68,7 @@ class Printed(Notation):
 
 @functools.lru_cache(maxsize=4096)
 def _spelled(printed: Printed, how: Spelling) -> str:
-    shown = displayable(_printed(printed.expression, how))
+    shown = displayable(_PRINTERS[how].doprint(in_heads_of_sympy(printed.expression)))
     is_loose = printed.is_factor and (printed.expression.is_Add or shown.startswith("-"))
     return f"({shown})" if is_loose else shown
 
@@ -144,7 +140,7 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
 
 @functools.lru_cache(maxsize=64)
 def _abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    return abbreviated(formulas, taken, lambda expression: len(_printed(expression)))
+    return abbreviated(formulas, taken, lambda expression: len(Printed(expression).pretty))
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:

@@ -207,68 +207,14 @@ def _parted(product: Multiplied) -> tuple[Expr, list[list[Expr]]]:
 
 
 class Sentences(Printer):  # type: ignore[misc]
-    """Formulas as people write them, in the signs, words and brackets of a notation.
+    """Sums, products and extremes over indices, choices and conditions, in the signs of a notation.
 
-    A notation has the signs of relations, of sums, products and extremes over indices by their classes, what stands
-    around the arguments of functions that have signs of their own, with `%s` for these, and what other functions are
-    called: `_SIGNS`, `_OVER`, `_AROUND`, `_HEADS`.  Choices are written with `_CASES`: what is around all, between
-    them, before a condition, and in the place of the last one.  A notation says how it writes factors side by side, the
-    parts of a product, a root, a power, and a body with its limits: `_times`, `_arranged`, `_root`, `_raised`,
-    `_ranging`.
+    A notation has the signs of relations, and of what runs over indices by its class: `_SIGNS`, `_OVER`.  Choices are
+    written with `_CASES`: what is around all, between them, before a condition, and in the place of the last one.  A
+    notation says how it writes brackets, and a body with its limits: `_bracketed`, `_ranging`.
     """
 
-    _times = _root = _raised = _ranging = _missing
-
-    def _bracketed(self, inside: str) -> str:
-        return f"({inside})"
-
-    def _is_loose(self, expr: Expr) -> bool:
-        """Whether it needs brackets in any product and in any power."""
-        return isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr)
-
-    # -- sums, products, powers
-
-    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
-        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
-
-    def _term(self, term: Expr) -> str:
-        shown = str(self._print(term))
-        return self._bracketed(shown) if isinstance(term, sympy.Add) else shown
-
-    def _print_Mul(self, expr: Expr) -> str:
-        parts = product(expr)
-        shown = self._times(list(filter(None, self._arranged(parts))))
-        return f"-{shown}" if parts.is_negative else shown
-
-    def _product(self, factors: Sequence[Expr], *, is_end: bool) -> str:
-        return self._times([self._factor(f, is_last=is_end and f is factors[-1]) for f in factors])
-
-    def _factor(self, expr: Expr, *, is_last: bool) -> str:
-        """In brackets where it would fall apart, or take hold of what comes behind it."""
-        shown = str(self._print(expr))
-        return self._bracketed(shown) if self._is_loose(expr) or (is_open(expr) and not is_last) else shown
-
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
-        base, exponent = expr.args
-        if exponent.is_number and exponent.is_negative:
-            return self._print_Mul(expr)
-        return self._root(base) if exponent == sympy.S.Half else self._raised(base, exponent)
-
-    def _tight(self, expr: Expr) -> str:
-        """What a power is made of: in brackets unless it is one thing."""
-        shown = str(self._print(expr))
-        is_fraction = expr.is_Rational and not expr.is_Integer
-        is_one = not (self._is_loose(expr) or isinstance(expr, sympy.Pow) or is_open(expr) or is_fraction)
-        return shown if is_one else self._bracketed(shown)
-
-    # -- functions
-
-    def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
-        name, inside = type(expr).__name__, ", ".join(map(self._print, expr.args))
-        return str(self._AROUND[name] % inside if name in self._AROUND else self._head(name) + self._bracketed(inside))
-
-    def _head(self, name: str) -> str:
-        return str(self._HEADS.get(name, name))
+    _bracketed = _ranging = _missing
 
     def _print_Piecewise(self, expr: Expr, exp: str | None = None) -> str:
         whole, between, holds, otherwise = self._CASES

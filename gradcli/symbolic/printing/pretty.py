@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import sympy
@@ -15,7 +15,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from gradcli.language.program.meaning import Aggregate
-from gradcli.symbolic.printing.arranging import PrintedProduct, Sentences, always
+from gradcli.symbolic.printing.arranging import Sentences, always, is_negative, is_open, joined, product, terms
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
 """What SymPy calls functions of our own."""
@@ -115,24 +115,64 @@ class PrettyPrinter(Sentences, PlainPrinter):
     _CASES = "{%s}", "; ", " if ", " otherwise"
     _AND, _OR, _NOT, _UNEQUAL = " and ", " or ", "not ", "≠"
     _print_Pi, _print_Exp1 = always("π"), always("e")
-    _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = Sentences._print_Function
-    _print_erfinv = _print_log = _print_Max = _print_Min = Sentences._print_Function
     _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
 
-    # -- products and powers
+    def _bracketed(self, inside: str) -> str:
+        return f"({inside})"
 
-    def _times(self, factors: Sequence[str]) -> str:
-        return "·".join(factors)
+    def _is_loose(self, expr: Expr) -> bool:
+        """Whether it needs brackets in any product and in any power."""
+        return isinstance(expr, sympy.Add | sympy.Mul) or is_negative(expr)
 
-    def _arranged(self, parts: PrintedProduct) -> Iterable[str]:
+    # -- sums, products, powers
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        return joined(map(self._term, terms(self._as_ordered_terms(expr))))
+
+    def _term(self, term: Expr) -> str:
+        shown = str(self._print(term))
+        return self._bracketed(shown) if isinstance(term, sympy.Add) else shown
+
+    def _print_Mul(self, expr: Expr) -> str:
         """A fraction, then the deltas."""
+        parts = product(expr)
         above, below, is_end = parts.above, parts.below, not parts.deltas
         shown = self._product(above, is_end=is_end and not below)
         if below:
             is_one = len(below) == 1
             divisor = self._factor(below[0], is_last=is_end) if is_one else f"({self._product(below, is_end=True)})"
             shown = f"{shown or '1'}/{divisor}"
-        return [shown, *map(self._print, parts.deltas)]
+        return "-" * parts.is_negative + "·".join(filter(None, [shown, *map(self._print, parts.deltas)]))
+
+    def _product(self, factors: Sequence[Expr], *, is_end: bool) -> str:
+        return "·".join(self._factor(f, is_last=is_end and f is factors[-1]) for f in factors)
+
+    def _factor(self, expr: Expr, *, is_last: bool) -> str:
+        """In brackets where it would fall apart, or take hold of what comes behind it."""
+        shown = str(self._print(expr))
+        return self._bracketed(shown) if self._is_loose(expr) or (is_open(expr) and not is_last) else shown
+
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        base, exponent = expr.args
+        if exponent.is_number and exponent.is_negative:
+            return self._print_Mul(expr)
+        return self._root(base) if exponent == sympy.S.Half else self._raised(base, exponent)
+
+    def _tight(self, expr: Expr) -> str:
+        """What a power is made of: in brackets unless it is one thing."""
+        shown = str(self._print(expr))
+        is_fraction = expr.is_Rational and not expr.is_Integer
+        is_one = not (self._is_loose(expr) or isinstance(expr, sympy.Pow) or is_open(expr) or is_fraction)
+        return shown if is_one else self._bracketed(shown)
+
+    # -- functions
+
+    def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
+        name, inside = type(expr).__name__, ", ".join(map(self._print, expr.args))
+        return self._AROUND[name] % inside if name in self._AROUND else f"{self._HEADS.get(name, name)}({inside})"
+
+    _print_floor = _print_ceiling = _print_LatticeOp = _print_lgamma = _print_sinc = _print_Function
+    _print_erfinv = _print_log = _print_Max = _print_Min = _print_Function
 
     def _root(self, base: Expr) -> str:
         is_short = isinstance(base, sympy.Symbol | sympy.Indexed | sympy.NumberSymbol) or (

@@ -6,7 +6,7 @@ exp(x[i])·exp(x[j])/(Σ[k] exp(x[k]))².
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sympy
 from sympy import Expr
@@ -76,15 +76,9 @@ def _with_logistics(expression: Expr, known: StandIns) -> Expr:
     return rebuilt(expression, lambda part: _with_logistics(part, known))
 
 
-def _powers(expression: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """The factors of a product as bases and exponents; exp(x) is a base."""
-    for factor in sympy.Mul.make_args(expression):
-        yield factor.args if isinstance(factor, sympy.Pow) else (factor, sympy.S.One)
-
-
 def _logistic(product: Expr, known: StandIns) -> Expr | None:
     """Over 1 + exp(u): s = 1/(1 + exp(-u)), of which 1 - s is the rest."""
-    for base, exponent in _powers(product):
+    for base, exponent in product.as_powers_dict().items():
         above = base - 1
         if not (isinstance(base, sympy.Add) and isinstance(above, sympy.exp) and exponent.is_Integer and exponent < 0):
             continue
