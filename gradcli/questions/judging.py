@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -39,14 +39,6 @@ SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
 
 
-class Checked(TypedDict):
-    """The part of an answer that the formulas and the check fill."""
-
-    symbolic: dict[str, Any]
-    symbolic_omitted: dict[str, Any]
-    check: Check | None
-
-
 def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
     """The vector-Jacobian product, and the rest of an answer that gives one."""
     found, jacobian = question.product(v), question.small_jacobian
@@ -73,7 +65,7 @@ _Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
 
 def checked(
     question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
-) -> Checked:
+) -> dict[str, Any]:
     """The formulas that the reference confirms, and the verdict unless it is not asked for.
 
     Args:
@@ -85,17 +77,12 @@ def checked(
     """
     judgement = judged(question, numbers) if check else None
     known = {} if question.live is None or derived is not None else question.live.formulas
-    if question.wrt in known:
-        return as_fields(known[question.wrt], judgement.check if judgement else None)
-    formulas, found = concluded(question, judgement, derived or question.derived)
-    if not formulas.refuted:
-        known[question.wrt] = formulas
-    return as_fields(formulas, found, by)
-
-
-def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variable) -> Checked:
-    """Formulas and check as the fields of an answer."""
-    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": check}
+    formulas, found = known.get(question.wrt), judgement.check if judgement else None
+    if formulas is None:
+        formulas, found = concluded(question, judgement, derived or question.derived)
+        if not formulas.refuted:
+            known[question.wrt] = formulas
+    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": found}
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
