@@ -29,12 +29,8 @@ GONE: Mapping[str, str] = {
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
-ROW_SUFFIXES: Mapping[str, str] = {
-    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz",
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
-    ".arrows": "arrows",
-}  # fmt: skip
-"""The formats of rows by the suffix of the file; `arrows` is the stream."""
+ROW_SUFFIXES: Mapping[str, str] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+"""The formats of rows by the suffix of the file."""
 
 ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
 
@@ -135,14 +131,17 @@ class Option:
         return f"--{'no-' * (self.default is True)}{self.key.replace('_', '-')}"
 
     @property
-    def opposite(self) -> str:
-        """The flag that takes a switch back where a setting has turned it; no help lists it."""
-        return f"--{'no-' * (self.default is not True)}{self.key.replace('_', '-')}"
-
-    @property
     def flags(self) -> tuple[str, ...]:
         """All of its names in the shell."""
         return (self.flag, self.short) if self.short else (self.flag,)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The same as click takes them: a switch that a setting may turn has a flag that takes it back."""
+        if not self.is_setting or self.kind is not OptionKind.SWITCH:
+            return self.flags
+        opposite = f"--{'no-' * (self.default is not True)}{self.key.replace('_', '-')}"
+        return (f"{self.flag}/{opposite}", *self.flags[1:])
 
 
 _NAMED: Mapping[str, tuple[str, ...]] = {
@@ -225,9 +224,9 @@ loss TEXT vjp explain
 drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
     Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
 
-to CHOICE code choices=torch|numpy|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
-    with all of it, or the text of the function with its values, which gradcli reads.
+to CHOICE code choices=torch|latex|gradcli default=torch
+    A script of PyTorch with backward(gradient=v), a LaTeX document with all of it, or the text of the function with
+    its values, which gradcli reads.
 
 rtol NUMBER check  How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
 atol NUMBER check  How far torch may be off beyond that. Default: 0.
@@ -250,9 +249,8 @@ require_all SWITCH check is_setting  Exit with 1 unless every entry was checked,
 differences SWITCH check  Take finite differences too, as --full does.
 
 points FILE map is_required
-    The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz, .parquet, .arrow or
-    .arrows, text compressed too, .csv.gz or .csv.zst; a folder, or a pattern in quotes, 'data/*.csv'; - is standard
-    input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.
+    The rows, one a point, with columns named as variables are: .csv, .tsv or .parquet; a folder, or a pattern in
+    quotes, 'data/*.csv'; - is standard input. A vector x has columns x[0], x[1], or x0, x1, or one of lists.
 
 points_format CHOICE map choices=ROW_FORMATS  The format of the rows. By suffix; csv of a pipe.
 
@@ -276,7 +274,6 @@ check SWITCH map is_setting
 check_rows WHOLE map bounds=1..100000  How many rows --check judges.
 rows WORD map letters=A..B  Only these rows, from 1, both ends: 1..1000, or 1001..
 part WORD map letters=K/N  Only the Kth of N parts of the rows; joined, they are all.
-workers WHOLE map bounds=1..999  Compute in N processes of Dask. Needs -o FOLDER/.
 scheduler WORD map letters=ADDRESS  Compute on Dask, tcp://host:8786, into -o FOLDER/.
 resume SWITCH map  Go on with a run that was ended: its parts that are whole stay.
 wrt VARIABLES QUESTIONS map run -eval  The variables to differentiate by, separated by commas. All by default.

@@ -120,7 +120,7 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 spent = int(time.process_time())
 resource.setrlimit(resource.RLIMIT_CPU, (spent + 1, spent + 10))
 with replacing({str(tmp_path / "out")!r}) as output:
-    output.file.write(b"half")
+    output.write(b"half")
     say(str(len(os.listdir({str(tmp_path)!r}))))
     while True:
         pass

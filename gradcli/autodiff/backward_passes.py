@@ -17,18 +17,7 @@ from typing import Any
 
 from gradcli import collector
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import (
-    Forward,
-    Tensor,
-    array_of,
-    backward_error,
-    derivative_of,
-    evaluate,
-    leaves_of,
-    output_of,
-    tensor_of,
-    unshared,
-)
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.wengert import Atom, Program
@@ -68,17 +57,12 @@ def _run(
 
     A name has no tensor where it stands for a plain number; the output has one in any case.
     """
-    ran = unshared(program)
+    ran, forward, values = unshared(program, inputs, wrt, dtype)
     atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
-    if live is None:
-        leaves = leaves_of(ran.program, inputs, wrt, dtype)
-        values = evaluate(ran.program, leaves, dtype)
-        y = output_of(ran.program, values, dtype)
-    else:
+    if live is not None:
         forward, tensors = live(inputs, wrt)
-        leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
         values = {atom: tensors[name] for name, atom in atoms.items() if name in tensors}
-        y = forward.output
+    y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
     found = {name: y if named[name] == program.output else values.get(atom) for name, atom in atoms.items()}
     return _Ran(ran, leaves, values, found, y)
 
@@ -100,9 +84,8 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
     >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]
     [1, None]
     """
-    ran = unshared(replay.program)
-    leaves = leaves_of(ran.program, inputs, replay.requires, dtype)
-    tensors = evaluate(ran.program, leaves, dtype)
+    ran, forward, tensors = unshared(replay.program, inputs, replay.requires, dtype)
+    leaves = forward.leaves
     for number, one in enumerate(replay.passes):
         y = tensors.get(ran.renamed.get(one.output, one.output))
         if y is None or not y.requires_grad:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from typer import _click as click
 
 from gradcli import options
-from gradcli.cli import completion
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.expression import ExpressionCommand
 from gradcli.cli.output import Output, OutputOptions, is_typed, manner, output
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _EXPRESSION = argument(
     "expression",
-    completion.expression,
     metavar="EXPR",
     required=True,
     help='The function, such as "x**2"; variables are its free names. '
@@ -373,13 +371,13 @@ def graph(line: CommandLine) -> Result:
 def code(line: CommandLine) -> Result:
     """The same computation as a runnable script, or as a document.
 
-    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
-    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
+    The PyTorch script gives the numbers of vjp to the last digit; the LaTeX document, which needs amsmath, shows the
+    numbers and the formulas of vjp. --format plain writes the same.
 
     \b
     Examples:
       gradcli code "x**2" --at 1,2 --v 1,1
-      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
+      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from gradcli import results
-from gradcli.claims import Subject, claimed, claimed_anew, expected as met, read, read_numbers, variable_of
+from gradcli.claims import Subject, claimed, expected as met, read, read_numbers, variable_of
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.formulas import (
     MAX_OPINIONS,
@@ -216,15 +216,13 @@ def _claims(
     def subject(name: str, there: Question = question) -> Subject:
         return Subject.of(there.program, there.shapes, name, v)
 
-    def subject_at(name: str, at: Mapping[str, Array]) -> tuple[Subject, bool]:
+    def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.at(at)
-        return subject(name, there), not any(boundaries(there))
+        return None if any(boundaries(there)) else subject(name, there)
 
     def claim(name: str, text: str) -> results.Claim:
-        asked = (text, question.arrays, tolerance)
-        if question.is_of_point:
-            return claimed_anew(partial(subject_at, name), *asked, dtype=question.dtype)
-        return claimed(subject(name), *asked, dtype=question.dtype)
+        anew = partial(subject_at, name) if question.is_of_point else None
+        return claimed(subject(name), text, question.arrays, tolerance, dtype=question.dtype, anew=anew)
 
     return (
         *(claim(name, text) for name, text in claims.items()),

@@ -76,7 +76,7 @@ def _entry(op: Op, group: str) -> FunctionEntry:
     parameters = tuple(_parameter(op, name) for name in op.signature)
     spellings = tuple(_spellings(op))
     return FunctionEntry(
-        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.notes.caveat, **facts
+        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.caveat, **facts
     )
 
 
@@ -103,7 +103,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 
 def _spellings(op: Op) -> Iterator[str]:
     """Other ways to write the function, each as an example of itself."""
-    yield from op.notes.notation
+    yield from op.notation
     for sign, name in SIGNS.items():
         if name == op.name:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"

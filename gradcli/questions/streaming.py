@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.sample import MOST_POINTS, Sample, critical_points
+from gradcli.crosscheck.summary import merged, worst_point
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
@@ -268,7 +269,6 @@ class Stream:
 
     Attributes:
         tally: The rows that have been computed.
-        threads: How many blocks are computed at a time, at most; by default as many as there are cores.
     """
 
     def __init__(
@@ -276,7 +276,6 @@ class Stream:
     ) -> None:
         self.plan = plan
         self.tally = Tally()
-        self.threads: int | None = None
         self._on_error = on_error
         if check:
             self.tally.sample = Sample(check_rows or MOST_POINTS)
@@ -335,7 +334,7 @@ class Stream:
         question = self.plan.question
         batch = question.batch(question.arrays, tuple(self.plan.bound), 0)
         self._batch: Batch = replace(batch, program=prepared(question.program))
-        count = min(MOST_WORKERS, self.threads or cores())
+        count = min(MOST_WORKERS, cores())
         if question.live is not None:  # code of the user knows of no threads
             count = 1
         return stack.enter_context(workers(count)), count + 1

@@ -285,7 +285,7 @@ class BackwardGraph(Answer, kw_only=True):
 
 # -- code
 
-Language = Literal["torch", "numpy", "latex", "gradcli"]
+Language = Literal["torch", "latex", "gradcli"]
 """What a script can be written in."""
 
 

@@ -18,7 +18,7 @@ from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs, Names, with_name
 from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
-from gradcli.recording.values import WrongDtypeError
+from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature
 from gradcli.running.recorded import Borrowed, FunctionCall, Recorded

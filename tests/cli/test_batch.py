@@ -77,8 +77,8 @@ def _stream(pipe: IO[str] | None) -> IO[str]:
         (["explain", "y = x**2; y**3", "--at", "1,2", "--v", "ones"], {"at": {"x": "1,2"}, "v": "ones"}),
         (["graph", "y = x**2; y**3", "--at", "1,2", "--v", "1,1"], {"at": {"x": "1,2"}, "v": "1,1"}),
         (
-            ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "numpy"],
-            {"at": {"x": "1,2"}, "v": "1,1", "to": "numpy"},
+            ["code", "x**2", "--at", "1,2", "--v", "1,1", "--to", "latex"],
+            {"at": {"x": "1,2"}, "v": "1,1", "to": "latex"},
         ),
         (
             ["check", "relu(x)", "--at", "0,1", "--v", "ones", "--allow", "kink", "--rtol", "1e-6", "--atol", "1e-9"],
@@ -264,7 +264,7 @@ def test_a_last_line_needs_no_end(tmp_path: Path, gradcli: Command) -> None:
     assert (run.code, run.out.count("\n"), run.err) == (0, 2, "")
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "No such file"), ("", "Is a directory")])
+@pytest.mark.parametrize(("name", "says"), [("missing.jsonl", "there is no file"), ("", "is a directory")])
 def test_a_file_that_cannot_be_read_is_an_error(name: str, says: str, tmp_path: Path, gradcli: Command) -> None:
     """On stderr, as there is no request to answer."""
     run = gradcli("batch", str(tmp_path / name))
@@ -285,7 +285,7 @@ def test_a_terminal_is_read_only_if_asked() -> None:
     main, terminal = pty.openpty()
     run = process(warm.gradcli(), "batch", given=terminal)
     assert (run.code, run.out) == (2, "")
-    assert "gradcli batch -" in run.err
+    assert "standard input is a terminal" in run.err
     os.write(main, json.dumps(GOOD).encode() + b"\n\x04")
     assert json.loads(process(warm.gradcli(), "batch", "-", given=terminal).out)["grad"] == {"x": 6.0}
     os.close(main)

@@ -70,7 +70,7 @@ def _require_shown(op: ops.Op) -> None:
         shown = rendered(Functions((page,)), "full", Screen(width, ascii=True))
         assert shown.isascii()
         assert width is None or max(map(len, shown.splitlines())) <= width
-    for words in (op.doc, op.domain, op.notes.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
+    for words in (op.doc, op.domain, op.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
         assert words in shown
     latex.check(rendered(Functions((page,)), "latex", Screen()))
     cells = [cell for one in page.example.symbolic.values() for cell in one.cells]

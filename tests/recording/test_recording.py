@@ -18,9 +18,8 @@ from tests.recording.wrong_backwards import Power
 
 X = torch.tensor([0.7, 1.3, 2.1], dtype=torch.float64)
 OF_X = """
-polynomial new_constants sums solved joined looped branched keyword_only several
-several_shapes assigned overwritten detached without_grad through_floats through_numpy noisy
-dropped uses_square uses_name
+new_constants sums solved joined branched keyword_only several several_shapes overwritten
+detached without_grad through_floats through_numpy uses_square
 """.split()
 
 

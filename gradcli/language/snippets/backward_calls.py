@@ -93,7 +93,7 @@ class Passes(FunctionCalls):
             is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
             return self._tensors(argument) if is_tensor else self._flag(argument)
 
-        return self.by_name(arguments, names, called, read)
+        return self.by_name(arguments, names, called, read, optional=names)
 
     def _flag(self, argument: Argument) -> bool | None:
         word = self.source.tokens[argument.start]
