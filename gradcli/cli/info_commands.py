@@ -172,7 +172,7 @@ def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output
     from gradcli.questions.functions import listed, pages
 
     shown = manner(presentation)
-    is_list = groups or not names or shown.form in ("plain", "csv", "tsv")
+    is_list = groups or not names or shown.form == "plain"
     found = listed(*names, brief=groups) if is_list else pages(*names)
     return output(found, shown)
 
