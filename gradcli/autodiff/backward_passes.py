@@ -13,7 +13,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from gradcli import collector
@@ -21,7 +20,6 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
-from gradcli.language.program.library_calls import is_tensor
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
@@ -31,12 +29,6 @@ Node = Any
 
 Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Mapping[str, Tensor]]]
 """Runs a function that is no Program: values and variables to what it gave, and the tensors that have names."""
-
-MOST_IN_A_NODE = 36
-"""Elements of a value that its node holds, with its adjoint."""
-
-MOST_NOTED = 2_000
-"""Results whose adjoints are noted while the backward pass runs."""
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
@@ -168,16 +160,13 @@ def walk(
         for name in retained:
             if tensors[name].requires_grad:
                 tensors[name].retain_grad()
-        results = [t for t in (*ran.values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
-        adjoints = _noted(results[:MOST_NOTED])
         if v is not None and y.requires_grad:
             try:
                 y.backward(gradient=tensor_of(v, y.dtype))
             except RuntimeError as error:
                 raise backward_error(error) from None
         _meet(program, ran.expansion, ran.values, met)
-        numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
-        nodes, edges = _graph(y, met, tensors, leaves, numbers)
+        nodes, edges = _graph(y, met, tensors, leaves)
         return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
 
     with collector.paused():
@@ -188,15 +177,6 @@ def walk(
             # chain would overflow the stack. The tensors are gone by now: free the nodes one by one, the output first.
             while met:
                 met.popitem()
-
-
-def _noted(results: Sequence[Tensor]) -> dict[int, Tensor]:
-    """What the backward pass will bring to each of some tensors that autograd records, by their ids."""
-    found: dict[int, Tensor] = {}
-    for tensor in results:
-        if tensor.requires_grad and not tensor.is_leaf:
-            tensor.register_hook(partial(found.__setitem__, id(tensor)))
-    return found
 
 
 def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, str]) -> None:
@@ -218,7 +198,6 @@ def _graph(
     lines: Mapping[Node, str],
     tensors: Mapping[str, Tensor],
     leaves: Mapping[str, Tensor],
-    numbers: Mapping[Node, tuple[Tensor, Tensor | None]],
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """The nodes breadth first from the output on, and what leads from one to another; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
@@ -239,11 +218,7 @@ def _graph(
     nodes = []
     for node, n in order.items():
         variable = variables[id(node.variable)] if hasattr(node, "variable") else ""
-        value, adjoint = numbers.get(node, (None, None))
-        if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
-            value, adjoint = leaves[variable], leaves[variable].grad
-        held = [None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))]
-        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable, *held))
+        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable))
     return tuple(nodes), tuple(edges)
 
 

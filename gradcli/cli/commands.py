@@ -351,8 +351,7 @@ def graph(line: CommandLine) -> Result:
     """The backward graph as torch builds it, and its tensors.
 
     Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-    after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node. In
-    --format plain, an edge a line.
+    after the backward pass if there is one. --to dot or mermaid writes the graph for other programs to draw.
 
     \b
     Examples:
@@ -382,8 +381,6 @@ def code(line: CommandLine) -> Result:
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """
-    if line.shown.form in ("csv", "tsv"):
-        raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
     return line.answer()
 
 

@@ -158,7 +158,7 @@ def _lines(tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
 def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output:
     """The functions of the language, or all about one of them.
 
-    Of one, prints its usage, names, definition, derivative, domain and kinks, and an example with its verdict. A word
+    Of one, prints its usage, names, definition, domain and kinks, and an example with its formula and verdict. A word
     that is no function is searched for in names, groups and descriptions.
 
     \b
@@ -172,7 +172,7 @@ def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output
     from gradcli.questions.functions import listed, pages
 
     shown = manner(presentation)
-    is_list = groups or not names or shown.form in ("plain", "csv", "tsv")
+    is_list = groups or not names or shown.form == "plain"
     found = listed(*names, brief=groups) if is_list else pages(*names)
     return output(found, shown)
 

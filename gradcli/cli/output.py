@@ -82,6 +82,10 @@ class OutputOptions:
     is_quiet: bool = False
 
 
+NO_TABLES = ("code", "functions", "graph", "improve")
+"""Commands whose answers are no tables of numbers."""
+
+
 def manner(given: Mapping[str, Any]) -> OutputOptions:
     """How the answer of the present command is written.
 
@@ -97,7 +101,8 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     is_told = is_typed(ctx, "format")
     switches = [name for name in ("json", "full") if given.get(name)]
     # The environment's format yields to an option that chooses one, and where it cannot be: a script is no table.
-    if not is_told and (switches or given.get("drawing") or (command == "code" and chosen in ("csv", "tsv"))):
+    is_none = (chosen in ("csv", "tsv") and command in NO_TABLES) or (chosen == "plain" and command == "graph")
+    if not is_told and (switches or given.get("drawing") or is_none):
         chosen = "table"
     if len(switches) > 1:
         raise UsageError("--json and --full exclude each other")

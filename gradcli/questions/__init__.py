@@ -4,7 +4,7 @@ question                         one function at one point: read, refused or rea
 parsed_text, naming              a text read once; names of variables and of statements
 judging                          the one way to judge what torch says; remarks; functions that are another one elsewhere
 derivatives                      eval, jacobian, jvp, hessian, hvp
-products                         vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
+products                         vjp and grad: several v, what accumulates, the loss that v comes from
 streaming                        map: which columns are which variables; the rows as they go by
 check, views                     check; graph and code
 improve                          the best form at points or over a range

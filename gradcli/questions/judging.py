@@ -7,9 +7,9 @@ sum() that stands for v = ones, or a backward pass that torch refuses because an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Verdict
 
 if TYPE_CHECKING:
-    from gradcli.autodiff.run import Forward
     from gradcli.crosscheck.boundaries import Boundary
 
 ROUNDINGS = 2**10
@@ -37,14 +36,6 @@ ROUNDINGS = 2**10
 
 SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
-
-
-class Checked(TypedDict):
-    """The part of an answer that the formulas and the check fill."""
-
-    symbolic: dict[str, Any]
-    symbolic_omitted: dict[str, Any]
-    check: Check | None
 
 
 def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
@@ -73,7 +64,7 @@ _Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
 
 def checked(
     question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
-) -> Checked:
+) -> dict[str, Any]:
     """The formulas that the reference confirms, and the verdict unless it is not asked for.
 
     Args:
@@ -85,17 +76,12 @@ def checked(
     """
     judgement = judged(question, numbers) if check else None
     known = {} if question.live is None or derived is not None else question.live.formulas
-    if question.wrt in known:
-        return as_fields(known[question.wrt], judgement.check if judgement else None)
-    formulas, found = concluded(question, judgement, derived or question.derived)
-    if not formulas.refuted:
-        known[question.wrt] = formulas
-    return as_fields(formulas, found, by)
-
-
-def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variable) -> Checked:
-    """Formulas and check as the fields of an answer."""
-    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": check}
+    formulas, found = known.get(question.wrt), judgement.check if judgement else None
+    if formulas is None:
+        formulas, found = concluded(question, judgement, derived or question.derived)
+        if not formulas.refuted:
+            known[question.wrt] = formulas
+    return {"symbolic": by(formulas.shown), "symbolic_omitted": by(formulas.omitted), "check": found}
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
@@ -160,7 +146,7 @@ def _doubt(question: Question) -> str:
     from gradcli.autodiff.run import array_of, run
 
     if question.live is not None and question.live.doubt:
-        return question.live.doubt
+        return str(question.live.doubt)
     for n, line in enumerate(question.program.lines):
         for operand in (line.call.operands[line.call.op.operands.index(name)] for name in line.call.op.symmetric):
             to_operand = replace(question.program, lines=question.program.lines[:n], output=operand)
@@ -295,60 +281,3 @@ def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: 
     rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
     check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
     return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
-
-
-# -- functions that may be another one at each point: code of the user, of which a Program was recorded
-
-
-class Live(Protocol):
-    """A function that is run itself, of which a Program was recorded at one point."""
-
-    @property
-    def program(self) -> Program:
-        """What was recorded."""
-
-    @property
-    def called(self) -> str:
-        """What the function is called."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What to know of the recording."""
-
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False) -> Forward:
-        """The function run, with a graph for the variables to differentiate by."""
-
-    def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Any]]:
-        """As `forward`, and the tensor of each name that the Program has."""
-
-    def at(self, arrays: Mapping[str, Array]) -> Live:
-        """The same recorded at another point."""
-
-    def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """A check of it with what is known of the function beside its numbers."""
-
-    @property
-    def formulas(self) -> dict[tuple[str, ...], Formulas]:
-        """The formulas that the reference confirmed of this Program, by the variables that they are by."""
-
-    @property
-    def is_of_point(self) -> bool:
-        """Whether values decided what was recorded, so that it is of another function elsewhere."""
-
-    def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
-        """What decides otherwise beside the point."""
-
-    @property
-    def doubt(self) -> str:
-        """Why what contradicts its numbers is not said to be right; empty where it is."""
-
-    @property
-    def customs(self) -> tuple[str, ...]:
-        """The custom functions that it applies, whose derivatives are their own."""
-
-    def elsewhere(self, verdict: Verdict) -> tuple[str, ...]:
-        """What is wrong of the custom functions, but for what the verdict of this point tells."""
-
-    @property
-    def tried(self) -> tuple[str, ...]:
-        """What was looked at of each custom function beside this point."""

@@ -1,4 +1,4 @@
-"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, what intermediates keep."""
+"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, the loss that v comes from."""
 
 from __future__ import annotations
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from gradcli.language.lower.scope import Array
     from gradcli.language.program.torch_passes import RecordPasses, TorchPasses
     from gradcli.language.program.wengert import AskedMeaning, Call
-    from gradcli.questions.judging import Live
 
 
 def torch_generator() -> TorchGenerator:
@@ -85,7 +84,7 @@ class Question:
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
-        live: The function that is run in place of the Program, which was recorded of it.
+        live: The function that is run in place of the Program, which was recorded of it: `running.recorded.Recorded`.
         anew: What is asked again at another point, where values decide which lines the Program has.
     """
 
@@ -96,7 +95,7 @@ class Question:
     dtype: Dtype
     named: Mapping[str, Array]
     frees_graph: Replay | None = None
-    live: Live | None = None
+    live: Any = None
     anew: Inquiry | None = None
 
     def __post_init__(self) -> None:
@@ -371,7 +370,7 @@ class Inquiry:
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True
-    live: Live | None = None
+    live: Any = None
 
     def require_fixed(self) -> None:
         """Refuse a function that is another one at each point, where there is no point, or are several.

@@ -168,11 +168,6 @@ def _number(number: Any, digits: int) -> float:
 def _array(array: Array, digits: int) -> Array:
     if array.dtype.kind != "f":
         return array
-    found = array.copy()
-    flat = found.reshape(-1)
-    for first in range(0, flat.size, MANY):  # as Python's numbers they take several times their own memory
-        part = flat[first : first + MANY]
-        with np.errstate(over="ignore"):
-            fewer = np.array([_number(number, digits) for number in part]).astype(array.dtype)
-        part[:] = np.where(np.isinf(fewer), part, fewer)
-    return found
+    with np.errstate(over="ignore"):
+        fewer = np.array([_number(number, digits) for number in array.flat]).reshape(array.shape).astype(array.dtype)
+    return np.where(np.isinf(fewer), array, fewer)

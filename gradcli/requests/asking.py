@@ -191,12 +191,9 @@ def _several(given: Any, name: str) -> list[Any]:
 def _names(given: Any, name: str) -> list[str]:
     """A list of names, or names separated by commas."""
     words = given.split(",") if isinstance(given, str) else given
-    is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
-    _must(is_list, name, "a list of names", given)
-    found = list(filter(None, (word.strip() for word in words)))
-    if not found:
-        raise InputError(f"{called(name)} names nothing", hint="leave it out, or give a list of names")
-    return found
+    is_list = isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words or [""])
+    _must(is_list, name, "a list of names, one or more", given)
+    return [word.strip() for word in words]
 
 
 def _switch(given: Any, name: str) -> bool:

@@ -17,7 +17,7 @@ import pytest
 
 from gradcli.cli import BROKEN_PIPE, INTERRUPTED
 from gradcli.cli.app import BUG, application
-from gradcli.cli.output import NOT_PASSED
+from gradcli.cli.output import NO_TABLES, NOT_PASSED
 from gradcli.errors import GradcliError, OutputError
 from gradcli.files import atomic
 from tests.conftest import Command
@@ -50,9 +50,6 @@ QUANTITIES: dict[str, tuple[str, Any]] = {
     "eval": ("value", SIN),
     "explain": ("vjp_x", COS),
 }
-NO_TABLES = ("code", "functions", "graph", "improve")
-"""Commands whose answers are no tables of numbers."""
-
 GROUP: Any = application()
 
 

@@ -47,6 +47,7 @@ def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path
     settings('format = "csv"\ndigits = 3\nstrict = true\nrequire-all = true\nquiet = true\non-error = "skip"\n')
     assert "import torch" in gradcli("code", "x", "--at", "1").out
     assert gradcli("graph", "x**2", "--at", "1", "--to", "dot").out.startswith("digraph")
+    assert gradcli("graph", "x**2", "--at", "1").code == gradcli("improve", "x", "--at", "1").code == 0
     assert gradcli("eval", "x", "--at", "1", "--no-check", "--json").code == 0
     assert gradcli("eval", "x", "--at", "1", "-o", str(tmp_path / "x.npz")).code == 0
     assert gradcli("functions", "ln").code == gradcli("guide", "tour").code == gradcli("config").code == 0

@@ -86,7 +86,10 @@ def test_null_is_a_key_left_out() -> None:
         ({"command": "grad", "expression": "x", "at": {"x": True}}, '"at.x" has true, and not a number'),
         ({"command": "grad", "expression": "x", "at": {"x": [1, [2]]}}, "lists of different lengths"),
         ({"command": "grad", "expression": "x", "at": {"x": ["pi"]}}, "the text 'pi' at [0], and not a number"),
-        ({"command": "grad", "expression": "x", "wrt": []}, '"wrt" names nothing'),
+        (
+            {"command": "grad", "expression": "x", "wrt": []},
+            '"wrt" must be a list of names, one or more, and is an empty list',
+        ),
         ({"command": "grad", "expression": "x", "wrt": [1]}, '"wrt" must be a list of names'),
         ({"command": "grad", "expression": "x", "check": "no"}, '"check" must be true or false, and is "no"'),
         ({"command": "grad", "expression": "x", "dtype": "float16"}, '"dtype" must be "float64" or "float32"'),

@@ -138,7 +138,7 @@ def test_whole_numbers_are_bounded_by_their_meaning(expression: str, at: dict[st
     refused = _refused("jacobian", expression, **at)
     assert time.process_time() - began < 3
     assert refused.kind in ("too-large", "shape")
-    assert refused.hint
+    assert refused.hint or "is out of bounds for" in refused.message
 
 
 WIDE = [

@@ -115,8 +115,6 @@ class Composer(Writer):
         shown = check.findings if self.is_full else check.findings[:MOST_FINDINGS]
         for found in shown:
             parts: list[str | doc.Inline] = [doc.Symbol(wording.entry(found, answer.output))]
-            if found.point is not None:
-                parts.append(f" at point {found.point}")
             is_proven = self.is_full and found.proven
             parts += [" ", doc.Styled(wording.judged(found.verdict, proven=is_proven), TONES[found.verdict])]
             if found.torch is not None:

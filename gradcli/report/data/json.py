@@ -108,7 +108,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
 """Values that are no attributes; `...` of one that is absent."""
 
 _KEYS = """
-schema=command command expression id name shape=data dtype of~ by? variable~ point? row? column? operation points?
+schema=command command expression id name shape=data dtype of~ by? variable~ row? column? operation points?
 inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad grad_fn is_leaf
 retains_grad jvp hessian hvp rule_name~=rule steps steps_count~ adjoints adjoints_count~ loss? jacobian?
 jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic symbolic_omitted~ language source
