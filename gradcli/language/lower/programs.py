@@ -227,7 +227,7 @@ class Lowering(Calls):
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        parts = self.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
+        parts = [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)]
         return self.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
     def _unary(self, node: nodes.Unary) -> Operand:

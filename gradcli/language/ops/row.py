@@ -226,9 +226,14 @@ class Op:
         return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
 
     @property
+    def is_asked(self) -> bool:
+        """Whether torch is asked for its meaning, and for what its constants may be."""
+        return self.meaning == ASKED
+
+    @property
     def is_recorded(self) -> bool:
         """Whether its meaning is recorded from torch, for operands of certain shapes."""
-        return self.meaning == ASKED and self.kind is Kind.DEFINED
+        return self.is_asked and self.kind is Kind.DEFINED
 
     # -- what follows from the other facts
 

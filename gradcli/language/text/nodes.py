@@ -146,9 +146,9 @@ class Range(SyntaxNode):
 
 
 class Ranged(Node):
-    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
+    """`Σ[k=0..2] body`, the sum of a body over indices."""
 
-    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
+    sign: str  # what is made of the values: Σ, Π, max or min
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
