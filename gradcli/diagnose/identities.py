@@ -166,11 +166,6 @@ softplus({u}) is {u} alone in torch above 20
 {it} loses digits
     log(u + sqrt(u**2 + 1)) -> asinh(u)
     log(u + sqrt(u**2 - 1)) -> acosh(u)
-    p = sqrt(a + b); q = sqrt(a); p - q -> b/(p + q)
-    p = sqrt(a); q = sqrt(a - b); p - q -> b/(p + q)
-    p = sqrt(a + b); q = sqrt(a - c); p - q -> (b + c)/(p + q)
-    p = sqrt(a + b); q = sqrt(a + c); p - q -> (b - c)/(p + q)
-    p = sqrt(a - b); q = sqrt(a - c); p - q -> (c - b)/(p + q)
     p = sqrt(1 + b); p - 1 -> b/(p + 1)
     p = sqrt(1 - b); 1 - p -> b/(1 + p)
     p = sqrt(u**2 + n); p - u -> n/(p + u)
@@ -183,12 +178,16 @@ softplus({u}) is {u} alone in torch above 20
     p = a + b; p**2 - a**2 -> b*(p + a)
     a**2 - b**2 -> (a - b)*(a + b)
     a**2 - 1 -> (a - 1)*(a + 1)
+    a + b - a -> b
+    a - (a - b) -> b
+    a + b - (a + c) -> b - c
+    a + b - (a - c) -> b + c
+    a - b - (a - c) -> c - b
+    1/p - 1/q -> (q - p)/p/q
     cos(a + b) - cos(a) -> -2*sin(a + b/2)*sin(b/2)
     sin(a + b) - sin(a) -> 2*cos(a + b/2)*sin(b/2)
-    q = exp(a); exp(a + b) - q -> q*expm1(b)
-    log(a + b) - log(a) -> log1p(b/a)
-    p = a + b; 1/p - 1/a -> -b/(p*a)
-    a + b - a -> b
+    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
+    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
     p = sqrt(a); q = sqrt(b); p - q -> (a - b)/(p + q)
     q = exp(b); exp(a) - q -> q*expm1(a - b)
     log(a) - log(b) -> log1p((a - b)/b)
@@ -219,16 +218,12 @@ OTHERS = tuple(
     atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
     p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
     atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
-    p = a - b; 1/p - 1/a -> b/p/a
-    1/p - 1/q -> (q - p)/p/q
     1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
     sin(a)*cos(b) - cos(a)*sin(b) -> sin(a - b)
     cos(a)*cos(b) - sin(a)*sin(b) -> cos(a + b)
     cos(a)**2 - sin(a)**2 -> cos(2*a)
     p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
     tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
-    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
-    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
     p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
 {it} loses digits; the same where {v} is not 0
     p = sqrt(u**2 + v); p - u -> v/(p + u)
