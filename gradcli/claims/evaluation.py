@@ -19,7 +19,7 @@ from flint import arb
 
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
 from gradcli.crosscheck.compare import EXACT, Tolerance, to_float
-from gradcli.crosscheck.point import unravel
+from gradcli.crosscheck.point import flat, unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, Shape
@@ -219,10 +219,7 @@ class ClaimComparison:
             rank = len(self.subject.y)
             index = (*index[rank:], *index[:rank])
         index = index[len(index) - len(own) :]
-        flat = 0
-        for n, size in zip(index, own, strict=True):
-            flat = flat * size + (n if size > 1 else 0)
-        return flat
+        return flat(tuple(min(n, size - 1) for n, size in zip(index, own, strict=True)), own)
 
     # -- what is looked at
 
@@ -233,17 +230,17 @@ class ClaimComparison:
     def _truths(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
         found = moved(self.truth, inputs).run(bits)
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
-        weights = self.weights(v)
+        weights = self.weights(v).tolist()
         truths: list[Outcome] = []
         for entry in self.entries:
             column = found.columns.get((self.subject.variable, entry.column), {})
             if entry.row >= 0:
                 # No path from x to the row: the derivative is exactly 0, if y exists there.
                 truths.append(lost.get(entry.row, column.get(entry.row, arb(0))))
-            elif lost:
-                truths.append(next(iter(lost.values())))
-            else:
-                truths.append(_weighted(column, weights))
+                continue
+            counted = {row: outcome for row, outcome in column.items() if weights[row] != 0}
+            gone = [one for one in (*lost.values(), *counted.values()) if isinstance(one, Undefined)]
+            truths.append(gone[0] if gone else sum((one * weights[row] for row, one in counted.items()), arb(0)))
         return truths
 
     def claims(self, inputs: Inputs, v: Array, bits: int) -> list[Outcome]:
@@ -291,18 +288,6 @@ class ClaimComparison:
         if self.is_apart(truth, claimed):
             return not _is_sharp(truth, bits)  # to be shown with all digits
         return not _is_sharp(truth, bits) or (self.is_exact and not _is_sharp(claimed, bits))
-
-
-def _weighted(column: Mapping[int, Outcome], weights: Array) -> Outcome:
-    total = arb(0)
-    for row, outcome in column.items():
-        weight = float(weights[row])
-        if weight == 0:
-            continue
-        if isinstance(outcome, Undefined):
-            return outcome
-        total += outcome * weight
-    return total
 
 
 def _is_sharp(ball: Ball, bits: int) -> bool:

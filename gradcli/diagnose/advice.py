@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from flint import arb
 
+from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
@@ -29,7 +30,7 @@ from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.results import SEVERITY, Array, Rewrite, Verdict
 
@@ -110,22 +111,15 @@ def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
 
 def _compared(first: Point, second: Point) -> int | None:
     """How many numbers are known and the same; None if two differ, or the second has none where the first has."""
-    generator = np.random.default_rng(SEED)
-    rows = _some(first.rows, generator)
-    columns = [(x, int(j)) for x in first.program.variables for j in _some(first.inputs[str(x)].size, generator)]
+    rows = np.array(spaced(range(first.rows), MOST_COMPARED), dtype=np.int64)
+    sizes = {x: range(first.inputs[str(x)].size) for x in first.program.variables}
+    columns = [(x, j) for x, size in sizes.items() for j in spaced(size, MOST_COMPARED)]
     try:
         pairs = zip(*(enclosed(one, columns, rows, _is_tight) for one in (first, second)), strict=True)
         found = [_agree(*pair) for pair in pairs]
     except (OverBudgetError, ValueError):  # or y is too much to look at in one of them
         return 0
     return None if False in found else found.count(True)
-
-
-def _some(size: int, generator: np.random.Generator) -> Flat:
-    """A few positions among this many."""
-    if size <= MOST_COMPARED:
-        return np.arange(size)
-    return np.unique(generator.choice(size, MOST_COMPARED, replace=False))
 
 
 def _agree(ours: Outcome, theirs: Outcome) -> bool | None:

@@ -4,7 +4,7 @@ Each row holds texts of the language in the notation of `matching`: a form, and 
 that fits counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative,
 or where the reason says; shapes are the same too.  What is written may begin with definitions, `m = ...; ...`.
 In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum, and
-`{dim}` those of the softmax.  In a reason, names in braces are those of the form.
+`{dim}` those of the softmax.  In a reason, names in braces are those of the form, and `{it}` is all of it.
 
 Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
 R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
@@ -14,7 +14,7 @@ of Mathematical Functions, chapter 4.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gradcli.diagnose.forms import Edit, Form, FormWriter
@@ -24,7 +24,7 @@ from gradcli.language.program.wengert import Atom
 MOST_ROUNDS = 8
 """How often one rule is applied to what it gave: it may apply to parts of parts."""
 
-LONGEST_NAME = 30
+LONGEST_NAME = 40
 """Characters of a sub-expression that a reason repeats."""
 
 
@@ -41,7 +41,7 @@ class RewriteRule:
             for match in pattern(before).matches(form.words, atom):
                 template = _with_constants(after, match, form)
                 if template is not None:
-                    yield _edit(template, match), self._why(form, match)
+                    yield _edit(template, match), self._why(form, {**match.names, "it": atom})
 
     def everywhere(self, form: Form) -> Form | None:
         """The form with the rule applied wherever it fits, and to what that gives; None if it fits nowhere."""
@@ -51,7 +51,7 @@ class RewriteRule:
             edits = {atom: one for atom, one in first.items() if one is not None}
             if not edits:
                 break
-            why = next(iter(edits.values()))[1] if found is form else ""
+            why = "; ".join(dict.fromkeys(why for _, why in edits.values())) if found is form else ""
             following = found.rewritten({atom: edit for atom, (edit, _) in edits.items()}, why)
             if following is None:
                 return None
@@ -62,10 +62,13 @@ class RewriteRule:
         """The forms with the rule applied once, to one value in each way that fits."""
         return (form.rewritten({atom: edit}, why) for atom in form.nodes for edit, why in self.edits(form, atom))
 
-    def _why(self, form: Form, match: Match) -> str:
+    def _why(self, form: Form, names: Mapping[str, Atom]) -> str:
         """The reason in the user's own names, unless they are long."""
-        texts = {name: form.shown(match.names[name]) for name in re.findall(r"\{(\w)\}", self.reason)}
-        return self.reason.format_map({name: t if len(t) <= LONGEST_NAME else name for name, t in texts.items()})
+        texts = {name: form.shown(names[name]) for name in re.findall(r"\{(\w+)\}", self.reason)}
+        instead = {"it": "a part of it"}
+        return self.reason.format_map(
+            {name: text if len(text) <= LONGEST_NAME else instead.get(name, name) for name, text in texts.items()}
+        )
 
 
 def _edit(template: str, match: Match) -> Edit:
@@ -111,109 +114,82 @@ def _rules(table: str) -> Iterator[RewriteRule]:
 
 KNOWN = tuple(
     _rules("""
-the quotient is 0/0 at {u} = 0
+{it} is 0/0 at {u} = 0
     sin(pi*u)/(pi*u) -> sinc(u)
     sin(u)/u -> sinc(u/pi)
     (1 - cos(u))/u**2 -> sinc(u/(2*pi))**2/2
-{u} cancels, but for torch the quotient is nan where {u} is 0 or overflows
+{u} cancels, but for torch {it} is nan where {u} is 0 or overflows
     u/u -> ones_like(u)
     u**2/u -> u
     u**a/u -> u**(a - 1)
     u*w/u -> w
-1 - cos({u}) cancels near {u} = 0
-    1 - cos(u) -> 2*sin(u/2)**2
-the logarithm is that of an inverse hyperbolic function, and cancels
-    log(u + sqrt(u**2 + 1)) -> asinh(u)
-    log(u + sqrt(u**2 - 1)) -> acosh(u)
-the logarithm is of a ratio near 1, and cancels near {u} = 0
-    log((1 + u)/(1 - u))/2 -> atanh(u)
-    log((1 + u)/(1 - u)) -> 2*atanh(u)
-    log(1 + u) - log(1 - u) -> 2*atanh(u)
-log(1 + exp({u})) overflows
+{it} overflows, or underflows
     log(1 + exp(u)) -> logaddexp(0, u)
-softplus({u}) is {u} alone in torch above 20
-    softplus(u) -> logaddexp(0, u)
-the sum in the logarithm loses digits near {u} = 0
-    log(1 + u) -> log1p(u)
-    log(1 - u) -> log1p(-u)
-the ratio of exponentials overflows, and cancels near {u} = 0
     (exp(u) - exp(-u))/(exp(u) + exp(-u)) -> tanh(u)
     (exp(2*u) - 1)/(exp(2*u) + 1) -> tanh(u)
     (1 - exp(-2*u))/(1 + exp(-2*u)) -> tanh(u)
     (exp(u) - 1)/(exp(u) + 1) -> tanh(u/2)
     (1 - exp(-u))/(1 + exp(-u)) -> tanh(u/2)
-    (exp(u) - exp(-u))/2 -> sinh(u)
-exp({u}) - 1 cancels near {u} = 0
-    exp(u) - 1 -> expm1(u)
-the difference of two nearly equal roots cancels
-    p = sqrt(a + b); q = sqrt(a); p - q -> b/(p + q)
-    p = sqrt(a); q = sqrt(a - b); p - q -> b/(p + q)
-    p = sqrt(a + b); q = sqrt(a - c); p - q -> (b + c)/(p + q)
-    p = sqrt(a + b); q = sqrt(a + c); p - q -> (b - c)/(p + q)
-    p = sqrt(a - b); q = sqrt(a - c); p - q -> (c - b)/(p + q)
-    p = sqrt(1 + b); p - 1 -> b/(p + 1)
-    p = sqrt(1 - b); 1 - p -> b/(1 + p)
-    p = sqrt(u**2 + n); p - u -> n/(p + u)
-the exponentials of a softmax overflow, and its logarithm is of 0
     log(exp(u)/sum(exp(u))) -> log_softmax(u, dim={axis})
     log(exp(u)/sum(exp(u))) -> u - logsumexp(u{over})
     log(softmax(u)) -> log_softmax(u{dim})
     u - log(sum(exp(u))) -> log_softmax(u, dim={axis})
     u - log(sum(exp(u))) -> u - logsumexp(u{over})
-exp({u})/sum(exp({u})) overflows
     exp(u)/sum(exp(u)) -> softmax(u, dim={axis})
     exp(u)/sum(exp(u)) -> exp(u - logsumexp(u{over}))
-log(sum(exp({u}))) overflows
     log(sum(exp(u))) -> logsumexp(u{over})
-log(exp({a}) + exp({b})) overflows
     log(exp(a) + exp(b)) -> logaddexp(a, b)
-the logarithm of a sigmoid is of 0
     log(sigmoid(u)) -> logsigmoid(u)
     log(1/(1 + exp(u))) -> logsigmoid(-u)
     log(1 - sigmoid(u)) -> logsigmoid(-u)
-1 - sigmoid({u}) cancels
-    1 - sigmoid(u) -> sigmoid(-u)
-the exponential overflows
     1/(1 + exp(u)) -> sigmoid(-u)
     exp(u)/(1 + exp(u)) -> sigmoid(u)
-exp({a})/exp({b}) overflows
     exp(a)/exp(b) -> exp(a - b)
-a product of exponentials overflows
     exp(a)*exp(b) -> exp(a + b)
-log(exp({u})) overflows or underflows
     log(exp(u)) -> u
-cosh({u}) overflows
     log(cosh(u)) -> logaddexp(u, -u) - log(2)
-the squares overflow or underflow
     sqrt(a**2 + b**2) -> hypot(a, b)
-sqrt of the square of {u} has a slope that is 0 times infinity at {u} = 0
+softplus({u}) is {u} alone in torch above 20
+    softplus(u) -> logaddexp(0, u)
+{it} has a slope that is 0 times infinity at {u} = 0
     sqrt(u**2) -> abs(u)
-sqrt has an infinite slope at {u} = 0, and 0 times that is nan
     sqrt(u**4) -> u**2
-1 - tanh({u})**2 cancels
+{it} cancels near {u} = 0
+    1 - cos(u) -> 2*sin(u/2)**2
+    log((1 + u)/(1 - u))/2 -> atanh(u)
+    log((1 + u)/(1 - u)) -> 2*atanh(u)
+    log(1 + u) - log(1 - u) -> 2*atanh(u)
+    log(1 + u) -> log1p(u)
+    log(1 - u) -> log1p(-u)
+    (exp(u) - exp(-u))/2 -> sinh(u)
+    exp(u) - 1 -> expm1(u)
+{it} loses digits
+    log(u + sqrt(u**2 + 1)) -> asinh(u)
+    log(u + sqrt(u**2 - 1)) -> acosh(u)
+    p = sqrt(1 + b); p - 1 -> b/(p + 1)
+    p = sqrt(1 - b); 1 - p -> b/(1 + p)
+    p = sqrt(u**2 + n); p - u -> n/(p + u)
+    1 - sigmoid(u) -> sigmoid(-u)
     1 - tanh(u)**2 -> 1/cosh(u)**2
-the difference cancels
     1 - cos(u)**2 -> sin(u)**2
     1 - sin(u)**2 -> cos(u)**2
-1 - erf({u}) cancels
     1 - erf(u) -> erfc(u)
     1 - erfc(u) -> erf(u)
-the difference of squares cancels
     p = a + b; p**2 - a**2 -> b*(p + a)
     a**2 - b**2 -> (a - b)*(a + b)
     a**2 - 1 -> (a - 1)*(a + 1)
-the difference of nearly equal numbers cancels
+    a + b - a -> b
+    a - (a - b) -> b
+    a + b - (a + c) -> b - c
+    a + b - (a - c) -> b + c
+    a - b - (a - c) -> c - b
+    1/p - 1/q -> (q - p)/p/q
     cos(a + b) - cos(a) -> -2*sin(a + b/2)*sin(b/2)
     sin(a + b) - sin(a) -> 2*cos(a + b/2)*sin(b/2)
-    q = exp(a); exp(a + b) - q -> q*expm1(b)
-    log(a + b) - log(a) -> log1p(b/a)
-    p = a + b; 1/p - 1/a -> -b/(p*a)
-    a + b - a -> b
-the difference of two nearly equal roots cancels
+    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
+    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
     p = sqrt(a); q = sqrt(b); p - q -> (a - b)/(p + q)
-exp({a}) - exp({b}) cancels
     q = exp(b); exp(a) - q -> q*expm1(a - b)
-log({a}) - log({b}) cancels
     log(a) - log(b) -> log1p((a - b)/b)
 """)
 )
@@ -221,81 +197,59 @@ log({a}) - log({b}) cancels
 
 OTHERS = tuple(
     _rules("""
--b and the root nearly cancel where they have different signs, and c/a over the other root does not
+{it} cancels near {u} = 0
+    exp(u) - 2 + exp(-u) -> 4*sinh(u/2)**2
+    exp(u) + exp(-u) - 2 -> 4*sinh(u/2)**2
+    cosh(u) - 1 -> 2*sinh(u/2)**2
+    (1 - cos(u))/sin(u) -> tan(u/2)
+    log((1 - u)/(1 + u)) -> -2*atanh(u)
+    log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
+    (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
+    exp(u)/(exp(u) - 1) -> -1/expm1(-u)
+    exp(u)/expm1(u) -> -1/expm1(-u)
+    u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
+{it} loses digits
     p = sqrt(b**2 - k*a*c); (p - b)/(h*a) -> -(k/h)*c/(b + p)
     p = sqrt(b**2 - k*a*c); (-b - p)/(h*a) -> k/h*c/(p - b)
     p = sqrt(b**2 - a*c); (p - b)/a -> -c/(b + p)
     p = sqrt(b**2 - a*c); (-b - p)/a -> c/(p - b)
-the root and what it is of nearly cancel; the same where {v} is not 0
+    p = (a + b)**(1/3); q = a**(1/3); p - q -> b/(p**2 + p*q + q**2)
+    p = a**(1/3); q = b**(1/3); p - q -> (a - b)/(p**2 + p*q + q**2)
+    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
+    p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
+    atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
+    1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
+    sin(a)*cos(b) - cos(a)*sin(b) -> sin(a - b)
+    cos(a)*cos(b) - sin(a)*sin(b) -> cos(a + b)
+    cos(a)**2 - sin(a)**2 -> cos(2*a)
+    p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
+    tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
+    p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
+{it} loses digits; the same where {v} is not 0
     p = sqrt(u**2 + v); p - u -> v/(p + u)
     p = sqrt(u**2 + v); p + u -> v/(p - u)
     p = sqrt(u**2 - v); u - p -> v/(p + u)
     p = sqrt(u**2 - v); p + u -> -v/(p - u)
-the square and the product under the root overflow or underflow
+{it} loses digits; the same where {u} > -1
+    (1 + u)**v - 1 -> expm1(v*log1p(u))
+    ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
+{it} loses digits, or torch's slope of it underflows; the same where {a} > 0
+    q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
+    q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
+    log(b/a + c/a) -> log(b + c) - log(a)
+    log1p(b/a) -> log1p(b*exp(-log(a)))
+{it} overflows, or underflows
     sqrt(b**2 - k*a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - k*(a/m)*(c/m))
     sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
     sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
-the difference of two nearly equal roots cancels
-    p = (a + b)**(1/3); q = a**(1/3); p - q -> b/(p**2 + p*q + q**2)
-    p = a**(1/3); q = b**(1/3); p - q -> (a - b)/(p**2 + p*q + q**2)
-the power is near 1, and the difference cancels; the same where {u} > -1
-    (1 + u)**v - 1 -> expm1(v*log1p(u))
-    ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
-the difference of two nearly equal powers cancels; the same where {a} > 0
-    q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
-    q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
-the difference of two nearly equal angles cancels
-    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
-    p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
-    atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
-the difference of two nearly equal inverses cancels
-    p = a - b; 1/p - 1/a -> b/p/a
-    1/p - 1/q -> (q - p)/p/q
-the fractions nearly cancel, and over one denominator they cancel exactly
-    1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
-the products nearly cancel
-    sin(a)*cos(b) - cos(a)*sin(b) -> sin(a - b)
-    cos(a)*cos(b) - sin(a)*sin(b) -> cos(a + b)
-    cos(a)**2 - sin(a)**2 -> cos(2*a)
-the difference of two nearly equal numbers cancels
-    p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
-    tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
-    sin(a) - sin(b) -> 2*cos((a + b)/2)*sin((a - b)/2)
-    cos(a) - cos(b) -> -2*sin((a + b)/2)*sin((a - b)/2)
-the products of logarithms nearly cancel
-    p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
-the exponentials cancel near {u} = 0
-    exp(u) - 2 + exp(-u) -> 4*sinh(u/2)**2
-    exp(u) + exp(-u) - 2 -> 4*sinh(u/2)**2
-    cosh(u) - 1 -> 2*sinh(u/2)**2
-1 - cos({u}) cancels, and is 0/0 beside sin({u}) near {u} = 0
-    (1 - cos(u))/sin(u) -> tan(u/2)
-the logarithm is of a ratio near 1, and cancels near {u} = 0
-    log((1 - u)/(1 + u)) -> -2*atanh(u)
-the quotient of logarithms is near -1, and its derivative cancels near {u} = 0
-    log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
-the quotient of exponentials is 0/0 at {u} = 0
-    (exp(2*u) - 1)/(exp(u) - 1) -> exp(u) + 1
-the quotient of exponentials overflows, and cancels near {u} = 0
-    exp(u)/(exp(u) - 1) -> -1/expm1(-u)
-    exp(u)/expm1(u) -> -1/expm1(-u)
-the quotient of exponentials is 0/0 at {u} = 0, and its derivative cancels near it
-    u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
-the squares overflow or underflow
     sqrt(u**2 + n) -> hypot(u, sqrt(n))
     sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
-torch takes the slope from the square of {u}, which overflows; the same where {u} is not 0
-    asinh(u) -> sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))
-    acosh(u) -> log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))
-the square of {a} below the slope of the quotient underflows; the same where {a} > 0
-    log(b/a + c/a) -> log(b + c) - log(a)
-the square overflows; the same where {u} is not 0
-    u/(u**2 + 1) -> 1/(u + 1/u)
-the product below overflows or underflows
     a/(b*c) -> a/b/c
     a/b**2 -> a/b/b
-torch takes the slope of a quotient by {a} from its square, which underflows; the same where {a} > 0
-    log1p(b/a) -> log1p(b*exp(-log(a)))
+the square of {u} overflows; the same where {u} is not 0
+    asinh(u) -> sign(u)*(log(abs(u)) + log1p(sqrt(1 + 1/u/u)))
+    acosh(u) -> log(u) + log1p(sqrt(1 - 1/u)*sqrt(1 + 1/u))
+    u/(u**2 + 1) -> 1/(u + 1/u)
 """)
 )
 """What a search tries too; none of these is better everywhere, so that each is measured where it is tried."""

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from gradcli.crosscheck.compare import spaced
 from gradcli.diagnose.advice import is_same_at
 from gradcli.diagnose.candidates import readable
 from gradcli.diagnose.exploring import SECONDS, Measured, Side, best_of, better, searched
@@ -79,22 +78,17 @@ def improved(
             doing("comparing the forms")
             parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
-                return BetterForm(one, parts, len({place for part in parts for place in _some(part.places)}))
+                return BetterForm(
+                    one, parts, len({place for part in parts for place in spaced(part.places, MOST_COMPARED)})
+                )
     return None
 
 
 def _is_same(
     program: Program, part: Side, points: Sequence[Mapping[str, Array]], beside: Sequence[Mapping[str, Array]]
 ) -> bool:
-    compared = [*(points[place] for place in _some(part.places)), *beside]
+    compared = [*(points[place] for place in spaced(part.places, MOST_COMPARED)), *beside]
     return part.one.form.same.program is program or is_same_at(program, part.one.form.same.text, compared)
-
-
-def _some(places: Sequence[int]) -> Sequence[int]:
-    """A few of many, from one end to the other."""
-    if len(places) <= MOST_COMPARED:
-        return places
-    return [places[n] for n in np.linspace(0, len(places) - 1, MOST_COMPARED).astype(int).tolist()]
 
 
 def _forms(original: Form, measure: Measure) -> Iterator[Measured]:

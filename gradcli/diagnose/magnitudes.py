@@ -70,27 +70,16 @@ def spread(low: float, high: float, dtype: str = "float64", *, is_only: bool = T
     generator = np.random.default_rng(SEED)
     groups: dict[float, list[float]] = {0.0: [0.0]} if low <= 0 <= high else {}
     for sign, first, last in sides:
-        for magnitude, beside in _around(first, last, count, generator):
-            groups[sign * magnitude] = [sign * value for value in (magnitude, *beside)]
+        places = np.linspace(_even(first), _even(last), count if first < last else 1)
+        ends = [places[0], *((places[1:] + places[:-1]) / 2).tolist(), places[-1]]
+        magnitudes = _rounded([first, *map(_magnitude, places[1:-1].tolist()), last]) if first < last else [first]
+        for n, magnitude in enumerate(magnitudes):
+            drawn = map(_magnitude, generator.uniform(ends[n], ends[n + 1], BESIDE * (first < last)).tolist())
+            around = [min(max(value, first), last) for value in drawn]
+            groups[sign * magnitude] = [sign * value for value in (magnitude, *around)]
     shown = sorted(groups)
     values = np.array([value for place in shown for value in groups[place]])
     return Spread(tuple(shown), values, np.repeat(np.arange(len(shown)), [len(groups[place]) for place in shown]))
-
-
-def _around(
-    first: float, last: float, count: int, generator: np.random.Generator
-) -> Sequence[tuple[float, Sequence[float]]]:
-    """Magnitudes from one to another, each with points around it."""
-    if first == last:
-        return [(first, ())]
-    low, high = _even(first), _even(last)
-    places = np.linspace(low, high, count)
-    ends = [low, *((places[1:] + places[:-1]) / 2).tolist(), high]
-    found = []
-    for n, magnitude in enumerate(_rounded([first, *map(_magnitude, places[1:-1].tolist()), last])):
-        drawn = [_magnitude(place) for place in generator.uniform(ends[n], ends[n + 1], BESIDE).tolist()]
-        found.append((magnitude, [min(max(value, first), last) for value in drawn]))
-    return found
 
 
 def _even(magnitude: float) -> float:
@@ -107,8 +96,8 @@ def _magnitude(place: float) -> float:
 def _rounded(magnitudes: Sequence[float]) -> list[float]:
     """Those between the ends with as few digits as tell them apart, powers of ten where these do."""
     first, *between, last = magnitudes
-    powers = [float(f"1e{round(math.log10(value))}") for value in between]
-    for found in (powers, *([float(f"{value:.{n}g}") for value in between] for n in range(1, 17))):
+    for n in range(17):
+        found = [float(f"{value:.{n}g}" if n else f"1e{round(math.log10(value))}") for value in between]
         every = [first, *found, last]
         if all(a < b for a, b in itertools.pairwise(every)):
             return every

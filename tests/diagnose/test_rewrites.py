@@ -31,8 +31,8 @@ FIRST = [
     ("log(1 + x)", "log1p(x)"),
     ("log(1 + exp(x))", "logaddexp(0, x)"),
     ("sqrt(x+y) - sqrt(x)", "y/(sqrt(x + y) + sqrt(x))"),
-    ("sqrt(x) - sqrt(x+y)", "-y/(sqrt(x + y) + sqrt(x))"),
-    ("(9 - x)**0.5 - 9**0.5", "-x/(9**0.5 + (9 - x)**0.5)"),
+    ("sqrt(x) - sqrt(x+y)", "-y/(sqrt(x) + sqrt(x + y))"),
+    ("(9 - x)**0.5 - 9**0.5", "-x/((9 - x)**0.5 + 9**0.5)"),
     ("sqrt(x + 5) - sqrt(x + 2)", "3/(sqrt(x + 5) + sqrt(x + 2))"),
     ("sqrt(x**2 + 1) - x", "1/(sqrt(x**2 + 1) + x)"),
     ("log(x + sqrt(x*x + 1))", "asinh(x)"),
@@ -99,7 +99,7 @@ def test_every_row_is_the_same_function(number: int) -> None:
     shape = (3,) if "{over}" in after else ()
     form = _form(program, shape)
     found = [form.text for form in RewriteRule("", ((before, after),)).once(_form(program, shape)) if form is not None]
-    assert bool(found) == (before not in ("a + b - a", "u*w/u"))  # these lose a variable
+    assert bool(found) == (before != "u*w/u" and not before.startswith(("a + b - ", "a - ")))  # these lose a variable
     assert form.text not in found
     assert all(is_same(program, other, at) for other in found)
 
