@@ -272,7 +272,7 @@ RULES = {
     "reference/series.py": "power series",
     "reference/exact_forms.py": "the algebra of linear forms",
     "reference/rounded.py": "kernels that round their argument, and the logarithm of 0 as torch has it",
-    "crosscheck/judge.py": "the cut of the angle",
+    "crosscheck/singular.py": "the cut of the angle",
     "reference/power_series.py": "power series, and the derivatives of functions in terms of others",
     "diagnose/expansions.py": "whole powers, quotients that are 0/0",
     "diagnose/identities.py": "constants of a sum",

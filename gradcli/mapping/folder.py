@@ -23,7 +23,7 @@ from gradcli.results import Check
 from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.sample import Sample
+    from gradcli.crosscheck.many_points import Sample
     from gradcli.questions.streaming import Tally
 
 MANIFEST = "_gradcli.json"
@@ -190,6 +190,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
-    from gradcli.crosscheck.sample import Sample
+    from gradcli.crosscheck.many_points import Sample
 
     return Sample.of(facts) if facts else None

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.crosscheck.point import Torch
-from gradcli.crosscheck.sample import MOST_POINTS, Sample, critical_points
-from gradcli.crosscheck.summary import merged, worst_point
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named

@@ -1,0 +1,121 @@
+"""Products of the Hessian of a y of one element with a direction, on whole arrays with bounds: forward over reverse.
+
+As in `gradcli.reference.second_order`, each adjoint has a tangent; the maps that adjoints go back by bend as their
+operands change.  Where a slope is not known, because a kink may be there, its bend is not known either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import sympy
+
+from gradcli.language.ops import Kind
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.reference.array_functions import compile_bounds
+from gradcli.reference.array_values import Values, is_apart, named
+from gradcli.reference.bounds import Array, Bounds, NoRuleError, exact, negative, unknown
+from gradcli.reference.deadline import require_time
+from gradcli.reference.linear_maps import Flow, Map, MatrixProduct, Recurrence, Scaled, spread
+from gradcli.reference.rules import rule_of, second_slope
+from gradcli.reference.sweep import add, back, changes, of_variables, way
+
+
+def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
+    """The elements of Hu of the variables that move.
+
+    Args:
+        values: Of a Program, at one point.
+        u: By variable, of shape (1, *x.shape), exactly; the others do not move.
+
+    Raises:
+        NoRuleError: An operation has no rule.
+    """
+    flat = np.ones((1, *values.shapes.get(values.program.output, ())))
+    adjoints = {values.program.output: Flow(exact(flat, values.kind), flat != 0)}
+    found: dict[Atom, Flow] = {}
+    with np.errstate(all="ignore"):
+        moving = changes(values, u)
+        for line in reversed(values.program.lines):
+            own, moved = adjoints.pop(line.symbol, None), found.pop(line.symbol, None)
+            if line.symbol not in values.moves:
+                continue
+            require_time()
+            for k, operand in enumerate(line.call.operands):
+                if operand not in values.moves or (own is None and moved is None):
+                    continue
+                maps = way(values, line, k)
+                if moved is not None:
+                    add(found, operand, back(maps, moved))
+                if own is not None:
+                    for bent in _bends(values, line, k, maps, moving):
+                        add(found, operand, back(bent, own))
+                    add(adjoints, operand, back(maps, own))
+    return of_variables(values, found, 1)
+
+
+def _bends(values: Values, line: Line, k: int, maps: Sequence[Map], moving: Mapping[Atom, Flow]) -> list[Sequence[Map]]:
+    """The ways whose sum is what a way becomes when its operands change: in each, one map is its own change."""
+    op, operands, found = line.call.op, line.call.operands, list[Sequence[Map]]()
+    is_changing = any(a in moving for a in operands)
+    for n, one in enumerate(maps):
+        change: Map | None = None
+        if isinstance(one, Scaled):
+            change = _bend_of_slope(values, line, k, one, moving)
+        elif isinstance(one, MatrixProduct) and is_changing:
+            change = _bend_of_product(line, k, n, one, moving, values)
+        elif isinstance(one, Recurrence) and ((is_changing and not one.is_choice) or not _is_known(one)):
+            raise NoRuleError
+        if change is not None:
+            found.append([*maps[:n], change, *maps[n + 1 :]])
+    if is_changing and (op.kind in (Kind.SPECTRAL, Kind.DEFINED) or (op.kind is Kind.MATRIX and not op.keeps_shape)):
+        raise NoRuleError
+    return found
+
+
+def _is_known(steps: Recurrence) -> bool:
+    return all(bool(slope.is_known.all()) for slope in (*steps.own, *steps.before))
+
+
+def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapping[Atom, Flow]) -> Scaled | None:
+    """The change of a slope: not known where the slope is not."""
+    call, shape = line.call, values.shapes[line.symbol]
+    lost = None if own.slope.is_known.all() else own.slope.is_known
+    total: Flow | None = None
+    if call.op.kind is Kind.ELEMENTWISE and not (call.op.coefficients or call.op.is_branch or call.op.is_extreme):
+        rule = rule_of(call)
+        routes = [spread(values.shapes.get(a, ()), shape) for a in call.operands]
+        environment = named(call, [route.there(values.of(a)) for route, a in zip(routes, call.operands, strict=True)])
+        for m in range(len(rule.parameters)):
+            second = second_slope(rule, k, m)
+            if second != 0 and call.operands[m] in moving:
+                term = routes[m].there(moving[call.operands[m]]).times(compile_bounds(second)(environment))
+                total = term if total is None else total.plus(term)
+        for distance in (*rule.kinks, *rule.edges[k]):
+            apart = is_apart(compile_bounds(distance)(environment))
+            lost = apart if lost is None else lost & apart
+    if total is None and (lost is None or lost.all()):
+        return None
+    bend = exact(np.zeros(own.slope.middle.shape)) if total is None else total.bounds
+    return Scaled(bend if lost is None else bend.where(lost, unknown(bend.middle)))
+
+
+def _bend_of_product(
+    line: Line, k: int, n: int, own: MatrixProduct, moving: Mapping[Atom, Flow], values: Values
+) -> MatrixProduct | None:
+    """The change of the matrix that moving are multiplied by: of the other operand, or of an inverse."""
+    call = line.call
+    if call.op.kind is Kind.CONTRACTION:
+        other = call.operands[1 - k]
+        if other not in moving:
+            return None
+        inside = values.shapes[other]
+        matrix = inside if len(inside) > 1 else (1, *inside) if k == 1 else (*inside, 1)
+        batch = own.matrix.middle.shape[1:-2]
+        lifted = (*(1,) * (len(batch) + 2 - len(matrix)), *matrix)
+        return MatrixProduct(spread(inside, (*batch, *matrix[-2:]), lifted).there(moving[other]).bounds, own.is_right)
+    if call.op.kind is Kind.MATRIX and call.op.keeps_shape and line.symbol in moving:
+        change: Bounds = moving[line.symbol].bounds
+        return MatrixProduct(negative(change) if n == 0 else change, own.is_right)
+    raise NoRuleError

@@ -1,0 +1,230 @@
+"""Functions of whole arrays with bounds that NumPy lacks, ball by ball; determinants, factors, spectra of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb
+
+from gradcli.reference import balls
+from gradcli.reference.balls import HEADS, Ball, precision
+from gradcli.reference.bounds import (
+    LOSS,
+    Array,
+    Bounds,
+    Mask,
+    NoRuleError,
+    add,
+    bounded,
+    divide,
+    exact,
+    from_one,
+    inverse,
+    monotone,
+    multiply,
+    negative,
+    norm,
+    of_angle,
+    one_by_one,
+    product,
+    unit,
+    unknown,
+)
+from gradcli.reference.deadline import require_time
+
+BITS = 128
+"""Of the balls."""
+
+MOST_BALLS = 4_096
+"""Elements that are taken ball by ball, of not more at once."""
+
+MOST_WORK = 2**20
+"""Multiplications of the determinants that are taken of balls."""
+
+LARGEST_BESSEL = 714.0
+"""From here on, modified Bessel functions are beyond float64, and take long."""
+
+_MORE = 1 + 2.0**-30
+"""More than what some sums of radii lose."""
+
+_LEAST = 2.0**-1060
+"""More than what an underflow loses."""
+
+Function = Callable[..., Bounds]
+
+
+def ball_by_ball(function: Callable[..., Ball]) -> Function:
+    """A function of balls on every element."""
+
+    def bounds(*operands: Bounds) -> Bounds:
+        shape = np.broadcast_shapes(*(operand.middle.shape for operand in operands))
+        kind = np.result_type(*(operand.middle for operand in operands)).type
+        if math.prod(shape) > MOST_BALLS:
+            raise NoRuleError
+        with precision(BITS):
+            columns = (_as_balls(operand.spread(shape)) for operand in operands)
+            return _as_bounds([function(*each) for each in zip(*columns, strict=True)], shape, kind)
+
+    return bounds
+
+
+def determinant(a: Bounds) -> Bounds:
+    """The determinants of matrices.
+
+    Raises:
+        NoRuleError: That is too much work.
+    """
+    *front, order, _ = a.middle.shape
+    if math.prod(front) * max(1, order) ** 3 > MOST_WORK:
+        raise NoRuleError
+    size = order * order
+    with precision(BITS):
+        every = list(_as_balls(a))
+        found = [balls.determinant(every[n * size : (n + 1) * size], order) for n in range(math.prod(front))]
+        return _as_bounds(found, tuple(front), a.middle.dtype.type)
+
+
+def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
+    """The eigenvalues of symmetric matrices, ascending, their vectors as columns, and which are apart from all others.
+
+    Both are found in floats, as V and the numbers D, and what S = A is in them tells how far they are off: the
+    eigenvalues of V.T @ S @ V are near D, and those of S times what V.T @ V is nearly 1 by; a vector is off by its
+    residual over the distance to the next eigenvalue.
+    Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorems 4.3.1 and 4.5.9; B. Parlett, "The Symmetric
+    Eigenvalue Problem", 1998, theorem 11.7.1.
+    """
+    order, half = a.middle.shape[-1], symmetric_part(a)
+    kind = half.middle.dtype.type
+    numbers, found = (x.astype(kind) for x in np.linalg.eigh(half.middle.astype(np.float64)))
+    if kind is not np.float64:
+        numbers, found = _refined(half.middle, numbers, found)
+    vectors, diagonal = exact(found, kind), exact(numbers[..., None, :] * np.eye(order), kind)
+    turned, moved = vectors.mapped(transposed), product(half, vectors)
+    off = norm(add(product(turned, moved), negative(diagonal)))[..., None]
+    stretch = norm(from_one(product(turned, vectors)))[..., None]
+    is_symmetric = np.all(abs(a.middle - transposed(a.middle)) <= a.radius + transposed(a.radius), axis=(-1, -2))
+    radius = _MORE * (off + stretch * abs(numbers)) / (1 - stretch)
+    radius = np.where(is_symmetric[..., None] & (stretch < 0.5), radius, np.inf)
+    gaps = abs(numbers[..., None] - numbers[..., None, :]) - radius[..., None]
+    gap = np.where(np.eye(order, dtype=bool), np.inf, gaps).min(axis=-2, initial=np.inf)
+    residual = add(moved, negative(product(vectors, diagonal)))
+    length = np.sqrt(((abs(residual.middle) + residual.radius) ** 2).sum(axis=-2))
+    is_alone = gap > 2 * radius
+    width = np.where(is_alone, _MORE * (1.5 * length / gap / (1 - stretch) + stretch), 0.0)
+    return bounded(numbers, radius), bounded(found, np.broadcast_to(width[..., None, :], found.shape)), is_alone
+
+
+def symmetric_part(a: Bounds) -> Bounds:
+    """The half of the sum of matrices and the transposed ones."""
+    return multiply(add(a, a.mapped(transposed)), exact(0.5, a.middle.dtype.type))
+
+
+def transposed(matrix: Array) -> Array:
+    """Each matrix with its rows as columns."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def cholesky(a: Bounds) -> Bounds:
+    """The lower triangular L with L @ L.T = S, the symmetric part of a matrix.
+
+    For the inverse X of what floats give, X @ S @ X.T = 1 + E = (1 + F) @ (1 + F).T, and S = L @ L.T with L the inverse
+    of X times 1 + F.  F is the lower half of E - F @ F.T, and no larger than E in the norm of Frobenius if that is less
+    than 1/4.
+    Source: J.-G. Sun, "Perturbation bounds for the Cholesky and QR factorizations", BIT 31 (1991), section 2.
+    """
+    half, kind = symmetric_part(a), a.middle.dtype.type
+    try:
+        found = np.tril(np.linalg.inv(np.linalg.cholesky(half.middle.astype(np.float64))))
+    except np.linalg.LinAlgError:
+        return unknown(a.middle)
+    near = exact(found, kind)
+    rest = from_one(product(product(near, half), near.mapped(transposed)))
+    size = _MORE * np.sqrt(((abs(rest.middle) + rest.radius) ** 2).sum(axis=(-1, -2), keepdims=True))
+    size = np.where(size < 0.25, size, np.inf)
+    lower = multiply(rest, exact(lower_half(found.shape[-1]), kind))
+    one = add(
+        bounded(lower.middle, lower.radius + np.tril(size * size * np.ones_like(found))),
+        exact(np.eye(len(found[0])), kind),
+    )
+    return product(inverse(near), one).mapped(np.tril)
+
+
+def lower_half(order: int) -> Array:
+    """The weights that leave of a symmetric matrix the triangular one whose sum with its transpose it is."""
+    return np.tril(np.ones((order, order))) - np.eye(order) / 2
+
+
+def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]:
+    """Eigenvalues and vectors with twice the digits.
+
+    Source: T. Ogita, K. Aishima, "Iterative refinement for symmetric eigenvalue decomposition", 2018, algorithm 1.
+    """
+    apart = np.eye(matrix.shape[-1]) - transposed(found) @ found
+    moved = transposed(found) @ matrix @ found
+    values = np.diagonal(moved, axis1=-2, axis2=-1) / (1 - np.diagonal(apart, axis1=-2, axis2=-1))
+    gaps = values[..., None, :] - values[..., None]
+    is_near = abs(gaps) <= 2.0**-40 * abs(values).max(axis=-1, initial=0)[..., None, None]
+    change = np.where(is_near, apart / 2, (moved + values[..., None, :] * apart) / np.where(is_near, 1, gaps))
+    order = np.argsort(values, axis=-1)
+    better = np.take_along_axis(found + found @ change, order[..., None, :], axis=-1)
+    return np.take_along_axis(values, order, axis=-1), better
+
+
+def _as_balls(a: Bounds) -> Iterator[Ball]:
+    """The elements as balls; what two floats do not hold of a number is part of its radius."""
+    first = a.middle.astype(np.float64)
+    second = (a.middle - first).astype(np.float64)
+    rest = a.radius + abs(a.middle - first - second)
+    radius = np.where(rest > 0, np.nextafter(rest.astype(np.float64), np.inf), 0.0)
+    for high, low, width in zip(*(x.ravel().tolist() for x in (first, second, radius)), strict=True):
+        require_time()
+        yield arb(high, width) + arb(low)
+
+
+def _as_bounds(found: Sequence[Ball], shape: tuple[int, ...], kind: type[np.floating[Any]]) -> Bounds:
+    middles, radii = np.zeros(len(found), kind), np.full(len(found), np.inf, kind)
+    for n, ball in enumerate(found):
+        if balls.exists(ball):
+            high = float(ball.mid())
+            low = 0.0 if kind is np.float64 or not math.isfinite(high) else float((ball - arb(high)).mid())
+            rest = abs(ball - arb(high) - arb(low)) if math.isfinite(high) else ball
+            middles[n] = kind(high) + kind(low)
+            radii[n] = 0.0 if rest == 0 else float(rest.upper()) + _LEAST
+            radii[n] += 0.0 if low == 0 else unit(middles) * abs(middles[n])
+    return bounded(middles.reshape(shape), radii.reshape(shape))
+
+
+def sinc(a: Bounds) -> Bounds:
+    """The sine of pi*x over that; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
+    with precision(BITS):
+        angle = multiply(a, _as_bounds([arb.pi()], (), a.middle.dtype.type))
+    far = divide(of_angle(np.sin)(angle), angle)
+    size = abs(a.middle) + a.radius
+    near = bounded(np.ones_like(a.middle), 2 * size * size)
+    return near.where(size < 2.0**-40, far)
+
+
+def bessel(order: Bounds, a: Bounds) -> Bounds:
+    """The modified Bessel functions, where they are no larger than numbers are and the bounds are not wide."""
+    is_near = (abs(a.middle) < LARGEST_BESSEL) & (a.radius < 2.0**-20)
+    found = ball_by_ball(HEADS[sympy.besseli])(order, a.where(is_near, exact(0.0, a.middle.dtype.type)))
+    return found.where(is_near, unknown(found.middle))
+
+
+def erfc(a: Bounds) -> Bounds:
+    """Python's, of numbers in float64 whatever they are."""
+    numbers = a.middle.astype(np.float64)
+    radius = np.asarray(a.radius + abs(a.middle - numbers), np.float64)
+    found = _erfc(bounded(numbers, np.where(radius > 0, np.nextafter(radius, np.inf), 0.0)))
+    return found.mapped(lambda x: x.astype(a.middle.dtype))
+
+
+def _complement(numbers: Array) -> Array:
+    return one_by_one(math.erfc, numbers)
+
+
+_erfc = monotone(_complement, LOSS * 2**11)
