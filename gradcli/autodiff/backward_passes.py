@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from gradcli import collector
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import gradients
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
-from gradcli.language.program.library_calls import is_tensor
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets.snippet_result import Replay
 from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
@@ -30,7 +30,9 @@ from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 Node = Any
 """A node of torch's graph, such as a `MulBackward0`."""
 
-Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Mapping[str, Tensor]]]
+Tensors = Mapping[str, Tensor]
+
+Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Tensors]]
 """Runs a function that is no Program: values and variables to what it gave, and the tensors that have names."""
 
 MOST_IN_A_NODE = 36
@@ -77,46 +79,15 @@ def retained(
     >>> values["y"].tolist(), gradients[0]["y"].tolist()
     ([1.0, 4.0], [3.0, 48.0])
     """
-    ran = _run(program, inputs, wrt, dtype, wanted, live)
-    shown = {name: tensor for name, tensor in ran.named.items() if tensor is not None}
-    kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
-    found = [gradients(ran.output, list(kept.values()), tensor_of(v, ran.output.dtype)) for v in vs]
-    kind = getattr(torch, dtype)
-    values = {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}
-    return values, [dict(zip(kept, map(derivative_of, grads), strict=True)) for grads in found]
-
-
-@dataclass
-class _Ran:
-    """What was run: how each line became others, the variables, the values of lines, those with names, and y."""
-
-    expansion: Expansion
-    leaves: dict[str, Tensor]
-    values: dict[Atom, Tensor]
-    named: dict[str, Tensor | None]
-    output: Tensor
-
-
-def _run(
-    program: Program,
-    inputs: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    dtype: str,
-    named: Mapping[str, Atom],
-    live: Live | None,
-) -> _Ran:
-    """Run a Program as often as it computes a value, or what is run in its place, of which no line but these is known.
-
-    A name has no tensor where it stands for a plain number; the output has one in any case.
-    """
-    ran, forward, values = unshared(program, inputs, wrt, dtype)
-    atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
-    if live is not None:
-        forward, tensors = live(inputs, wrt)
-        values = {atom: tensors[name] for name, atom in atoms.items() if name in tensors}
-    y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
-    found = {name: y if named[name] == program.output else values.get(atom) for name, atom in atoms.items()}
-    return _Ran(ran, leaves, values, found, y)
+    found = []
+    for v in vs:
+        walked = walk(program, inputs, wrt, dtype, named=wanted, retained=wanted, v=v, live=live)
+        tensors = {one.name: one for one in walked.tensors}
+        found.append([tensors[name] for name in wanted if name in tensors])
+    return {one.name: one.data.astype(dtype) for one in found[0]}, [
+        {one.name: np.zeros_like(one.data) if one.grad is None else one.grad for one in some if one.requires_grad}
+        for some in found
+    ]
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
@@ -206,20 +177,28 @@ def walk(
     met: dict[Node, str] = {}
 
     def walked() -> Walked:
-        ran = _run(program, inputs, wrt, dtype, named, live)
-        y, leaves = ran.output, ran.leaves
-        tensors = {**leaves, **{name: tensor for name, tensor in ran.named.items() if tensor is not None}}
+        ran, forward, values = unshared(program, inputs, wrt, dtype)
+        atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
+        if live is not None:
+            forward, own = live(inputs, wrt)
+            values = {atom: own[name] for name, atom in atoms.items() if name in own}
+        y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
+        tensors = {**leaves, **{name: values[atom] for name, atom in atoms.items() if atom in values}}
+        tensors |= {name: y for name, atom in named.items() if atom == program.output}
         for name in retained:
-            if tensors[name].requires_grad:
+            if name in tensors and tensors[name].requires_grad:
                 tensors[name].retain_grad()
-        results = [t for t in (*ran.values.values(), y) if is_tensor(t) and t.numel() <= MOST_IN_A_NODE]
-        adjoints = _noted(results[:MOST_NOTED])
+        results = [t for t in (*values.values(), y) if isinstance(t, torch.Tensor) and t.numel() <= MOST_IN_A_NODE]
+        adjoints: dict[int, Tensor] = {}
+        for tensor in results[:MOST_NOTED]:
+            if tensor.requires_grad and not tensor.is_leaf:
+                tensor.register_hook(partial(adjoints.__setitem__, id(tensor)))  # type: ignore[no-untyped-call]
         if v is not None and y.requires_grad:
             try:
                 y.backward(gradient=tensor_of(v, y.dtype))
             except RuntimeError as error:
                 raise backward_error(error) from None
-        _meet(program, ran.expansion, ran.values, met)
+        _meet(program, ran, values, met)
         numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
         nodes, edges = _graph(y, met, tensors, leaves, numbers)
         return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
@@ -232,15 +211,6 @@ def walk(
             # chain would overflow the stack. The tensors are gone by now: free the nodes one by one, the output first.
             while met:
                 met.popitem()
-
-
-def _noted(results: Sequence[Tensor]) -> dict[int, Tensor]:
-    """What the backward pass will bring to each of some tensors that autograd records, by their ids."""
-    found: dict[int, Tensor] = {}
-    for tensor in results:
-        if tensor.requires_grad and not tensor.is_leaf:
-            tensor.register_hook(partial(found.__setitem__, id(tensor)))
-    return found
 
 
 def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: dict[Node, str]) -> None:
@@ -258,11 +228,7 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
 
 
 def _graph(
-    y: Tensor,
-    lines: Mapping[Node, str],
-    tensors: Mapping[str, Tensor],
-    leaves: Mapping[str, Tensor],
-    numbers: Mapping[Node, tuple[Tensor, Tensor | None]],
+    y: Tensor, lines: Mapping[Node, str], tensors: Tensors, leaves: Tensors, numbers: Mapping[Node, tuple[Tensor, Any]]
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """The nodes breadth first from the output on, and what leads from one to another; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
@@ -300,12 +266,7 @@ def _tensor(name: str, tensor: Tensor) -> GraphTensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the .grad of what is no leaf is None
         grad = tensor.grad
-    return GraphTensor(
-        name=name,
-        data=array_of(tensor),
-        requires_grad=tensor.requires_grad,
-        grad=None if grad is None else derivative_of(grad),
-        grad_fn=None if tensor.grad_fn is None else _name(tensor.grad_fn),
-        is_leaf=tensor.is_leaf,
-        retains_grad=tensor.retains_grad,
-    )
+    found = None if grad is None else derivative_of(grad)
+    node = None if tensor.grad_fn is None else _name(tensor.grad_fn)
+    facts = {fact: getattr(tensor, fact) for fact in ("requires_grad", "is_leaf", "retains_grad")}
+    return GraphTensor(name=name, data=array_of(tensor), grad=found, grad_fn=node, **facts)

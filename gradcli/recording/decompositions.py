@@ -283,7 +283,8 @@ def _columns(x: Tensor, kernel: Any, dilation: Any, padding: Any, stride: Any) -
 
 
 def _mean_pool(count: int, x: Tensor, *how: Any) -> Tensor:
-    *where, is_ceil, counts_padding, divisor = (*how[:3], (1,), *how[3:])
+    where = (*how[:3], (1,))
+    is_ceil, counts_padding, divisor = how[3:]
     ones = torch.ones(x.shape[-count:], dtype=x.dtype)
     held = _windows(ones, count, *where, is_ceil=is_ceil, fill=float(counts_padding)).sum(_inside(count))
     return _windows(x, count, *where, is_ceil=is_ceil).sum(_inside(count)) / (divisor or held)
@@ -346,10 +347,8 @@ MOST_LINEAR = 2**20
 
 
 _LINEAR = (
-    "avg_pool2d_backward avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward "
-    "max_pool3d_with_indices_backward adaptive_max_pool2d_backward "
-    "adaptive_max_pool3d_backward upsample_linear1d_backward upsample_bilinear2d_backward "
-    "upsample_trilinear3d_backward upsample_bicubic2d_backward"
+    "avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d max_pool3d_with_indices adaptive_max_pool2d "
+    "adaptive_max_pool3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d"
 ).split()
 
 
@@ -425,7 +424,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
-    **{name: _linear(name) for name in _LINEAR},
+    **{f"{name}_backward": _linear(f"{name}_backward") for name in _LINEAR},
 }
 """By the name of an operation."""
 
