@@ -77,19 +77,6 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         _undoing.remove(undo)
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Keep interrupts from the threads and processes that a block starts; deliver ours after the block."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def readable(descriptor: int, seconds: float | None = None) -> bool:
     """Wait until a descriptor has bytes or is at its end, at most some seconds; tell whether it has.
 

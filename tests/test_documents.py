@@ -12,7 +12,6 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,7 +29,7 @@ from tests.language import operation_count
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = {page: generated.GUIDE / f"{page}.md" for page in guide.PAGES}
-DOCUMENTS = [README, *PAGES.values()]
+DOCUMENTS = [README, *PAGES.values(), row_fields.PAGE]
 LONGEST = 200
 """Lines of a front page."""
 
@@ -70,12 +69,12 @@ COMMANDS = [
 
 def _tables() -> None:
     """The files of the page on large tables, in the working directory."""
-    for name in ("data", "tables/year=2023", "tables/year=2024"):
+    for name in ("data", "tables/2023", "tables/2024"):
         Path(name).mkdir(parents=True)
     day, x, z = ["mon", "tue", "wed"], [1.0, None, 0.5], [3.0, 4.0, 5.0]
     pq.write_table(pa.table({"day": day, "x": x, "z": z}), "data/a.parquet")
     pq.write_table(pa.table({"day": day[:2], "x": [2.0, 3.0], "z": z[:2]}), "data/b.parquet")
-    for place, year in enumerate(("year=2023", "year=2024"), 1):
+    for place, year in enumerate(("2023", "2024"), 1):
         pq.write_table(pa.table({"x": [float(place)]}), f"tables/{year}/rows.parquet")
     Path("rows.csv").write_text("x\n1\n2\n3\n4\n", encoding="utf-8")
 
@@ -233,7 +232,7 @@ def test_the_primitive_of_the_guide_stands_in_the_table() -> None:
 def test_every_example_of_the_help_runs(gradcli: Command) -> None:
     """As printed."""
     Path("data.csv").write_text("x,n\n1,2\n3,4\n", encoding="utf-8")
-    np.savez("points.npz", x=np.ones((3, 2)))
+    pq.write_table(pa.table({"x": [[1.0, 2.0]]}), "points.parquet")
     Path("data").mkdir()
     pq.write_table(pa.table({"x": [1.0, 2.0], "y": [3.0, 4.0]}), "data/rows.parquet")
     Path("train.py").write_text("import torch\nx = torch.ones((), requires_grad=True)\n(x**2).backward()\n")

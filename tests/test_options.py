@@ -64,7 +64,7 @@ def test_the_methods_of_a_function_take_what_the_table_says(command: str) -> Non
 def test_a_stream_takes_what_the_table_says() -> None:
     """All but what is about files."""
     options = {option.name: option for option in keys("map").values()}
-    of_files = "points points_format columns output output_format keep rows part workers scheduler resume"
+    of_files = "points points_format columns output output_format keep rows part scheduler resume"
     for name in of_files.split():
         assert options.pop(name).help
     _require_same(options, _parameters("stream"))

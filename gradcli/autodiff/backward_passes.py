@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from gradcli import collector
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
@@ -43,51 +41,6 @@ MOST_NOTED = 2_000
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
-
-
-def retained(
-    program: Program,
-    inputs: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    dtype: str,
-    wanted: Mapping[str, Atom],
-    vs: Sequence[Array],
-    live: Live | None = None,
-) -> tuple[dict[str, Array], list[dict[str, Array]]]:
-    """The values of some intermediates, and the `.grad` that `retain_grad()` makes them keep, for each v alone.
-
-    Args:
-        program: What to run; what it computes twice is computed twice.
-        inputs: An array per variable.
-        wrt: The variables that require a gradient.
-        dtype: `float64` or `float32`.
-        wanted: The intermediates by name: lines or variables.
-        vs: The gradient vectors, of y's shape.
-        live: What is run in place of the Program.
-
-    Returns:
-        The values by name, and per v the gradients of those that have one: that depend on a variable of `wrt`.
-
-    Raises:
-        InputError: What torch refuses.
-
-    >>> import numpy as np
-    >>> from gradcli.language.parsing import parse
-    >>> program = parse("y = x**2; z = y**3")
-    >>> y = {"y": program.lines[0].symbol}
-    >>> values, gradients = retained(program, {"x": np.array([1.0, 2.0])}, ("x",), "float64", y, [np.ones(2)])
-    >>> values["y"].tolist(), gradients[0]["y"].tolist()
-    ([1.0, 4.0], [3.0, 48.0])
-    """
-    found = []
-    for v in vs:
-        walked = walk(program, inputs, wrt, dtype, named=wanted, retained=wanted, v=v, live=live)
-        tensors = {one.name: one for one in walked.tensors}
-        found.append([tensors[name] for name in wanted if name in tensors])
-    return {one.name: one.data.astype(dtype) for one in found[0]}, [
-        {one.name: np.zeros_like(one.data) if one.grad is None else one.grad for one in some if one.requires_grad}
-        for some in found
-    ]
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:

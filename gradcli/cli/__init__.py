@@ -12,7 +12,6 @@ expression                       options and arguments told apart, and its mista
 output                           an answer on stdout or in a file, and what is known before all is read
 settings                         defaults from the environment and a file
 console                          what stdout and stderr can show, and writing to them; the pager; what takes so long
-completion                       what may be typed next; shells ask by the scripts in `shells`
 
 A new command on a function is its question in `gradcli.questions`, a method of `Function`, its name at its options in
 `gradcli.options`, and a function with its help in `commands`.

@@ -18,14 +18,17 @@ from typing import Any
 
 import typer
 from typer import _click as click  # Typer brings its own click since 0.26
+from typer._completion_classes import completion_init
+from typer.completion import shell_complete
 from typer.core import TyperOption
 
 import gradcli
-from gradcli.cli import completion, console, info_commands, settings, streams
+from gradcli.cli import console, info_commands, settings, streams
 from gradcli.cli.commands import ANSWERS, command_of
 from gradcli.cli.console import complain, remark, send, waiting
 from gradcli.cli.default_command import with_command
 from gradcli.cli.expression import GroupedCommands, OnceCommand, message, where_help_is
+from gradcli.cli.info_commands import COMPLETE
 from gradcli.cli.output import Output, Stream, out_of_memory, typed_color, wants_json, write
 from gradcli.errors import GradcliError, OutputError, UsageError, displayable
 from gradcli.options import typed
@@ -47,8 +50,8 @@ def run(arguments: list[str]) -> int:
     """Run a command line; every error becomes a message on stderr and an exit code here."""
     sys.excepthook = _report_bug
     try:
-        if completion.ASKED in os.environ:
-            return write(completion.candidates(application()))
+        if COMPLETE in os.environ:
+            return _complete()
         with waiting(arguments):
             answer = _answer(arguments)
         if callable(answer):
@@ -69,6 +72,14 @@ def run(arguments: list[str]) -> int:
         return _report(too_large, arguments)
     except OSError as error:
         return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
+
+
+def _complete() -> int:
+    """Print what may stand at the cursor of a shell, as Typer asks for it; nothing where the line is wrong."""
+    completion_init()
+    with contextlib.suppress(GradcliError, click.exceptions.ClickException, typer.Exit):
+        shell_complete(application(), {}, "gradcli", COMPLETE, os.environ[COMPLETE])
+    return 0
 
 
 _ON_FUNCTIONS = {body.__name__.rstrip("_"): body for body in (*ANSWERS, streams.map_)}

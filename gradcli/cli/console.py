@@ -6,7 +6,6 @@ An answer is written in one piece where it is small; what a terminal cannot show
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import shutil
@@ -197,41 +196,29 @@ def show_paged(pieces: Iterable[str], pager: str) -> None:
     Raises:
         OSError: What writing fails with.
     """
-    width, height = shutil.get_terminal_size()
-    rest = iter(pieces)
-    text = ""
-    for piece in rest:
-        text += piece
-        if not _fits(text, width, height):
-            _page(itertools.chain([text], rest), pager)
-            return
+    text, (width, height) = "".join(pieces), shutil.get_terminal_size()
+    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))  # and that of the prompt below
+    name = next((word for word in pager.split() if "=" not in word), "")  # after LESS=R
+    is_longer = sum(max(1, -(-line // width)) for line in lines) > height
+    if is_longer and not shutil.which(name):
+        remark(f"note: there is no pager {name}\n")
+    elif is_longer:
+        _page(text, pager)
+        return
     send([text])
 
 
-def _fits(text: str, width: int, height: int) -> bool:
-    """Whether a text and the prompt below it fit a screen."""
-    lines = (len(_ESCAPE.sub("", line)) for line in text.split("\n"))
-    return sum(max(1, -(-line // width)) for line in lines) <= height
-
-
-def _page(pieces: Iterable[str], pager: str) -> None:
+def _page(text: str, pager: str) -> None:
     """Run the pager; Ctrl-C is for it alone, as it must not be left behind with the terminal."""
     import subprocess  # only where there is a terminal
 
-    name = next((word for word in pager.split() if "=" not in word), "")  # behind LESS=R
-    if not shutil.which(name):
-        remark(f"note: there is no pager {name}\n")
-        send(pieces)
-        return
     encoding, environment = sys.stdout.encoding or "ascii", {"LESS": LESS, **os.environ}
     kept = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         # The pager is what its user would type: POSIX has man run it by `sh -c`
-        process = subprocess.Popen(  # noqa: S602
-            pager, shell=True, stdin=subprocess.PIPE, env=environment, encoding=encoding, errors="backslashreplace"
+        subprocess.run(  # noqa: S602
+            pager, shell=True, input=text, env=environment, encoding=encoding, errors="backslashreplace", check=False
         )
-        with contextlib.suppress(BrokenPipeError), process:
-            process.stdin.writelines(pieces)  # type: ignore[union-attr]
     finally:
         signal.signal(signal.SIGINT, kept)
 
@@ -258,7 +245,9 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
     Args:
         arguments: The command line, in which `--quiet` asks for nothing of the kind.
     """
-    terminal = _terminal(arguments)
+    is_dumb = os.name != "posix" or os.environ.get("TERM", "dumb") == "dumb"
+    is_shown = sys.stderr is not None and sys.stderr.isatty() and not {"-q", "--quiet"} & set(arguments)
+    terminal = descriptor(sys.stderr) if is_shown and not is_dumb else None
     if terminal is None:
         yield
         return
@@ -272,14 +261,7 @@ def waiting(arguments: Sequence[str]) -> Iterator[None]:
     finally:
         line.ended.set()
         thread.join()
-        line.clear()
-
-
-def _terminal(arguments: Sequence[str]) -> int | None:
-    """The terminal that shows it, if one does."""
-    if os.name != "posix" or os.environ.get("TERM", "dumb") == "dumb" or {"-q", "--quiet"} & set(arguments):
-        return None
-    return descriptor(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+        line.write(b"")
 
 
 class _Line:
@@ -293,21 +275,19 @@ class _Line:
     def show(self, command: str = "") -> None:
         """Write what is being done, over and over, once patience is over, unless a setting of the command is quiet."""
         start = time.monotonic()
-        wait = PATIENCE
-        while not self.ended.wait(wait):
-            if not self._is_written and settings.peek("quiet", command):
-                return
+        if self.ended.wait(PATIENCE) or settings.peek("quiet", command):
+            return
+        self._is_written = True
+        while not self.ended.is_set():
             words = f"{progress.said()}, {time.monotonic() - start:.0f} s"
-            self._is_written = True
-            with contextlib.suppress(OSError):
-                os.write(self._terminal, _CLEARED + words[: self._width].encode("ascii", "replace"))
-            wait = RENEWED
+            self.write(words[: self._width].encode("ascii", "replace"))
+            self.ended.wait(RENEWED)
 
-    def clear(self) -> None:
-        """Take it off the terminal."""
+    def write(self, words: bytes) -> None:
+        """Put words in the place of those that are there, or none."""
         if self._is_written:
             with contextlib.suppress(OSError):
-                os.write(self._terminal, _CLEARED)
+                os.write(self._terminal, _CLEARED + words)
 
     def give_up(self) -> None:
         """Clear it while the thread may still write, of which nothing arrives any more: the process ends."""

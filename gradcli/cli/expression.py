@@ -13,18 +13,14 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
-import typer
 from typer import _click as click
-from typer._click.shell_completion import CompletionItem
 from typer.core import TyperCommand, TyperGroup
 
-from gradcli.cli import completion
 from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, require_no_phrase
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.parameters import parameter
-from gradcli.cli.settings import settable
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Option, OptionKind
+from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, Option
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -84,6 +80,7 @@ _MEANT = {
             "--dtype float64": "float64 double",
             "--color never": "no-color",
             "--full": "verbose",
+            "--scheduler ADDRESS": "workers",
         }.items()
         for name in names.split()
     },
@@ -187,16 +184,13 @@ class OnceCommand(TyperCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Separate options from arguments, and put these behind `--`."""
-        known = {name: parameter for parameter in self.get_params(ctx) for name in parameter.opts}
+        known = {name: one for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
         if _COUNTED in known:
             args = list(_counted(args))
         options: list[str] = []
         arguments: list[str] = []
         given: set[str] = set()
         has_unknown = False
-        taken_back: set[str] = set()
-        rows = settable(self.name or "") if callable(ctx.find_root().obj) else ()  # requests have no settings
-        opposites = {option.opposite: option for option in rows if option.kind is OptionKind.SWITCH}
         words = iter(args)
         for word in words:
             name, value = parted(word, known)
@@ -205,9 +199,6 @@ class OnceCommand(TyperCommand):
                 arguments += words
             elif option is None and self.is_argument(word):
                 arguments.append(word)
-            elif option is None and word in opposites:
-                taken_back.add(opposites[word].name)
-                options = [one for one in options if one not in opposites[word].flags]
             else:
                 if option is None and not ctx.resilient_parsing:
                     self._require_no_twin(name, set(known))
@@ -222,10 +213,10 @@ class OnceCommand(TyperCommand):
         if not ctx.resilient_parsing and not has_unknown:  # else words beside it may be the value of that option
             self.look_at(arguments, known, args)
         if not ctx.resilient_parsing and not set(args) & set(ctx.help_option_names):
-            self._heed_settings(ctx, taken_back)
+            self._heed_settings(ctx)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
-    def _heed_settings(self, ctx: click.Context, taken_back: set[str]) -> None:
+    def _heed_settings(self, ctx: click.Context) -> None:
         """Have the settings of the shell, if this is its command line, as defaults.
 
         Raises:
@@ -233,7 +224,7 @@ class OnceCommand(TyperCommand):
         """
         found = ctx.find_root().obj
         if callable(found):
-            ctx.default_map = {name: value for name, value in found(self.name).items() if name not in taken_back}
+            ctx.default_map = found(self.name)
 
     def _require_no_twin(self, name: str, known: set[str]) -> None:
         own, difference, other = _TWINS.get(name, ("", "", ""))
@@ -247,6 +238,8 @@ class OnceCommand(TyperCommand):
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
+        if instead := GONE.get(name[2:].replace("-", "_")):
+            raise UsageError(f"no such option: {name}", hint=instead)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
         if _MEANT.get(name, "").partition(" ")[0] in own:
             raise UsageError(f"no such option: {name}", hint=f"write {_MEANT[name]}")
@@ -281,13 +274,6 @@ class ExpressionCommand(OnceCommand):
                 raise UsageError(f"{word} is no option", hint=f"write {_FILE} and the file as two words")
         if len(arguments) > 1:
             raise beside(arguments[0], arguments[1:], known, typed)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Options, where one begins or nothing is left but them; else an expression that begins with a minus."""
-        if incomplete.startswith("-") and not incomplete.startswith("--") and len(incomplete) > 1:
-            found = completion.expression(typer.Context(self), incomplete)
-            return [CompletionItem(text, help=said) for text, said in found]
-        return super().shell_complete(ctx, incomplete or "--")
 
 
 # -- what is wrong with a command line, and what may have been meant
@@ -347,7 +333,10 @@ def _hint(first: str, others: Sequence[str], known: Container[str], typed: Seque
     if "--at" in typed[:-1] and all(map(_NUMBER.fullmatch, others)):
         at = typed.index("--at") + 1
         if list(typed[at + 1 : at + 1 + len(others)]) == list(others):
-            numbers, names = [word.strip(",") for word in (typed[at], *others)], completion.variables(first)
+            from gradcli.language.ops import find
+
+            numbers = [word.strip(",") for word in (typed[at], *others)]
+            names = [name for name in dict.fromkeys(_NAME.findall(first)) if not find(name)]
             of_each = " ".join(map("--at {}={}".format, names, numbers))
             return f"write {of_each if len(names) == len(numbers) else '--at ' + ','.join(numbers)}"
     assigned = _VALUE.fullmatch(first) and first.partition("=")[0].strip()

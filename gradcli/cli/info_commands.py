@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from typer import _click as click
+from typer._completion_shared import get_completion_script
 from typer._types import TyperChoice
 
 from gradcli import guide as manual
 from gradcli.cli import console, settings
-from gradcli.cli.completion import Shell, function_names
 from gradcli.cli.console import complain
 from gradcli.cli.output import Output, Stream, manner, output, typed_color, write
 from gradcli.cli.parameters import argument
-from gradcli.cli.settings import Setting, SettingsFile
+from gradcli.cli.settings import Setting
 from gradcli.errors import GradcliError, UsageError, did_you_mean
 from gradcli.options import ON_TERMINALS, OPTIONS, PAGER_VARIABLE, Option, OptionKind
 from gradcli.warm import paths
@@ -23,6 +23,9 @@ from gradcli.warm import paths
 IDLE = next(int(str(option.default)) for option in OPTIONS if option.name == "idle")
 
 _MINUTE = 60
+
+COMPLETE = "_GRADCLI_COMPLETE"
+"""The variable that makes of a run of the command a question of a shell for what may be typed next."""
 
 
 ACTIONS: Mapping[str, str] = {"start": "started", "stop": "stopped", "status": "runs"}
@@ -50,16 +53,16 @@ def warm(action: str, idle: int) -> str:
         raise UsageError(message, hint="remove it, or set XDG_RUNTIME_DIR to a folder of your own")
     from gradcli.warm import control
 
-    found, did = control.stop() if action == "stop" else control.status(), ACTIONS[action]
-    if action == "start" and found is not None:
-        did = "runs already"
-    elif action == "start":
-        reason = control.start(idle * _MINUTE)
-        found = control.status()
-        if found is None:
+    found, did = control.stop() if action == "stop" else control.running(), ACTIONS[action]
+    if action == "start":
+        found = control.running(paths.name())
+        did = "runs already" if found else did
+        reason = "" if found else control.start(idle * _MINUTE)
+        found = found or control.running(paths.name())
+        if not found:
             raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
-    if found is not None:
-        return f"the warm process {found} {did}\n"
+    if found:
+        return f"the warm process {', '.join(map(str, found))} {did}\n"
     advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"
     return f"no warm process: each call starts by itself\n{advice}\n"
 
@@ -74,7 +77,7 @@ def begin_if_wanted(arguments: Sequence[str]) -> None:
         return
     from gradcli.warm import control
 
-    if control.status() is None:  # or it is there, and would not have this call
+    if not control.running(paths.name()):
         control.begin(IDLE * _MINUTE).close()
 
 
@@ -101,20 +104,20 @@ def config() -> Stream:
 
 
 def _show() -> int:
-    path, mistakes = settings.place(), list[GradcliError]()
-    file = SettingsFile(path, is_there=path is not None and os.path.exists(path))
+    mistakes: list[GradcliError] = []
+    found: settings.Tables = {}
     try:
-        file = settings.read()
+        found = settings.read()
     except GradcliError as error:
         mistakes.append(error)
-    above = file.tables.get("", {})
+    above = found.get("", {})
     common = {option.key: _in_force(option, above.get(option.key), mistakes) for option in settings.settable()}
     tables = {"": dict(sorted(common.items()))}
-    for command in filter(None, file.tables):
-        own = {key: (setting, "file") for key, setting in file.tables[command].items()}
+    for command in filter(None, found):
+        own = {key: (setting, "file") for key, setting in found[command].items()}
         differs = {key: one for key, one in own.items() if common[key][1] in ("file", "default") and common[key] != one}
         tables |= {command: differs} if differs else {}
-    write("".join(f"{line}\n" for line in _lines(file, tables)))
+    write("".join(f"{line}\n" for line in _lines(tables)))
     for mistake in mistakes:
         complain(mistake, typed_color(()))
     return mistakes[0].exit_code if mistakes else 0
@@ -139,8 +142,9 @@ def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliErr
     return (default, "default") if setting is None else (setting, "file")
 
 
-def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
-    yield f"file: {file.path or 'none'}{'' if file.is_there or file.path is None else ' (not there)'}"
+def _lines(tables: Mapping[str, Mapping[str, _InForce]]) -> Iterator[str]:
+    path = settings.place()
+    yield f"file: {path or 'none'}{' (not there)' * (path is not None and not os.path.exists(path))}"
     rows = {
         command: [(f"{key.replace('_', '-')} = {settings.written(value)}", origin) for key, (value, origin) in own]
         for command, own in ((command, table.items()) for command, table in tables.items())
@@ -149,11 +153,6 @@ def _lines(file: SettingsFile, tables: Mapping[str, Mapping[str, _InForce]]) -> 
     for command, lines in rows.items():
         yield from [f"[{command}]"] if command else []
         yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in lines)
-
-
-def pages(_: Any, incomplete: str) -> list[tuple[str, str]]:
-    """The pages that begin so, each with its title, to complete what is typed."""
-    return [(page, manual.title(page)) for page in manual.PAGES if page.startswith(incomplete)]
 
 
 def functions(names: Sequence[str], groups: bool, **presentation: Any) -> Output:
@@ -191,7 +190,10 @@ def guide(page: str | None, **_: Any) -> str:
     """
     if page is None:
         width = max(map(len, manual.PAGES))
-        return "".join(f"{name.ljust(width)}  {title}\n" for name, title in pages(None, ""))
+        return "".join(
+            f"{name.ljust(width)}  {title}\n"
+            for name, title in zip(manual.PAGES, map(manual.title, manual.PAGES), strict=True)
+        )
     if page not in manual.PAGES:
         hint = did_you_mean(page, manual.PAGES) or f"the pages are {', '.join(manual.PAGES)}"
         raise UsageError(f"the guide has no page '{page}'", hint=hint)
@@ -201,10 +203,10 @@ def guide(page: str | None, **_: Any) -> str:
 def completion(shell: str) -> str:
     """The script that completes what is typed in a shell.
 
-    That is commands, options and their words, functions inside of an expression, and its variables.
+    That is commands, options and their words.
 
     For bash, put `eval "$(gradcli completion bash)"` into ~/.bashrc; for zsh, `eval "$(gradcli completion zsh)"` into
-    ~/.zshrc behind compinit, which also lets x**2 and [1,2] be typed without quotes, by noglob; for fish, write the
+    ~/.zshrc after compinit, which also lets x**2 and [1,2] be typed without quotes, by noglob; for fish, write the
     script to ~/.config/fish/completions/gradcli.fish.
 
     \b
@@ -212,18 +214,19 @@ def completion(shell: str) -> str:
       gradcli completion bash
       gradcli completion fish
     """
-    return Shell(shell).script
+    script = get_completion_script(prog_name="gradcli", complete_var=COMPLETE, shell=shell)
+    # Else zsh takes the signs in x**2 and [1,2] for those of file names, and complains.
+    return script + "\nalias gradcli='noglob gradcli'" * (shell == "zsh") + "\n"
 
 
 COMMANDS: Mapping[Any, click.Parameter | None] = {
     functions: argument(
         "names",
-        function_names,
         metavar="[NAME]...",
         nargs=-1,
         help="Functions to show in full, by any of their names; other words are searched for. All by default.",
     ),
-    guide: argument("page", pages, metavar="[PAGE]", help="The page to show. By default their list."),
+    guide: argument("page", metavar="[PAGE]", help="The page to show. By default their list."),
     config: None,
     warm: argument(
         "action",
@@ -234,7 +237,7 @@ COMMANDS: Mapping[Any, click.Parameter | None] = {
         help="start, stop or status.",
     ),
     completion: argument(
-        "shell", metavar="SHELL", type=TyperChoice([*Shell]), required=True, help="bash, zsh or fish."
+        "shell", metavar="SHELL", type=TyperChoice(["bash", "zsh", "fish"]), required=True, help="bash, zsh or fish."
     ),
 }
 """The commands with what each takes without a flag."""

@@ -255,8 +255,8 @@ def save(answer: Result, path: str, shown: OutputOptions) -> None:
     from gradcli.files.atomic import replacing
 
     try:
-        with replacing(path) as output:
-            _write(answer, path, shown, output.file)
+        with replacing(path) as file:
+            _write(answer, path, shown, file)
     except BrokenPipeError:
         raise
     except OSError as error:

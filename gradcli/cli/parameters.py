@@ -14,11 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer import _click as click
-from typer._click.shell_completion import CompletionItem
 from typer._types import TyperChoice
 from typer.core import TyperArgument, TyperOption
 
-from gradcli.cli import completion
 from gradcli.errors import InputError
 from gradcli.options import BY_VARIABLE, Option, OptionKind
 
@@ -51,38 +49,15 @@ class _NumberOrWord(click.types.IntRange):
         """The word, or the number."""
         return value if value in self._words else super().convert(value, param, ctx)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The words that begin so."""
-        return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
-
-Suggestion = Callable[[Any, str], completion.Candidates]
-"""From a context of click and what is typed to what it may become."""
-
-_SUGGESTIONS: Mapping[OptionKind, Suggestion] = {
-    OptionKind.INPUTS: completion.value,
-    OptionKind.VALUES: completion.value,
-    OptionKind.DIRECTIONS: completion.direction,
-    OptionKind.VECTOR: completion.vector,
-    OptionKind.TEXT: completion.expression,
-    OptionKind.TEXTS: completion.expression,
-    OptionKind.VARIABLES: completion.variable_names,
-    OptionKind.STATEMENTS: completion.statement_names,
-    OptionKind.VERDICTS: completion.verdicts,
-}
-"""What completes a value; choices complete themselves."""
-
-
-def argument(name: str, suggestion: Suggestion | None = None, **facts: Any) -> TyperArgument:
+def argument(name: str, **facts: Any) -> TyperArgument:
     """What stands without a flag.
 
     Args:
         name: The keyword that it is given as.
-        suggestion: What completes it.
         facts: What else Typer is to know of it.
     """
-    facts = {"show_default": False, **facts}
-    return TyperArgument(param_decls=[name], autocompletion=_completing(suggestion), **facts)
+    return TyperArgument(param_decls=[name], **{"show_default": False, **facts})
 
 
 def parameter(option: Option) -> TyperOption:
@@ -94,7 +69,7 @@ def parameter(option: Option) -> TyperOption:
     elif option.bounds:
         kind = _NumberOrWord(option)
     return TyperOption(
-        param_decls=[option.name, *option.flags],
+        param_decls=[option.name, *option.declared],
         type=None if is_switch else kind,
         is_flag=is_switch,
         multiple=option.is_repeated,
@@ -103,14 +78,9 @@ def parameter(option: Option) -> TyperOption:
         help=option.help,
         metavar=option.metavar,
         envvar=option.variable,
-        show_default=True,
+        show_default=not is_switch,
         show_envvar=True,
-        autocompletion=_completing(_SUGGESTIONS.get(option.kind)),
     )
-
-
-def _completing(suggestion: Suggestion | None) -> Callable[..., completion.Candidates] | None:
-    return suggestion and (lambda ctx, _, incomplete: suggestion(ctx, incomplete))
 
 
 # -- words
@@ -235,18 +205,8 @@ def _names(words: str, option: Option, files: Files) -> list[str]:
     """
     found = _parted(words)
     if not found:
-        message, hint = _NAMELESS[option.name]
-        raise InputError(message, hint=hint)
+        raise InputError(f"{option.flag} names nothing", hint=f"write {option.flag} NAME,NAME, or leave it out")
     return found
-
-
-_NAMELESS = {
-    "wrt": ("--wrt names no variable", "leave it out for all of them"),
-    "points_of": ("--points-of names no variable", "write --points-of NAME"),
-    "columns": ("--columns names no column", "write --columns NAME,NAME, a name for each"),
-    "show": ("--show names no value", "write --show NAME,NAME, names of statements"),
-}
-"""What is wrong with names of which there are none, and what to do."""
 
 
 def _parted(text: str) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli import options
@@ -25,28 +24,9 @@ DEMANDS = ("strict", "require_all")
 Setting = str | int | bool
 """What an option would have."""
 
-Settings = Mapping[str, Setting]
-"""By the keys of the options."""
 
-
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
-    """What the file says.
-
-    Attributes:
-        path: Where it is; None if no file is wanted.
-        is_there: Whether there is one.
-        tables: The settings by the keys of their options, for each command; those of all have the name "".
-    """
-
-    path: str | None
-    is_there: bool = False
-    tables: Mapping[str, Settings] = field(default_factory=dict)
-
-    def of(self, command: str) -> dict[str, Setting]:
-        """The settings of a command over those of all; where it demands a verdict, there is a check."""
-        own = self.tables.get(command, {}) if command else {}
-        return {**self.tables.get("", {}), **own, **({"check": True} if _demand(own) else {})}
+Tables = Mapping[str, Mapping[str, Setting]]
+"""The settings by the keys of their options, for each command; those of all have the name ""."""
 
 
 def settable(command: str = "") -> Iterator[Option]:
@@ -67,36 +47,37 @@ def place() -> str | None:
     return os.path.join(folder, NAME) if os.path.isabs(folder) else None
 
 
-def read() -> SettingsFile:
-    """The file, if there is one.
+def read() -> Tables:
+    """The settings of the file, if there is one.
 
     Raises:
         UsageError: It cannot be read, or says what is no setting.
     """
     path = place()
     if path is None:
-        return SettingsFile(None)
+        return {}
+    import tomllib  # only where there may be a file
+
+    hint = f'a line is NAME = VALUE, with words in quotes, such as format = "plain"; {CONFIG_VARIABLE}= reads no file'
     try:
         with open(path, "rb") as file:
-            data = file.read()
-        import tomllib  # only where there is a file
+            return _tables(path, tomllib.load(file))
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError | NotADirectoryError) and CONFIG_VARIABLE not in os.environ:
+            return {}
+        said = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"the settings in {path} cannot be read: {said}", hint=hint) from error
 
-        found = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
-    except (FileNotFoundError, NotADirectoryError):
-        if CONFIG_VARIABLE not in os.environ:
-            return SettingsFile(path)
-        message, hint = f"{CONFIG_VARIABLE} names a file that is not there: {path}", "an empty one reads no file"
-        raise UsageError(message, hint=f"{hint}: {CONFIG_VARIABLE}=") from None
-    except OSError as error:
-        hint = f"make it readable, or set {CONFIG_VARIABLE}= to do without"
-        raise UsageError(f"the settings in {path} cannot be read: {error.strerror or error}", hint=hint) from error
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"the settings in {path} are no UTF-8, in line {line}", hint="save it as UTF-8") from error
-    except ValueError as error:
-        hint = 'a line is NAME = VALUE, with words in quotes, such as format = "plain"'
-        raise UsageError(f"the settings in {path} are no TOML: {error}", hint=hint) from error
-    return SettingsFile(path, is_there=True, tables=_tables(path, found))
+
+def settings_of(command: str) -> dict[str, Setting]:
+    """The settings of a command over those of all; where it demands a verdict, there is a check.
+
+    Raises:
+        UsageError: As `read`.
+    """
+    tables = read()
+    own = tables.get(command, {}) if command else {}
+    return {**tables.get("", {}), **own, **({"check": True} if _demand(own) else {})}
 
 
 def defaults(command: str) -> dict[str, Any]:
@@ -108,7 +89,7 @@ def defaults(command: str) -> dict[str, Any]:
     own = {option.key: option for option in settable(command)}
     if own.keys() <= {"pager"}:  # the guide, which helps where the file is wrong
         return {}
-    found = {key: setting for key, setting in read().of(command).items() if key in own}
+    found = {key: setting for key, setting in settings_of(command).items() if key in own}
     # The parameter of a switch that is on by default says that it is off.
     return {own[key].name: not one if own[key].default is True else one for key, one in found.items()}
 
@@ -116,7 +97,7 @@ def defaults(command: str) -> dict[str, Any]:
 def peek(key: str, command: str = "") -> Setting | None:
     """What the file says where nobody would be told of a mistake in it."""
     try:
-        return read().of(command).get(key)
+        return settings_of(command).get(key)
     except GradcliError:
         return None
 
@@ -138,7 +119,7 @@ def fault(option: Option, value: object) -> str:
     return "" if is_right else f"is not {due}"
 
 
-def _demand(settings: Settings) -> str | None:
+def _demand(settings: Mapping[str, Setting]) -> str | None:
     """Name the first setting that needs the verdict of the check."""
     return next((name for name in DEMANDS if settings.get(name) is True), None)
 
@@ -150,7 +131,7 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
         UsageError: One is no setting.
     """
     found: dict[str, dict[str, Setting]] = {"": {}}
-    known = list(dict.fromkeys([name for option in settable() for name in _owners(option.key)] + [DERIVATIVE]))
+    known = [*dict.fromkeys(name for option in options.OPTIONS if option.is_setting for name in option.of), DERIVATIVE]
     for key, value in text.items():
         where = f"(in {path}{f', [{key}]' * isinstance(value, dict)})"
         if isinstance(value, dict) and key not in known:
@@ -179,25 +160,11 @@ def _tables(path: str, text: Mapping[str, Any]) -> dict[str, dict[str, Setting]]
     return found
 
 
-def _owners(key: str) -> Iterator[str]:
-    """The commands that have a setting."""
-    return (name for option in options.OPTIONS if option.is_setting and option.key == key for name in option.of)
-
-
 def _no_setting(table: str, name: str) -> tuple[str, str]:
     """What is wrong with a name, and what to do."""
-    whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
-    key = name.replace("-", "_")
-    if name in options.FORMATS:
-        return whose, f'write format = "{name}"'
-    owners = list(dict.fromkeys(_owners(key)))
-    if owners:
-        return whose, f"it is one of {', '.join(owners)}"
-    if any(key in (option.key, option.name) for option in options.OPTIONS):
-        flag = f"--{name.replace('_', '-')}"
-        return f"{name} is no setting", f"{flag} is part of a question: it is given on the command line"
     known = list(dict.fromkeys(option.key.replace("_", "-") for option in settable(table)))
-    return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}"
+    whose = f"[{table}] has no setting {name}" if table else f"there is no setting {name}"
+    return whose, did_you_mean(name, known) or f"the settings are {', '.join(known)}; what is asked is typed each time"
 
 
 def written(value: object) -> str:

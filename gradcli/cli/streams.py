@@ -8,9 +8,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from typer import _click as click
 from typer.core import TyperGroup
@@ -48,9 +48,9 @@ def map_(line: CommandLine) -> Callable[[], int]:
     \b
     Examples:
       gradcli map "a*x**2 + b" --points data.csv --at a=2 --at b=1 -o out.csv
-      gradcli map "x[0]*exp(x[1])" --points points.npz -o out.npz --check
+      gradcli map "x[0]*exp(x[1])" --points points.parquet -o out.parquet --check
       cut -d, -f1,3 data.csv | gradcli map "sin(x)*y" --points - --keep --on-error skip
-      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/ --workers 4
+      gradcli map "sin(x)*y" --points 'data/*.parquet' --keep -o out/
     """
     demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
@@ -61,26 +61,25 @@ def map_(line: CommandLine) -> Callable[[], int]:
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.files.rows import PointSource, format_of, part_of, rows_of
-    from gradcli.mapping import Cluster, Work, apply, into_folder
+    from gradcli.mapping import Work, apply, into_folder
 
     start = time.perf_counter()
     asked = dict(line.arguments)
     path, output = asked.pop("points"), asked.pop("output", "-")
     given, keep, columns = asked.pop("points_format", None), asked.pop("keep", False), asked.pop("columns", ())
-    cluster = Cluster(asked.pop("scheduler", None), asked.pop("workers", None))
     cuts: dict[str, str] = {name: asked.pop(name) for name in ("rows", "part") if name in asked}
-    resume, form = asked.pop("resume", False), asked.pop("output_format", None)
+    resume, form, scheduler = asked.pop("resume", False), asked.pop("output_format", None), asked.pop("scheduler", None)
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
-    _require_folder({"scheduler": cluster.scheduler, "workers": cluster.workers, "resume": resume}, cuts, is_folder)
+    _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
     points = PointSource.of(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
-    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form in ("csv", "tsv"))
+    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form != "parquet")
     if is_folder:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(
-                work, points, path, cluster, line.function, output, resume=resume, remark=remark,
-                advance=lambda tally, parts: advance(tally.read, parts),
+                work, points, path, line.function, output, scheduler=scheduler, resume=resume, remark=remark,
+                advance=lambda tally, share: advance(tally.read, share),
             )  # fmt: skip
     else:
         format_of(output, form, "--output-format")
@@ -88,7 +87,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = apply(
                 work, line.function, rows, output, cut,
-                advance=lambda tally: advance(tally.read, rows.progress),
+                advance=lambda tally: advance(tally.read, rows.share),
             )  # fmt: skip
     seconds, passage = time.perf_counter() - start, stream.passage()
     if not line.shown.is_quiet:
@@ -114,7 +113,7 @@ def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], i
 
 
 @contextmanager
-def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[int, int | None]], None]]:
+def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, float | None], None]]:
     """Show on the terminal how many rows were read, how fast, and how much of all that is; give what says so.
 
     Nothing is shown where the rows themselves come to a terminal, in whose lines it would stand.
@@ -122,11 +121,10 @@ def _progress(output: str, *, is_quiet: bool) -> Iterator[Callable[[int, tuple[i
     shows_rows = output == "-" and sys.stdout is not None and sys.stdout.isatty()
     start = time.perf_counter()
 
-    def advance(read: int, reached: tuple[int, int | None]) -> None:
-        done, total = reached
+    def advance(read: int, share: float | None) -> None:
         rate = read / max(1e-9, time.perf_counter() - start)
-        share = f", {100 * done // total} %" if total else ""
-        progress.doing(f"{read:,} rows, {rate:,.0f} a second{share}")
+        part = f", {100 * share:.0f} %" if share is not None else ""
+        progress.doing(f"{read:,} rows, {rate:,.0f} a second{part}")
 
     with waiting(["map", *["--quiet"] * (is_quiet or shows_rows)]):
         yield advance
@@ -158,7 +156,9 @@ def _answer_all(file: str | None) -> int:
 
     require_stdout()
     code = 0
-    with _opened(file) as stream:
+    with ExitStack() as stack:
+        is_asked = file == "-" and sys.stdin is not None  # a terminal too, to type requests
+        stream = sys.stdin.buffer if is_asked else Files().stream(file or "-", "batch", stack)[0]
         for number, line in enumerate(lines(stream), start=1):
             if line is None or line.strip():
                 pieces, its_code = _reply(line, number)
@@ -195,32 +195,6 @@ def _said(error: Exception) -> GradcliError:
         f"internal error: {''.join(traceback.format_exception_only(error)).strip()}",
         hint="this is a bug of gradcli; please report it with the request",
     )
-
-
-@contextlib.contextmanager
-def _opened(file: str | None) -> Iterator[BinaryIO]:
-    """The stream of requests.
-
-    Raises:
-        UsageError: It would be a terminal, and nobody asked for that.
-        InputError: It cannot be opened.
-    """
-    if file not in (None, "-"):
-        try:
-            stream = open(file, "rb")  # noqa: SIM115
-        except OSError as error:
-            raise InputError(f"the requests cannot be read from '{file}': {error.strerror or error}") from error
-        with stream:
-            yield stream
-        return
-    if sys.stdin is None:
-        raise InputError("there is no standard input to read requests from")
-    if file is None and sys.stdin.isatty():
-        raise UsageError(
-            "standard input is a terminal, where nobody sends requests",
-            hint="pipe them in, name a file of them, or write gradcli batch - to type them",
-        )
-    yield sys.stdin.buffer
 
 
 # -- a request in words: the commands of the shell, with the options of the question, and no files

@@ -5,11 +5,10 @@ decoding                         bytes to text, with bounds; JSON to arrays
 csv_tables, binary               CSV and TSV; NumPy's own files
 atomic                           files that are there whole or not at all
 several, rows                    many points in: one file or a folder of them; blocks of rows of any format
-delimited, objects, columnar     those of CSV and TSV; of JSON Lines; of Parquet and Arrow
+delimited, columnar              those of CSV and TSV; of Parquet
 frames                           tables of Python, from which arrays come and which they become
 sinks, text_writers              blocks of rows out; those of text
 kept_cells                       what a table out holds, and the cells that it keeps of the input
-compression                      text that is compressed, in and out
 
 Knows formats and paths, and nothing of the language or of functions.  What is read is hostile until it is parsed: no
 pickles, no special files, and bounds on bytes, elements and depth that hold before memory is taken.

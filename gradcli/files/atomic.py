@@ -10,8 +10,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from gradcli.errors import OutputError
@@ -24,24 +23,8 @@ _STREAM = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 """What is open already; behind the name may be a file that others write to as well."""
 
 
-@dataclass(frozen=True)
-class OutputFile:
-    """An open output.
-
-    Attributes:
-        file: What to write to.
-        folder: Where it gets its name, with room for temporary files; None where it is written to as it is, and what
-            was written stays written.
-        stack: Closes temporary files.
-    """
-
-    file: BinaryIO
-    folder: str | None = None
-    stack: ExitStack = field(default_factory=ExitStack)
-
-
 @contextmanager
-def replacing(path: str) -> Iterator[OutputFile]:
+def replacing(path: str) -> Iterator[BinaryIO]:
     """The new content of the file at a path, to write to.
 
     A regular file is written beside its name and gets it when all of it is on the disk, with the rights of the one that
@@ -57,13 +40,13 @@ def replacing(path: str) -> Iterator[OutputFile]:
         number = {"stdout": 1, "stderr": 2}.get(stream[1]) or int(stream[2])
         # A copy of the descriptor, so that closing this output leaves the program its own.
         with os.fdopen(os.dup(number), "wb") as open_file:
-            yield OutputFile(open_file)
+            yield open_file
         return
     final = os.path.realpath(path)
     before = os.stat(final) if os.path.exists(final) else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         with open(final, "wb") as device:
-            yield OutputFile(device)
+            yield device
         return
     if before is not None and not os.access(final, os.W_OK):  # which renaming another over it would not heed
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -80,7 +63,7 @@ def replacing(path: str) -> Iterator[OutputFile]:
             with open(temporary, "x+b") as file:
                 if before is not None:
                     os.chmod(temporary, stat.S_IMODE(before.st_mode))
-                yield OutputFile(cast("BinaryIO", file), folder)
+                yield cast("BinaryIO", file)
                 file.flush()
                 # Before the rename: after a crash the name must not stand for an empty file.
                 os.fsync(file.fileno())
@@ -106,7 +89,7 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextmanager
-def target(path: str) -> Iterator[OutputFile]:
+def target(path: str) -> Iterator[BinaryIO]:
     """The output at a path, replaced when all is written, or at `-`.
 
     Raises:
@@ -116,19 +99,17 @@ def target(path: str) -> Iterator[OutputFile]:
     if path == "-":
         yield from _stdout()
         return
-    with replacing(path) as found, found.stack:
-        yield found
+    with replacing(path) as file:
+        yield file
 
 
-def _stdout() -> Iterator[OutputFile]:
+def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
     file = cast("BinaryIO", sys.stdout.buffer)
-    found = OutputFile(file, None)
     try:
         sys.stdout.flush()
-        with found.stack:
-            yield found
+        yield file
         file.flush()
     except OSError:
         # What could not be written is dropped, or Python would try again at exit and complain.

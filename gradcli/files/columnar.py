@@ -1,22 +1,19 @@
-"""Tables of columns: Parquet, and Arrow's IPC as a file or a stream, read and written by pyarrow a group at a time.
+"""Tables of columns: Parquet, read and written by pyarrow a group of rows at a time.
 
-A group is a row group of Parquet or a record batch of Arrow.  Only the columns that are needed are read, and those to
-keep stay Arrow's arrays from reader to writer, whatever their type is.
+Only the columns that are needed are read, and those to keep stay Arrow's arrays from reader to writer, whatever their
+type is.
 
-Source: the formats are those of https://parquet.apache.org/docs and https://arrow.apache.org/docs/format/Columnar.html.
+Source: the format is that of https://parquet.apache.org/docs.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.errors import InputError
 from gradcli.files.decoding import Array, Start, shown
@@ -26,11 +23,9 @@ from gradcli.results.verdicts import row_called
 _ROWS = 2**20
 """Rows of a group that is cut no further."""
 
-_WHAT = {"parquet": "a Parquet file", "arrow": "a file of Arrow", "arrows": "a stream of Arrow"}
-
 
 def pyarrow() -> Any:
-    """The package, with its modules `compute`, `ipc` and `parquet`.
+    """The package, with its modules `compute` and `parquet`.
 
     Raises:
         InputError: It is not installed.
@@ -38,73 +33,62 @@ def pyarrow() -> Any:
     try:
         import pyarrow
         import pyarrow.compute
-        import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
         hint = "pip install 'gradcli[parquet]'"
-        raise InputError(
-            "Parquet, Arrow and zstd are read and written by pyarrow, which is not here", hint=hint
-        ) from None
+        raise InputError("Parquet is read and written by pyarrow, which is not here", hint=hint) from None
     return pyarrow
 
 
 # -- rows in
 
 
-class ArrowRows:
+class ParquetRows:
     """The rows of a table of columns.
 
     Args:
-        stream: The file; of Arrow's stream, a pipe too.
+        stream: The file.
         name: How messages call it.
-        form: `parquet`, `arrow` or `arrows`.
         variables: The columns of lists among these are vectors, as long as the first of their lists.
 
     Attributes:
         source: Its columns.
         passed: Rows that have gone by.
+        count: Rows that there are.
 
     Raises:
-        InputError: It is not of this format, or comes through a pipe and needs a file.
+        InputError: It is not of this format, or comes through a pipe.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = ()) -> None:
-        self._name, self._form, self.passed = name, form, 0
+    def __init__(self, stream: BinaryIO, name: str, variables: Sequence[str] = ()) -> None:
+        self._name, self.passed = name, 0
         pa = pyarrow()
-        if form != "arrows" and not stream.seekable():
-            raise InputError(f"{name} is a pipe, and {_WHAT[form]} is not read from one", hint="write it to a file")
+        if not stream.seekable():
+            raise InputError(f"{name} is a pipe, and a Parquet file is not read from one", hint="write it to a file")
         path = getattr(stream, "name", None)
         # By its path where it has one: pyarrow then reads without the lock of the interpreter.
-        opened = pa.memory_map if form == "arrow" else pa.OSFile
-        self._stream = opened(os.fsencode(path), "rb") if isinstance(path, str) and os.path.isfile(path) else stream
+        file = pa.OSFile(os.fsencode(path), "rb") if isinstance(path, str) and os.path.isfile(path) else stream
         with self._whole():
-            if form == "parquet":
-                self._file = pa.parquet.ParquetFile(self._stream)
-                self._schema = self._file.schema_arrow
-            else:
-                self._file = (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(self._stream)
-                self._schema = self._file.schema
-            # The first batch of a stream: the shapes of lists are taken from it before the rows are read.
-            self._held = list(itertools.islice(self._file, 1)) if form == "arrows" else []
+            self._file = pa.parquet.ParquetFile(file)
+            self._schema, self.count = self._file.schema_arrow, int(self._file.metadata.num_rows)
             names = self._schema.names
             shapes = {field.name: self._shape(field, variables) for field in self._schema}
         twice = frozenset(name for name in names if names.count(name) > 1)
         self.source = RowSource(name, shapes, twice, {field.name: field.type for field in self._schema})
 
     @property
-    def progress(self) -> tuple[int, int | None]:
-        """Rows that have been read, and that there are, where the file says so."""
-        return self.passed, self._file.metadata.num_rows if self._form == "parquet" else None
+    def share(self) -> float | None:
+        """How much of it has been read."""
+        return self.passed / max(1, self.count)
 
     def starts(self, every: int) -> Iterator[Start]:
-        """Yield the ends of groups, of which small ones are joined; of a file of Arrow, by reading it."""
+        """Yield the ends of groups, of which small ones are joined."""
         del every
         total = before = 0
-        with self._whole():
-            for count, _ in self._groups([], 1):
-                total += count
-                if total - before >= _ROWS // 2:
-                    yield Start(before := total)
+        for count in self._groups():
+            total += count
+            if total - before >= _ROWS // 2:
+                yield Start(before := total)
         yield Start(total)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
@@ -119,40 +103,25 @@ class ArrowRows:
         for name in wanted:
             whose = f"the column {shown(name)} of {self._name}"
             require_numbers(self._schema.field(name).type, self.source.columns[name], whose)
-        number = 1
+        columns, number = list(self._schema.names if keep else wanted), 1
         with self._whole():
-            groups = self._groups(self._schema.names if keep else wanted, most)
-            for group, (count, read) in enumerate(groups):
-                for batch in read() if number + count > first else ():
-                    for start in range(0, len(batch), most):
-                        yield self._block(batch.slice(start, most), self.passed + start + 1, group, wanted, keep=keep)
+            for group, count in enumerate(self._groups()):
+                is_needed = number + count > first
+                for batch in self._file.iter_batches(most, row_groups=[group], columns=columns) if is_needed else ():
+                    yield self._block(batch, self.passed + 1, group, wanted, keep=keep)
                     self.passed += len(batch)
                 self.passed = (number := number + count) - 1
 
-    def _groups(self, columns: Sequence[str], most: int) -> Iterator[tuple[int, Callable[[], Iterable[Any]]]]:
-        """Yield the number of rows of each group, and a function that reads its columns in batches of `most`."""
-        if self._form == "parquet":
-            for group in range(self._file.num_row_groups):
-                read = partial(self._file.iter_batches, most, row_groups=[group], columns=list(columns))
-                yield self._file.metadata.row_group(group).num_rows, read
-            return
-        batches: Iterable[Any] = itertools.chain(self._held, self._file)
-        if self._form == "arrow":
-            ipc, names = pyarrow().ipc, self._schema.names
-            places = [place for place, name in enumerate(names) if name in columns] or [0]
-            self._stream.seek(0)
-            file = ipc.open_file(self._stream, options=ipc.IpcReadOptions(included_fields=places))
-            batches = map(file.get_batch, range(file.num_record_batches))
-        for batch in batches:
-            yield len(batch), partial(iter, [batch])
+    def _groups(self) -> list[int]:
+        """How many rows each group has."""
+        return [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
 
     def _shape(self, field: Any, variables: Sequence[str]) -> tuple[int, ...]:
         """Find the shape of the cells of a variable's column: that of its first list, or () of a number."""
         if field.name not in variables or _element(field.type, 1) is field.type:
             return ()
-        batches = self._held or (batch for _, read in self._groups([field.name], 64) for batch in read())
-        columns = (batch.column(batch.schema.names.index(field.name)) for batch in batches)
-        return next((shape for cells in columns if (shape := shape_of(field.type, cells))), ())
+        batches = self._file.iter_batches(64, columns=[field.name])
+        return next((shape for batch in batches if (shape := shape_of(field.type, batch.column(0)))), ())
 
     def _block(self, batch: Any, number: int, group: int, wanted: Sequence[str], *, keep: bool) -> Block:
         names = batch.schema.names
@@ -171,8 +140,7 @@ class ArrowRows:
         if faults:  # `take` has no kernel for views, and leaves out the rows at fault
             kept = {name: _without_views(cells) for name, cells in kept.items()}
         rows = np.arange(number, number + len(batch))
-        at_fault = tuple(faults[row] for row in sorted(faults))
-        return Block(rows, columns, kept, at_fault, name=self._name, group=group)
+        return Block(rows, columns, kept, tuple(faults[row] for row in sorted(faults)), name=self._name, group=group)
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -181,13 +149,12 @@ class ArrowRows:
         Raises:
             InputError: It is damaged.
         """
-        pa = pyarrow()
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pyarrow().ArrowException, OSError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
             hint = "write it again, or copy it again as a whole"
-            raise InputError(f"{self._name} cannot be read as {_WHAT[self._form]}: {said}", hint=hint) from None
+            raise InputError(f"{self._name} cannot be read as a Parquet file: {said}", hint=hint) from None
 
 
 def _element(kind: Any, depth: int) -> Any:
@@ -268,15 +235,3 @@ def numbers_of(cells: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[int
         lost = np.flatnonzero(nulls.reshape(count, -1).any(axis=1)).tolist()
     numbers = level.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(numbers, np.float64).reshape(count, *shape), lost
-
-
-def unpacked(cells: Any) -> Cells:
-    """Convert an array of Arrow to an array of NumPy, or to a list where some cells are no numbers."""
-    pa = pyarrow()
-    if not cells.null_count and (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
-        numbers: npt.NDArray[Any] = cells.to_numpy()
-        return numbers
-    if any(test(cells.type) for test in (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp)):
-        cells = cells.cast(pa.string())  # all digits, and years that Python has not
-    found: list[Any] = cells.to_pylist()
-    return found

@@ -1,4 +1,4 @@
-"""Bytes to whole lines, a chunk at a time, and CSV and TSV to blocks of columns.
+"""CSV and TSV to blocks of columns, a chunk of bytes at a time.
 
 A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
 its own, to say what is wrong with which; both ways read the same numbers.
@@ -10,12 +10,10 @@ import io
 import itertools
 import os
 import stat
-import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
@@ -31,6 +29,9 @@ CHUNK = 2**20
 LONGEST = 2**24
 """Bytes of a line: a row of half a million numbers of full length."""
 
+_LONGEST_RECORD = 2**20
+"""Characters in which a quote must end; else the row is taken for a broken one."""
+
 _PATIENCE = 0.02
 """Seconds without a byte after which a pipe counts as waiting."""
 
@@ -38,20 +39,47 @@ _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
 
-class TextRows:
-    """Reads whole lines, and knows how far it has come: what the readers of text have in common.
+def named_twice(name: str) -> InputError:
+    """The error for names of columns that are in the rows, and beside them."""
+    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
+
+
+def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
+    """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
+    if not isinstance(stream, io.BufferedReader):  # such as text in memory
+        return None, None
+    found = os.fstat(stream.fileno())
+    if stat.S_ISREG(found.st_mode):
+        return found.st_size, None
+    waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"
+    return None, stream.fileno() if waits else None
+
+
+_Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
+"""The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
+
+
+class Delimited:
+    """The rows of a CSV or TSV text, below its row of names.
+
+    Args:
+        stream: The text.
+        name: What messages call it.
+        form: `csv` or `tsv`.
+        variables: What has values in the rows: the only one may be the only column, which then needs no name.
+        columns: The names of the columns of a text that has none.
 
     Attributes:
+        source: Its columns, each of numbers.
         passed: Rows that have gone by.
+        count: None, as only reading a text says how many rows it has.
     """
 
-    source: RowSource
-    _empty = BLANKS
-    """The characters of a blank row."""
-    _longest_record = 0
-    """Characters in which a quote must end, if rows have such; else the row is taken for a broken one."""
+    count: int | None = None
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(
+        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> None:
         self._stream, self._name = stream, name
         self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
         self._size, self._descriptor = _kind(stream)
@@ -59,6 +87,10 @@ class TextRows:
         self._first = 1  # the line that what is read next begins on
         self._is_between_rows = True
         self.passed = 0
+        self._separator = "\t" if form == "tsv" else ","
+        self._header = self._names(form, variables, columns)
+        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
+        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows; a chunk is a block.
@@ -74,13 +106,14 @@ class TextRows:
             if text:
                 yield from self._blocks(text, wanted, keep=keep)
             else:
-                yield Block(np.arange(0), {name: np.empty((0, *self.source.columns[name])) for name in wanted}, {})
+                yield Block(np.arange(0), dict.fromkeys(wanted, np.empty(0)), {})
 
     def starts(self, every: int) -> Iterator[Start]:
         """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
         last = 0
         for text in filter(None, self._texts()):
-            self._pass(text)
+            for _ in self._blocks(text, [], keep=False):
+                pass
             found = Start(self.passed, self._whole, self._first + text.count("\n"))
             if self._is_between_rows and found.byte - last >= every:
                 last = found.byte
@@ -94,23 +127,9 @@ class TextRows:
         self.passed, self._chunks = start.rows, self._lines(start.line)
 
     @property
-    def progress(self) -> tuple[int, int | None]:
-        """Bytes that have been read, and that there are."""
-        return self._position, self._size
-
-    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
-        """The rows of a text that begins and ends with one."""
-        raise NotImplementedError
-
-    def _pass(self, text: str) -> None:
-        """Count the rows of such a text."""
-        for _ in self._blocks(text, [], keep=False):
-            pass
-
-    def _numbered(self, count: int) -> npt.NDArray[Any]:
-        """The places of the next rows, from 1."""
-        first, self.passed = self.passed + 1, self.passed + count
-        return np.arange(first, first + count)
+    def share(self) -> float | None:
+        """How much of it has been read, where that is known."""
+        return self._position / max(1, self._size) if self._size is not None else None
 
     def _texts(self) -> Iterator[str]:
         """The texts that are read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
@@ -120,8 +139,8 @@ class TextRows:
                 yield ""
                 continue
             line, held = line if held else first, held + text
-            filled = len(held.rstrip(self._empty))
-            goes_on = len(held) < self._longest_record and held.count('"') % 2 == 1
+            filled = len(held.rstrip(BLANKS + self._separator))
+            goes_on = len(held) < _LONGEST_RECORD and held.count('"') % 2 == 1
             if filled and (first == 0 or not goes_on):
                 end = held.find("\n", filled) + 1
                 whole, held = held[:end], held[end:]
@@ -161,7 +180,7 @@ class TextRows:
         """Some bytes, none at the end; a pipe gives what it has, and no more is waited for.
 
         Raises:
-            InputError: The system refuses, as it says; or what is compressed is damaged.
+            InputError: The system refuses, as it says.
         """
         data = more = b""
         try:
@@ -172,11 +191,8 @@ class TextRows:
                     data += (more := self._stream.read1(CHUNK - len(data)))  # type: ignore[attr-defined]
                     if not more:
                         break
-        except (OSError, EOFError, ValueError, zlib.error) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise unreadable(self._name, error) from None
-            message = f"{self._name} cannot be decompressed: {str(error).partition(chr(10))[0]}"
-            raise InputError(message, hint="compress or copy it again") from None
+        except OSError as error:
+            raise unreadable(self._name, error) from None
         self._position += len(data)
         return data
 
@@ -190,55 +206,6 @@ class TextRows:
         text = data.decode("utf-8", "surrogateescape")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
-
-def named_twice(name: str) -> InputError:
-    """The error for names of columns that are in the rows, and beside them."""
-    return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
-
-
-def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
-    """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
-    if not isinstance(stream, io.BufferedReader):  # what is decompressed has another size
-        return None, None
-    found = os.fstat(stream.fileno())
-    if stat.S_ISREG(found.st_mode):
-        return found.st_size, None
-    waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"
-    return None, stream.fileno() if waits else None
-
-
-# -- rows of cells
-
-_Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
-"""The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
-
-
-class Delimited(TextRows):
-    """The rows of a CSV or TSV text, below its row of names.
-
-    Args:
-        stream: The text.
-        name: What messages call it.
-        form: `csv` or `tsv`.
-        variables: What has values in the rows: the only one may be the only column, which then needs no name.
-        columns: The names of the columns of a text that has none.
-
-    Attributes:
-        source: Its columns, each of numbers.
-    """
-
-    _longest_record = 2**20
-
-    def __init__(
-        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
-    ) -> None:
-        super().__init__(stream, name)
-        self._separator = "\t" if form == "tsv" else ","
-        self._header = self._names(form, variables, columns)
-        self._empty = BLANKS + self._separator
-        twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
-        self.source = RowSource(name, dict.fromkeys(self._header, ()), twice)
-
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]
         fast = self._fast(lines, usecols, keep=keep) if '"' not in text else None
@@ -246,7 +213,8 @@ class Delimited(TextRows):
             columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
             kept = map(list, zip(*cells, strict=True)) if keep else ()
             named = dict(zip(self._header if keep else (), kept, strict=True))
-            numbers = self._numbered(len(places))
+            numbers = np.arange(self.passed + 1, self.passed + len(places) + 1)
+            self.passed += len(places)
             yield Block(numbers, columns, named, tuple(faults), self._first + np.array(places))
 
     def _names(self, form: str, variables: Sequence[str], columns: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -9,12 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.errors import InputError
-from gradcli.files.columnar import unpacked
-from gradcli.files.csv_tables import number
-from gradcli.files.decoding import array_of, shown
-from gradcli.results import Cells, Quantity, RowSource
-from gradcli.results.comparing import Record
+from gradcli.files.columnar import pyarrow
+from gradcli.files.csv_tables import is_number, number
+from gradcli.results import Array, Cells, Quantity, RowSource
+from gradcli.results.record import Record
 
 
 class Layout(Record):
@@ -58,43 +58,27 @@ def values(cells: Cells) -> list[Any]:
     """
     if isinstance(cells, list):
         return cells
-    found: Any = cells if isinstance(cells, np.ndarray) else unpacked(cells)
-    match found.dtype.kind if isinstance(found, np.ndarray) else "":
-        case "f" if found.dtype.itemsize < 8:
-            found = found.astype(str).astype(float)
-        case "m" | "M":
-            found = found.astype(str)
-        case "S":
-            found = np.char.decode(found, "utf-8", "replace")
-    given: list[Any] = found.tolist() if isinstance(found, np.ndarray) else found
+    found: Any = cells
+    pa, types = pyarrow(), pyarrow().types
+    if found.type == pa.float32():
+        found = found.cast(pa.string()).cast(pa.float64())
+    elif any(test(found.type) for test in (types.is_date, types.is_time, types.is_timestamp)):
+        found = found.cast(pa.string())  # all digits, and years that Python has not
+    is_plain = not found.null_count and (types.is_integer(found.type) or types.is_floating(found.type))
+    given: list[Any] = found.to_numpy().tolist() if is_plain else found.to_pylist()
     return given
 
 
-def numeric(name: str, cells: Cells, shape: tuple[int, ...], faulty: frozenset[int]) -> npt.NDArray[Any]:
-    """The cells of a column to keep as an array of numbers, of shape (N, *cell).
-
-    NaN stands for an empty cell, and for one that is no number in a row at fault.
-
-    Raises:
-        InputError: They are no numbers.
-    """
-    cells = cells if isinstance(cells, list | np.ndarray) else unpacked(cells)
-    if isinstance(cells, np.ndarray):
-        return cells
-    found = np.full((len(cells), *shape), np.nan)
+def whole_cells(cells: Sequence[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Arrange lists as an array of objects, of shape (N, *cell), with None in rows whose cell has another shape."""
+    found = np.full((len(cells), *shape), None, dtype=object)
     for row, cell in enumerate(cells):
-        try:
-            if cell not in (None, ""):
-                found[row] = array_of(cell, name).reshape(shape) if shape else _number(cell)
-        except (TypeError, ValueError, OverflowError, InputError):
-            if row in faulty:
-                continue
-            raise InputError(
-                f"--keep keeps the column {shown(name)}, and {shown(str(cell))} in it is not a number",
-                hint="arrays hold numbers; write .csv, .tsv or .jsonl, or leave out --keep",
-            ) from None
+        with contextlib.suppress(ValueError):  # lists of different lengths
+            if np.shape(cell) == shape:
+                found[row] = cell
     return found
 
 
-def _number(cell: Any) -> float:
-    return number(cell) if isinstance(cell, str) else float(cell)
+def numeric(cells: Sequence[str]) -> Array:
+    """The cells of a variable as numbers, NaN where one is none, in a row at fault."""
+    return np.array([number(cell) if is_number(cell) else math.nan for cell in cells], np.float64)

@@ -1,58 +1,36 @@
-"""Rows in: files or standard input as blocks of columns, in bounded memory; and the rows of NumPy's own files.
-
-These are .npy of records or of a plain table, and .npz with an array a variable.  They are mapped, and what is in a
-pipe or an archive is copied to a temporary file: the memory is that of a block however long the file is.
-"""
+"""Rows in: files or standard input as blocks of columns, in bounded memory; and some of the rows."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from gradcli.errors import InputError
-from gradcli.files.binary import as_float64, mapped, members_of, opened_archive, require_numbers
-from gradcli.files.columnar import ArrowRows
-from gradcli.files.compression import decompressing
-from gradcli.files.csv_tables import is_number, number
+from gradcli.files.columnar import ParquetRows
 from gradcli.files.decoding import Start, shown
-from gradcli.files.delimited import Delimited, TextRows, named_twice
-from gradcli.files.objects import Objects
-from gradcli.files.reader import Files
-from gradcli.files.several import PointsFile, listed, suffixes
-from gradcli.options import ROW_FORMATS, ROW_SUFFIXES
-from gradcli.results import Array, Block, Cells, Fault, RowSource
-from gradcli.results.comparing import Record
-
-ROWS = 2**20
-"""Rows of a piece of arrays."""
-
-_TEXT = ("csv", "tsv", "jsonl")
-"""The formats that may be compressed."""
+from gradcli.files.delimited import Delimited, named_twice
+from gradcli.files.reader import FileReference, Files
+from gradcli.files.several import listed
+from gradcli.options import ROW_SUFFIXES
+from gradcli.results import Block, RowSource
+from gradcli.results.record import Record
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
     """The format of a file: as given, or as its suffix says; CSV without a name.
 
     Raises:
-        InputError: The suffix says nothing, or says that other than text is compressed.
+        InputError: The suffix says nothing.
     """
-    suffix, packed = suffixes(path)
-    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(suffix))
+    form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        raise InputError(
-            f"the name '{path}' does not say what format the file is in",
-            hint=f"name it {', '.join(ROW_SUFFIXES)}, or give {option} {', '.join(ROW_FORMATS)}",
-        )
-    if packed and form not in _TEXT:
-        texts = ", ".join(suffix for suffix, form in ROW_SUFFIXES.items() if form in _TEXT)
-        message = f"'{path}' is compressed, and only text is read and written so: {texts}"
-        raise InputError(message, hint="leave out the last suffix; Parquet, Arrow and .npz compress their columns")
+        others = "zcat, jq and gzip have CSV in a pipe, and an array is a value, --at x=@x.npy --points-of x"
+        hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
+        raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 
 
@@ -60,7 +38,7 @@ class PointSource(Record):
     """What `--points` names, and how it is read.
 
     Attributes:
-        files: In order.
+        files: Their paths in order, or `-`.
         given: The format, if the suffix does not decide.
         names: The variables that have their values there.
         columns: What the columns of a table without names are called, in order; by default as `names`, where there is
@@ -69,7 +47,7 @@ class PointSource(Record):
         before: The number of the row before the first one.
     """
 
-    files: tuple[PointsFile, ...]
+    files: tuple[str, ...]
     given: str | None
     names: Sequence[str]
     columns: Sequence[str] = ()
@@ -84,7 +62,7 @@ class PointSource(Record):
             InputError: There is none, or they have several formats.
         """
         found = cls(tuple(listed(path)), given, names, columns)
-        forms = {found.form_of(file): file.path for file in found.files}
+        forms = {format_of(file, given, "--points-format"): file for file in found.files}
         if len(forms) > 1:
             one, other = list(forms.values())[:2]
             raise InputError(f"'{path}' has files of several formats: {one} and {other}", hint="name those of one")
@@ -93,11 +71,16 @@ class PointSource(Record):
     @property
     def form(self) -> str:
         """Their format."""
-        return self.form_of(self.files[0])
+        return format_of(self.files[0], self.given, "--points-format")
 
-    def form_of(self, file: PointsFile) -> str:
-        """The format of one."""
-        return format_of(file.path, self.given, "--points-format")
+    def require_files(self, why: str) -> None:
+        """Refuse a pipe, which is read once, and from its beginning.
+
+        Raises:
+            InputError: One of the files is a pipe.
+        """
+        if any(FileReference.whole(file).is_stream for file in self.files):
+            raise InputError(f"standard input is {why}", hint="write it to a file")
 
     def count(self) -> int:
         """How many rows there are; a text is read for it.
@@ -105,40 +88,29 @@ class PointSource(Record):
         Raises:
             InputError: They come through a pipe.
         """
+        self.require_files("read once, and --part counts rows first")
         total = 0
         for file in self.files:
-            if file.is_stream:
-                raise InputError("standard input is read once, and --part counts rows first", hint="write it to a file")
             with self.opened(file, Files()) as rows:
                 *_, end = rows.starts(2**62)
                 total += end.rows
         return total
 
     @contextmanager
-    def opened(self, file: PointsFile, files: Files) -> Iterator[Rows]:
+    def opened(self, file: str, files: Files) -> Iterator[FileRows]:
         """The rows of one file, its header read.
 
         Raises:
             GradcliError: It cannot be read, its header is not one, or its columns are named twice.
         """
-        form, (_, packed) = self.form_of(file), suffixes(file.path)
         with ExitStack() as stack:
-            stream, name = files.stream(file.path, "--points", stack)
-            if packed:
-                stream = decompressing(stream, packed)
-            if self.columns and form not in ("csv", "tsv", "npy"):  # which alone have columns without names
+            stream, name = files.stream(file, "--points", stack)
+            if self.form != "parquet":
+                yield Delimited(stream, name, self.form, self.names, self.columns)
+            elif self.columns:
                 raise named_twice(name)
-            match form:
-                case "jsonl":
-                    yield Objects(stream, name)
-                case "npy":
-                    yield ArrayRows(name, _columns_of_npy(stream, name, self.names, self.columns, stack))
-                case "npz":
-                    yield ArrayRows(name, _columns_of_npz(stream, name, self.names, stack))
-                case "parquet" | "arrow" | "arrows":
-                    yield ArrowRows(stream, name, form, self.names)
-                case _:
-                    yield Delimited(stream, name, form, self.names, self.columns)
+            else:
+                yield ParquetRows(stream, name, self.names)
 
     @contextmanager
     def rows(self, path: str, files: Files) -> Iterator[Rows]:
@@ -154,95 +126,68 @@ class PointSource(Record):
         with ExitStack() as stack:
             left = self.files
             first = stack.enter_context(self.opened(left[0], files))
-            while first.progress == (0, 0) and left[1:]:  # it has no rows, by which columns of lists have their shape
+            while first.count == 0 and left[1:]:  # it has no rows, by which columns of lists have their shape
                 left = left[1:]
                 first = stack.enter_context(self.opened(left[0], files))
-            is_one = len(self.files) == 1 and not left[0].keys and self.source is None
+            is_one = len(self.files) == 1 and self.source is None
             yield first if is_one else Joined(replace(self, files=left), f"'{path}'", first, files)
 
 
+FileRows = Delimited | ParquetRows
+
+
 class Joined:
-    """The rows of several files that have the same columns, and those that their folders name.
+    """The rows of several files that have the same columns.
 
     Attributes:
-        source: The columns of the first file, and those of the folders.
+        source: The columns of the first file.
         passed: Rows that have gone by, with those of the files before.
     """
 
-    def __init__(self, points: PointSource, name: str, first: Rows, files: Files) -> None:
-        self._points, self._first, self._files, self._place, self._rows = points, first, files, 0, first
+    def __init__(self, points: PointSource, name: str, first: FileRows, files: Files) -> None:
+        self._points, self._files, self._place, self._rows = points, files, 0, first
         self.passed = points.before
-        self.source = points.source or self._merged(name)
-
-    def _merged(self, name: str) -> RowSource:
-        source, files = self._first.source, self._points.files
-        types = dict(source.types)
-        for key in files[0].keys:
-            if key in source.columns:
-                raise InputError(f"{source.name} has a column {shown(key)}, which its folder names too")
-            is_whole = all(re.fullmatch(r"-?\d{1,18}", file.keys.get(key, "")) for file in files)
-            types[key] = "int64" if is_whole else "string"
-        return RowSource(name, {**source.columns, **dict.fromkeys(files[0].keys, ())}, source.twice, types)
+        self.source = points.source or replace(first.source, name=name)
 
     @property
-    def progress(self) -> tuple[int, int | None]:
-        """Thousandths of files that have been read, and that there are."""
-        done, total = self._rows.progress
-        return self._place * 1000 + (done * 1000 // total if total else 0), len(self._points.files) * 1000
+    def share(self) -> float | None:
+        """How much of all files has been read."""
+        return (self._place + (self._rows.share or 0)) / len(self._points.files)
 
     def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
         """The rows, numbered on from file to file."""
         for place, file in enumerate(self._points.files):
             self._place, before = place, self.passed
             with ExitStack() as stack:
-                self._rows = stack.enter_context(self._points.opened(file, self._files)) if place else self._first
-                if self._rows.progress == (0, 0):  # no rows, of which lists would have no shape
+                if place:
+                    self._rows = stack.enter_context(self._points.opened(file, self._files))
+                if self._rows.count == 0:  # no rows, of which lists would have no shape
                     continue
-                self._require_same(self._rows.source, file, wanted, keep=keep)
-                inside = [name for name in wanted if name not in file.keys]
-                for block in self._rows.blocks(inside, keep=keep, most=most, first=max(1, first - before)):
-                    yield self._with_keys(block, file, wanted, before, keep=keep)
+                source = self._rows.source
+                self._require_same(source, self.source.columns if keep else wanted)
+                for block in self._rows.blocks(wanted, keep=keep, most=most, first=max(1, first - before)):
+                    yield replace(block, numbers=block.numbers + before, name=source.name, before=before)
                 self.passed = before + self._rows.passed
-
-    def starts(self, every: int) -> Iterator[Start]:
-        """Yield where the first file may be cut."""
-        return self._first.starts(every)
 
     def seek(self, start: Start) -> None:
         """Go on from a row of the first file, if it is a text."""
-        if isinstance(self._first, TextRows):
-            self._first.seek(start)
+        if isinstance(self._rows, Delimited):
+            self._rows.seek(start)
 
-    def _require_same(self, source: RowSource, file: PointsFile, wanted: Sequence[str], *, keep: bool) -> None:
+    def _require_same(self, source: RowSource, columns: Iterable[str]) -> None:
         """Refuse a file that lacks a column, or has another shape in it.
 
         Raises:
             InputError: So it is.
         """
-        for name in self.source.columns if keep else wanted:
-            if name not in file.keys and source.columns.get(name) != self.source.columns[name]:
+        for name in columns:
+            if source.columns.get(name) != self.source.columns[name]:
                 message = f"{source.name} has no column {shown(name)} of the shape that the first file has"
-                raise InputError(message, hint="the files of a table have the same columns, and folders the same keys")
+                raise InputError(message, hint="the files of a table have the same columns")
 
-    def _with_keys(self, block: Block, file: PointsFile, wanted: Sequence[str], before: int, *, keep: bool) -> Block:
-        """A block as one of all files, with the columns that the folders name."""
-        count, types, faults = len(block.numbers), self.source.types, block.faults
-        columns: dict[str, Array] = {}
-        for name in wanted:
-            cell = file.keys.get(name)
-            columns[name] = (
-                block.columns[name] if cell is None else np.full(count, number(cell) if is_number(cell) else np.nan)
-            )
-            if cell is not None and not is_number(cell):
-                what = f"of {self._rows.source.name}: its folder says {name}={cell or 'null'}, which is no number"
-                faults = tuple(Fault(row, f"{replace(block, before=0).called(row)} {what}") for row in range(count))
-        kept: dict[str, Cells] = {}
-        for name in self.source.columns if keep else ():
-            cell = file.keys.get(name)
-            own = int(cell) if cell and types[name] == "int64" else cell or None
-            kept[name] = block.kept[name] if cell is None else [own] * count
-        numbers, called = block.numbers + before, self._rows.source.name
-        return replace(block, numbers=numbers, columns=columns, kept=kept, name=called, before=before, faults=faults)
+
+Rows = FileRows | Joined
+"""Reads a table block by block, so that it need not fit in memory."""
 
 
 class Cut(NamedTuple):
@@ -299,114 +244,3 @@ def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
             yield block if (low, high) == (start, end) else block.rows(low - start, high - start + 1)
         if last is not None and end >= last:
             return
-
-
-# -- NumPy's own files
-
-
-def _columns_of_npy(
-    stream: BinaryIO, name: str, variables: Sequence[str], columns: Sequence[str], stack: ExitStack
-) -> dict[str, npt.NDArray[Any]]:
-    """The fields of records, or the columns of a plain table in the order of their names.
-
-    Raises:
-        GradcliError: The array has no rows, or no columns for these names.
-    """
-    table = mapped(stream, name, stack)
-    if not table.ndim:
-        raise InputError(f"{name} is a single number and has no rows", hint="give it to --at")
-    if table.dtype.names:
-        if columns:
-            raise named_twice(name)
-        if table.ndim > 1:
-            raise InputError(f"{name} has {table.ndim} dimensions of records", hint="a row is one record")
-        return {field: table[field] for field in table.dtype.names if table.dtype[field].base.kind in "biufSUmM"}
-    names, shape = columns or variables, table.shape[1:]
-    if len(names) == 1:
-        return {names[0]: table[:, 0] if shape == (1,) else table}
-    if shape != (len(names),):
-        what = "names in --columns" if columns else "variables without --at"
-        raise InputError(
-            f"{name} has rows of shape {shape}, and there are {len(names)} {what}: {', '.join(names[:8]) or 'none'}",
-            hint="a table without names has a column for each of them, in their order; records have names",
-        )
-    return {known: table[:, column] for column, known in enumerate(names)}
-
-
-def _columns_of_npz(
-    stream: BinaryIO, name: str, variables: Sequence[str], stack: ExitStack
-) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of an archive, those of the variables and others of as many rows.
-
-    Raises:
-        InputError: One of a variable cannot be read, or the variables have different numbers of rows.
-    """
-    found: dict[str, npt.NDArray[Any]] = {}
-    with opened_archive(stream, name) as archive:
-        for member, info in members_of(archive, name).items():
-            try:
-                array = mapped(archive.open(info), f"{name[:-1]}:{member}'", stack)
-                if not array.ndim:
-                    raise InputError(f"{name[:-1]}:{member}' is a single number", hint="give it to --at")
-            except InputError:
-                if member in variables:
-                    raise
-            else:
-                if not array.dtype.names:
-                    found[member] = array
-    used = {member: len(array) for member, array in found.items() if member in variables}
-    used = used or {member: len(array) for member, array in found.items()}
-    first, count = next(iter(used.items()), ("", 0))
-    for member, other in used.items():
-        if other != count:
-            raise InputError(
-                f"{name} has {count:,} rows of {shown(first)} and {other:,} of {shown(member)}",
-                hint="every array has a row a point, on its first axis",
-            )
-    return {member: array for member, array in found.items() if len(array) == count}
-
-
-class ArrayRows:
-    """The rows of arrays that have as many of them.
-
-    Attributes:
-        source: Its columns.
-        passed: Rows that have gone by.
-    """
-
-    def __init__(self, name: str, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._columns = columns
-        self._count = min(map(len, columns.values()), default=0)
-        self.passed = 0
-        self.source = RowSource(name, {column: array.shape[1:] for column, array in columns.items()})
-
-    @property
-    def progress(self) -> tuple[int, int | None]:
-        """Rows that have been read, and that there are."""
-        return self.passed, self._count
-
-    def starts(self, every: int) -> Iterator[Start]:
-        """Yield every `ROWS`-th row."""
-        del every
-        yield from (Start(min(end, self._count)) for end in range(ROWS, self._count + ROWS, ROWS))
-
-    def blocks(self, wanted: Sequence[str], *, keep: bool, most: int, first: int = 1) -> Iterator[Block]:
-        """The rows, counted from 1.
-
-        Args:
-            wanted: The columns to read as numbers.
-            keep: Whether to keep all columns.
-            most: Rows of a block.
-            first: The first row that is needed.
-        """
-        for name in wanted:
-            require_numbers(self._columns[name].dtype, f"the column {shown(name)} of {self.source.name}")
-        for start in range((first - 1) // most * most, self._count, most):
-            self.passed = last = min(start + most, self._count)
-            kept: dict[str, Cells] = {name: a[start:last] for name, a in self._columns.items()} if keep else {}
-            columns = {name: as_float64(self._columns[name][start:last]) for name in wanted}
-            yield Block(np.arange(start + 1, last + 1), columns, kept)
-
-
-Rows = Joined | Delimited | Objects | ArrayRows | ArrowRows
-"""Reads a table block by block, so that it need not fit in memory."""

@@ -1,30 +1,25 @@
-"""Rows out as text: CSV, TSV and JSON Lines, with the fewest digits that read back as the same number."""
+"""Rows out as text: CSV and TSV, with the fewest digits that read back as the same number."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from gradcli.errors import InputError
-from gradcli.files.decoding import shown
-from gradcli.files.kept_cells import Layout, values
+from gradcli.files.kept_cells import Layout, values, whole_cells
 from gradcli.results import Array, Mapped
-
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
-_JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
 
 class DelimitedWriter:
     """CSV or TSV: a row of names, then a line a row; arrays to keep have a column for each element."""
 
-    def __init__(self, file: BinaryIO, layout: Layout, separator: str) -> None:
-        self._file, self._separator, self._special = file, separator, re.compile(f'[{separator}"\n\r]')
+    def __init__(self, file: BinaryIO, layout: Layout, form: str) -> None:
+        self._file, self._separator = file, "\t" if form == "tsv" else ","
+        self._special = re.compile(f'[{self._separator}"\n\r]')
         self._kept, self._columns = layout.kept, layout.columns
         self._has_header = not layout.has_names
 
@@ -33,7 +28,7 @@ class DelimitedWriter:
         columns = [
             map(self._quoted, column)
             for name, cells in mapped.kept.items()
-            for column in _split(name, values(cells), self._kept[name], mapped.faulty)
+            for column in _split(values(cells), self._kept[name])
         ]
         self._header()
         if mapped.count:
@@ -58,70 +53,27 @@ class DelimitedWriter:
         return '"' + cell.replace('"', '""') + '"' if self._special.search(cell) else cell
 
 
-class ObjectWriter:
-    """JSON Lines: an object a row; numbers that JSON has not are the strings that every parser reads."""
-
-    def __init__(self, file: BinaryIO, layout: Layout) -> None:
-        self._file = file
-        self._as_json: Callable[[Any], str] = _of_text if layout.from_text else _of_value
-        names = [*layout.kept, *layout.columns]
-        # One template for all rows; a % in a name is doubled, as the template is filled by %.
-        pairs = (json.dumps(_readable(name)).replace("%", "%%") + ": %s" for name in names)
-        self._row = "{" + ", ".join(pairs) + "}\n"
-
-    def write(self, mapped: Mapped) -> None:
-        """Write a block of rows, an object each."""
-        kept = zip(*([self._as_json(cell) for cell in values(cells)] for cells in mapped.kept.values()), strict=True)
-        lines = _lines(mapped.values, ",", _JSON_NAMES).split("\n") if mapped.count else []
-        cells = kept if mapped.kept else itertools.repeat(())
-        rows = [self._row % (*own, *line.split(",")) for own, line in zip(cells, lines, strict=False)]
-        self._file.write("".join(rows).encode("utf-8"))
-        self._file.flush()
-
-    def finish(self) -> None:
-        """There is nothing after the last row."""
-
-
-def _lines(values: Sequence[Array], separator: str, names: Mapping[str, str] | None = None) -> str:
+def _lines(values: Sequence[Array], separator: str) -> str:
     """Write the numbers of some rows, a line each, with the fewest digits that read back as the same numbers.
 
     Args:
         values: Arrays of shape (N, *shape), N not 0.
         separator: What stands between the numbers of a line.
-        names: What NaN and the infinities are called, if not as in Python.
     """
     import orjson
 
     table = np.concatenate([array.reshape(len(array), -1) for array in values], axis=1)
     text = orjson.dumps(table, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2].decode().replace("],[", "\n")
-    lost = table[~np.isfinite(table)].tolist()
-    if lost:
-        words = [(names or {}).get(word, word) for word in map(repr, lost)]
+    words = list(map(repr, table[~np.isfinite(table)].tolist()))
+    if words:
         text = "".join(itertools.chain.from_iterable(zip(text.split("null"), [*words, ""], strict=True)))
-    return text if separator == "," else text.replace(",", separator)
+    return text.replace(",", separator)
 
 
-def _split(name: str, cells: Sequence[Any], shape: tuple[int, ...], faulty: frozenset[int]) -> list[list[str]]:
-    """A list of texts for each element of cells of what JSON holds, empty where there is null.
-
-    Raises:
-        InputError: A cell has another shape, and its row is not at fault.
-    """
-    if not shape:
-        return [[_cell(cell) for cell in cells]]
-    rows: list[list[Any]] = []
-    for row, cell in enumerate(cells):
-        level = [cell]
-        for size in shape:
-            if cell is not None and row not in faulty and any(type(i) is not list or len(i) != size for i in level):
-                raise InputError(
-                    f"--keep keeps the column {shown(name)}, and {shown(_cell(cell))} in it has not its shape {shape}",
-                    hint="write .jsonl, which holds anything, or leave out --keep",
-                )
-            parts = (item if type(item) is list and len(item) == size else [None] * size for item in level)
-            level = list(itertools.chain.from_iterable(parts))
-        rows.append(level)
-    return [[_cell(row[element]) for row in rows] for element in range(math.prod(shape))]
+def _split(cells: Sequence[Any], shape: tuple[int, ...]) -> list[list[str]]:
+    """A list of texts for each element of some cells, empty in rows whose cell has another shape."""
+    columns = whole_cells(cells, shape).reshape(len(cells), -1).T.tolist() if shape else [cells]
+    return [list(map(_cell, column)) for column in columns]
 
 
 def _index(index: tuple[int, ...]) -> str:
@@ -145,33 +97,3 @@ def _cell(value: Any) -> str:
 def _word(value: Any) -> str:
     """Write as text a value that JSON has no form for."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _of_text(cell: str) -> str:
-    """A cell of a table as JSON: a number if it is one, null if it is empty, else a string."""
-    word = cell.strip()
-    if _JSON_NUMBER.fullmatch(word):
-        return word
-    if not word:
-        return "null"
-    return _JSON_NAMES.get(word) or json.dumps(_readable(cell))
-
-
-def _readable(text: str) -> str:
-    """A text whose bytes were no UTF-8 as JSON can have it."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text
-
-
-def _of_value(value: Any) -> str:
-    text = repr(value) if isinstance(value, float) else json.dumps(_finite(value), default=_word)
-    return _JSON_NAMES.get(text, text)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return _JSON_NAMES[repr(value)].strip('"')
-    return value

@@ -9,7 +9,7 @@ Knows files and functions, and nothing of the command line.
 
 from __future__ import annotations
 
-from gradcli.mapping.schedule import Cluster, into_folder
+from gradcli.mapping.schedule import into_folder
 from gradcli.mapping.work import Work, apply
 
-__all__ = ["Cluster", "Work", "apply", "into_folder"]
+__all__ = ["Work", "apply", "into_folder"]

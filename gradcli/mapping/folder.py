@@ -20,11 +20,10 @@ import numpy as np
 from gradcli.errors import InputError, OutputError
 from gradcli.files.atomic import replacing
 from gradcli.results import Check
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.many_points import Sample
-    from gradcli.files.several import PointsFile
+    from gradcli.crosscheck.sample import Sample
     from gradcli.questions.streaming import Tally
 
 MANIFEST = "_gradcli.json"
@@ -76,17 +75,17 @@ class FolderPart(Record):
         return Tally(self.read, self.written, self.faulty, self.first_fault or "", _sample(self.sample))
 
 
-def input_facts(file: PointsFile) -> dict[str, Any]:
+def input_facts(path: str) -> dict[str, Any]:
     """Describe an input: its path, its size, and the checksum of its end, in Parquet of its footer."""
-    with open(file.path, "rb") as stream:
+    with open(path, "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 8))
         end = stream.read(8)
         tail = int.from_bytes(end[:4], "little") + 8 if end.endswith(b"PAR1") else _TAIL
         stream.seek(max(0, size - tail))
-        facts = {"path": file.path, "bytes": size, "footer_sha256": hashlib.sha256(stream.read()).hexdigest()}
+        facts = {"path": path, "bytes": size, "footer_sha256": hashlib.sha256(stream.read()).hexdigest()}
     # Without a footer, an edit in the middle of the file changes neither its size nor its end.
-    return facts if end.endswith(b"PAR1") else facts | {"modified_ns": os.stat(file.path).st_mtime_ns}
+    return facts if end.endswith(b"PAR1") else facts | {"modified_ns": os.stat(path).st_mtime_ns}
 
 
 class Folder:
@@ -175,8 +174,8 @@ def _note(folder: str, name: str) -> str:
 
 
 def _write(path: str, facts: Mapping[str, Any]) -> None:
-    with replacing(path) as target:
-        target.file.write((json.dumps(facts) + "\n").encode())
+    with replacing(path) as file:
+        file.write((json.dumps(facts) + "\n").encode())
 
 
 def _brief(value: object) -> str:
@@ -191,6 +190,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.crosscheck.sample import Sample
 
     return Sample.of(facts) if facts else None

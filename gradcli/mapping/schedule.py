@@ -10,16 +10,14 @@ import contextlib
 import hashlib
 import importlib
 import importlib.metadata
-import itertools
 import logging
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import replace
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 import gradcli
@@ -27,12 +25,10 @@ from gradcli.errors import GradcliError, InputError, OutputError
 from gradcli.files import Files
 from gradcli.files.decoding import Start
 from gradcli.files.rows import Cut, Joined, PointSource
-from gradcli.files.several import suffixes
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
-from gradcli.results.comparing import Record
-from gradcli.signals import undone, uninterrupted
+from gradcli.results.record import Record
 
 if TYPE_CHECKING:
     from gradcli.function import Function
@@ -44,14 +40,10 @@ _RETRIES = 2
 _ONE_AT_A_TIME = threading.Lock()
 """Serialises the pieces of a worker that has several threads: each piece computes on all of its cores."""
 
-_MOST = 1_000
-"""Tasks that wait on a scheduler at a time."""
-
 _PATIENCE = 10
 """Seconds that a scheduler has to answer, and its first worker to come."""
 
 _PACKAGES = ("gradcli", "torch", "numpy", "pyarrow")
-
 
 _BYTES = 2**26
 """Bytes of a piece of text."""
@@ -64,14 +56,12 @@ class RowRange(Record):
     """Some rows of one file.
 
     Attributes:
-        index: Of the piece among all.
         points: The file.
         first: The first row in it, from 1.
         last: The last one; None for all that follow.
         start: Where the first begins, in a text.
     """
 
-    index: int
     points: PointSource
     first: int = 1
     last: int | None = None
@@ -80,11 +70,11 @@ class RowRange(Record):
     @property
     def path(self) -> str:
         """The file."""
-        return self.points.files[0].path
+        return self.points.files[0]
 
 
 def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
-    """Cut the rows of files: at row groups, at rows of arrays, at lines of text; what is compressed is not cut.
+    """Cut the rows of files: at row groups, at rows of arrays, at lines of text.
 
     Args:
         points: The files.
@@ -93,42 +83,28 @@ def pieces_of(points: PointSource, source: RowSource) -> Iterator[RowRange]:
     Raises:
         GradcliError: A file cannot be read.
     """
-    count = itertools.count()
     for place, file in enumerate(points.files):
         one = replace(points, files=(file,), source=source, before=place * _FILE)
         with one.opened(file, Files()) as rows:
-            is_cut = not suffixes(file.path)[1] and points.form != "arrows"  # which are read from the beginning
             before, start = 0, None
-            for end in rows.starts(_BYTES) if is_cut else ():
+            for end in rows.starts(_BYTES):
                 if end.rows > before:
-                    yield RowRange(next(count), one, before + 1, end.rows, start)
+                    yield RowRange(one, before + 1, end.rows, start)
                 before, start = end.rows, end
             if not before:
-                yield RowRange(next(count), one)
-
-
-class Cluster(Record):
-    """Who computes; this process, if nothing is given.
-
-    Attributes:
-        scheduler: The address of a scheduler of Dask.
-        workers: How many processes to start here, in its place.
-    """
-
-    scheduler: str | None = None
-    workers: int | None = None
+                yield RowRange(one)
 
 
 def into_folder(
     work: Work,
     points: PointSource,
     path: str,
-    cluster: Cluster,
     function: Function,
     folder: str,
     *,
+    scheduler: str | None = None,
     resume: bool = False,
-    advance: Callable[[Tally, tuple[int, int | None]], None] = lambda tally, parts: None,
+    advance: Callable[[Tally, float], None] = lambda tally, share: None,
     remark: Callable[[str], None] = lambda said: None,
 ) -> Stream:
     """Write a part for each piece of the rows, and the manifest.
@@ -137,11 +113,11 @@ def into_folder(
         work: What to do with them.
         points: The files.
         path: What messages call these.
-        cluster: Who computes.
         function: The function of the work.
         folder: Where the parts go.
+        scheduler: The address of a scheduler of Dask, whose workers compute; by default this process does.
         resume: Whether to go on with those that are there.
-        advance: Called after each part with what has gone by, how many parts are whole, and of how many.
+        advance: Called after each part with what has gone by, and the share of parts that are whole.
         remark: Called with a line about each worker that has other versions.
 
     Returns:
@@ -151,46 +127,32 @@ def into_folder(
         GradcliError: As for `apply`; the folder is not empty, or is of another run; the workers are not to be had.
         OutputError: Parts could not be written.
     """
-    if any(file.is_stream for file in points.files):
-        raise InputError("standard input is not cut into parts", hint="write it to a file, or name a file of output")
-    if cluster.scheduler:  # whose workers have folders of their own
-        points = replace(points, files=tuple(replace(file, path=os.path.abspath(file.path)) for file in points.files))
+    points.require_files("not cut into parts")
+    if scheduler:  # whose workers have folders of their own
+        points = replace(points, files=tuple(map(os.path.abspath, points.files)))
     with points.rows(path, Files()) as rows:
         source = rows.source
     stream: Stream = function.stream(source, **work.asked)
     stream.plan.require_free(list(source.columns) if work.keep else [])
     with ExitStack() as stack:
-        dask = stack.enter_context(_Dask.of(cluster, remark)) if cluster.scheduler or cluster.workers else None
+        client, versions = None, {"here": _versions()}
+        if scheduler:
+            client, versions = stack.enter_context(_workers(scheduler))
+            _compare(versions, remark)
         place = Folder(folder, _plan(work, points), resume=resume)
+        pieces = [(one, f"part-{n:05}.{work.form}") for n, one in enumerate(pieces_of(points, source))]
         parts: list[FolderPart] = []
-        total: int | None = None
-
-        def named() -> Iterator[tuple[RowRange, str]]:
-            nonlocal total
-            for piece in pieces_of(points, source):
-                yield piece, f"part-{piece.index:05}.{work.form}"
-            total = piece.index + 1
-
-        so_far = replace(stream.tally, sample=None)
-        for part in dask.run(work, named(), place) if dask else _here(work, named(), place, function):
+        tally = stream.tally
+        if tally.sample and place.sample:
+            tally.sample.join(place.sample)
+        for part in _on(client, work, pieces, place) if client else _here(work, pieces, place, function):
             parts.append(part)
-            so_far.add(part.tally)
-            advance(so_far, (len(parts), total))
-        _finish(stream, parts, place, dask.versions if dask else {"here": _versions()})
+            tally.add(part.tally)
+            advance(tally, len(parts) / len(pieces))
+        counts = {"read": tally.read, "written": tally.written, "faulty": tally.faulty}
+        facts = {"rows": counts, "first_fault": tally.first or None, "workers": versions}
+        place.finish(parts, facts, stream.passage().check, tally.sample)
     return stream
-
-
-def _finish(stream: Stream, parts: list[FolderPart], place: Folder, workers: Mapping[str, Mapping[str, str]]) -> None:
-    """Tally all parts in order, judge the sample of their rows, and write the manifest."""
-    tally = stream.tally
-    if tally.sample and place.sample:
-        tally.sample.join(place.sample)
-    parts.sort(key=lambda part: (len(part.name), part.name))
-    for part in parts:
-        tally.add(part.tally)
-    counts = {"read": tally.read, "written": tally.written, "faulty": tally.faulty}
-    facts = {"rows": counts, "first_fault": tally.first or None, "workers": workers}
-    place.finish(parts, facts, stream.passage().check, tally.sample)
 
 
 def _plan(work: Work, points: PointSource) -> dict[str, Any]:
@@ -217,9 +179,11 @@ def write_part(work: Work, piece: RowRange, name: str, folder: str, function: Fu
     return FolderPart.of(path, piece.path, (piece.first, piece.last), stream.tally)
 
 
-def _here(
-    work: Work, pieces: Iterable[tuple[RowRange, str]], folder: Folder, function: Function
-) -> Iterator[FolderPart]:
+_Pieces = Sequence[tuple[RowRange, str]]
+"""Each with the name of its part."""
+
+
+def _here(work: Work, pieces: _Pieces, folder: Folder, function: Function) -> Iterator[FolderPart]:
     """Write the parts that are missing, one after the other."""
     for piece, name in pieces:
         yield folder.done.get(name) or write_part(work, piece, name, folder.path, function)
@@ -248,106 +212,68 @@ def _versions() -> dict[str, str]:
     return found
 
 
-class _Dask:
-    """The workers of a scheduler."""
+def _compare(versions: Mapping[str, Mapping[str, str]], remark: Callable[[str], None]) -> None:
+    """Report the workers whose versions differ from those here."""
+    for address, there in versions.items():
+        others = [f"{name} {there.get(name, 'none')}, here {own}" for name, own in _versions().items()
+                  if there.get(name) != own]  # fmt: skip
+        if others:
+            remark(f"the worker {address} has {'; '.join(others)}\n")
 
-    def __init__(self, client: Any, threads: int | None) -> None:
-        self._client, self.threads = client, threads
-        self.versions: Mapping[str, Mapping[str, str]] = client.run(_versions)
 
-    @classmethod
-    @contextlib.contextmanager
-    def of(cls, cluster: Cluster, remark: Callable[[str], None]) -> Iterator[_Dask]:
-        """Connect to a scheduler, or start workers here.
+@contextlib.contextmanager
+def _workers(scheduler: str) -> Iterator[tuple[Any, dict[str, dict[str, str]]]]:
+    """Connect to a scheduler; give the client, and the versions of each worker.
 
-        Raises:
-            InputError: Dask is not installed, nothing answers, or the workers have no gradcli.
-        """
-        try:
-            distributed: Any = importlib.import_module("distributed")
-        except ImportError:
-            hint = "pip install 'gradcli[dask]'"
-            raise InputError("--scheduler and --workers need Dask, which is not here", hint=hint) from None
-        from gradcli.autodiff.batched import cores
-
-        with ExitStack() as stack:
-            logging.disable(logging.CRITICAL)  # Dask tells of a lost worker, as our errors do
-            stack.callback(logging.disable, logging.NOTSET)
-            try:
-                address, threads = cluster.scheduler, None
-                if address is None:
-                    count, threads = cluster.workers or 1, max(1, cores() // (cluster.workers or 1))
-                    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-                    resource_tracker.ensure_running()  # which in a thread of the block would let interrupts in
-                    with uninterrupted():
-                        local = stack.enter_context(distributed.LocalCluster(n_workers=count, **options))
-                    stack.enter_context(undone(local.close))
-                    address = local.scheduler_address
-                client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
-                client.wait_for_workers(1, timeout=_PATIENCE)
-                found = cls(client, threads)
-            except (OSError, TimeoutError, ValueError) as error:
-                said = " ".join(str(error).split()) or "it has no workers"
-                message = f"the scheduler {cluster.scheduler or 'of this machine'} does not serve: {said}"
-                raise InputError(message, hint="start dask scheduler and dask worker, and give its address") from None
-            except ImportError as error:
-                message = f"a worker of {cluster.scheduler} cannot run gradcli: {error}"
-                raise InputError(message, hint="pip install 'gradcli[dask,parquet]' where the workers are") from None
-            found.compare(remark)
-            yield found
-
-    def compare(self, remark: Callable[[str], None]) -> None:
-        """Report the workers whose versions differ from those here."""
-        here = _versions()
-        for address, there in self.versions.items():
-            others = [f"{name} {there.get(name, 'none')}, here {own}" for name, own in here.items()
-                      if there.get(name) != own]  # fmt: skip
-            if others:
-                remark(f"the worker {address} has {'; '.join(others)}\n")
-
-    def run(self, work: Work, pieces: Iterable[tuple[RowRange, str]], folder: Folder) -> Iterator[FolderPart]:
-        """Have the missing parts written, in any order.
-
-        Raises:
-            InputError: A row is at fault, the first of those that were met.
-            OutputError: Some could not be written.
-        """
-        work, place = replace(work, threads=self.threads), os.path.abspath(folder.path)
+    Raises:
+        InputError: Dask is not installed, nothing answers, or the workers have no gradcli.
+    """
+    try:
         distributed: Any = importlib.import_module("distributed")
-        ready, lost_by = distributed.as_completed(), (OSError, MemoryError, CancelledError, distributed.KilledWorker)
-        left, waiting = iter(pieces), dict[Any, tuple[int, str]]()
-        refused: tuple[int, GradcliError] | None = None
-        lost: dict[str, str] = {}
-        while True:
-            while refused is None and len(waiting) < _MOST and (item := next(left, None)) is not None:
-                piece, name = item
-                if name in folder.done:
-                    yield folder.done[name]
-                    continue
-                future = self._client.submit(_task, work, piece, name, place, pure=False, retries=_RETRIES)
-                waiting[future] = piece.index, name
-                ready.add(future)
-            if not waiting:
-                break
-            future = next(ready)
-            index, name = waiting.pop(future, (-1, ""))
-            if not name:
-                continue
-            try:
-                outcome = future.result()
-            except lost_by as error:  # whatever ended a task, the others go on
-                lost[name] = " ".join(str(error).split()) or type(error).__name__
-                continue
-            if isinstance(outcome, GradcliError):
-                refused = (index, outcome) if refused is None or index < refused[0] else refused
-                for other in [other for other, (later, _) in waiting.items() if later > refused[0]]:
-                    del waiting[other]
-                    other.cancel()
-                continue
-            yield outcome
-        if refused is not None:
-            raise refused[1]
-        if lost:
-            name, said = next(iter(lost.items()))
-            message = f"{len(lost)} parts of '{folder.path}' could not be written, such as {name}: {said}"
-            raise OutputError(message, hint="the others are whole; the same command with --resume writes these")
+    except ImportError:
+        hint = "pip install 'gradcli[dask]'"
+        raise InputError("--scheduler needs Dask, which is not here", hint=hint) from None
+    with ExitStack() as stack:
+        logging.disable(logging.CRITICAL)  # Dask tells of a lost worker, as our errors do
+        stack.callback(logging.disable, logging.NOTSET)
+        try:
+            client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
+            client.wait_for_workers(1, timeout=_PATIENCE)
+            versions = client.run(_versions)
+        except (OSError, TimeoutError, ValueError) as error:
+            said = " ".join(str(error).split()) or "it has no workers"
+            message = f"the scheduler {scheduler} does not serve: {said}"
+            raise InputError(message, hint="start dask scheduler and dask worker, and give its address") from None
+        except ImportError as error:
+            message = f"a worker of {scheduler} cannot run gradcli: {error}"
+            raise InputError(message, hint="pip install 'gradcli[dask,parquet]' where the workers are") from None
+        yield client, versions
+
+
+def _on(client: Any, work: Work, pieces: _Pieces, folder: Folder) -> Iterator[FolderPart]:
+    """Have the missing parts written, and give all in order.
+
+    Raises:
+        InputError: A row is at fault, the first of all.
+        OutputError: Some could not be written.
+    """
+    place, lost = os.path.abspath(folder.path), dict[str, str]()
+    killed = importlib.import_module("distributed").KilledWorker
+    missing = [(piece, name) for piece, name in pieces if name not in folder.done]
+    tasks = {
+        name: client.submit(_task, work, piece, name, place, pure=False, retries=_RETRIES) for piece, name in missing
+    }
+    for _, name in pieces:
+        try:
+            outcome = folder.done.get(name) or tasks.pop(name).result()
+        except (OSError, MemoryError, CancelledError, killed) as error:  # whatever ended a task, the others go on
+            lost[name] = " ".join(str(error).split()) or type(error).__name__
+            continue
+        if isinstance(outcome, GradcliError):
+            client.cancel(list(tasks.values()))
+            raise outcome
+        yield outcome
+    if lost:
+        name, said = next(iter(lost.items()))
+        message = f"{len(lost)} parts of '{folder.path}' could not be written, such as {name}: {said}"
+        raise OutputError(message, hint="the others are whole; the same command with --resume writes these")

@@ -16,7 +16,7 @@ import gradcli
 from gradcli.files.kept_cells import Layout
 from gradcli.files.rows import Cut, Rows, within
 from gradcli.files.sinks import open_sink
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 from gradcli.running.targets import target
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ class Work(Record):
         keep: Whether to write the columns of the input first.
         form: The format that is written.
         from_text: Whether the rows are CSV or TSV.
-        threads: How many blocks are computed at a time, at most.
     """
 
     expression: str
@@ -43,7 +42,6 @@ class Work(Record):
     keep: bool
     form: str
     from_text: bool
-    threads: int | None = None
 
     @classmethod
     def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str, from_text: bool) -> Work:
@@ -106,7 +104,6 @@ def apply(
         OSError: The output cannot be written.
     """
     stream: Stream = function.stream(rows.source, **work.asked)
-    stream.threads = work.threads
     plan, source = stream.plan, rows.source
     plan.require_free(list(source.columns) if work.keep else [])
     of_plan = (plan.columns, plan.quantities, plan.question.dtype)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.language.lower.at_positions import Positions, indexed
+from gradcli.language.lower.inlining import Positions, indexed
 from gradcli.language.program.movement import Slice
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_lowering import AtenLowering, Rule, Value

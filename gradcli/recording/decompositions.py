@@ -283,8 +283,8 @@ def _columns(x: Tensor, kernel: Any, dilation: Any, padding: Any, stride: Any) -
 
 
 def _mean_pool(count: int, x: Tensor, *how: Any) -> Tensor:
-    where = (*how[:3], (1,))
-    is_ceil, counts_padding, divisor = how[3:]
+    kernel, stride, padding, is_ceil, counts_padding, divisor = how
+    where = (kernel, stride, padding, (1,))
     ones = torch.ones(x.shape[-count:], dtype=x.dtype)
     held = _windows(ones, count, *where, is_ceil=is_ceil, fill=float(counts_padding)).sum(_inside(count))
     return _windows(x, count, *where, is_ceil=is_ceil).sum(_inside(count)) / (divisor or held)

@@ -1,7 +1,7 @@
 """The installed command: it hands its call to the warm process, if there is one, or runs it.
 
-It hands over arguments, variables, folder, open files, umask and the signals that are ignored; the rest of a program's
-start is compared (`place.fingerprint`).  It waits for the exit code, and passes on the signals that it gets.
+It hands over arguments, variables, folder, standard streams, umask and the signals that are ignored; the rest of a
+program's start is in the name of the socket (`paths`).  It waits for the exit code, and passes on the signals it gets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gradcli.warm import paths
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from types import FrameType
 
 PATIENCE = 1.0
@@ -42,12 +42,12 @@ def process() -> int:
 
 
 def _runs_code(words: Sequence[str]) -> bool:
-    """Whether a call runs code of the user's, which might tell a forked process from one that is started.
+    """Whether a call runs code of the user's, or names an open file: it might tell a forked process from another.
 
     >>> _runs_code(["run", "fit.py"]), _runs_code(["grad", "model.py::loss"]), _runs_code(["grad", "x[1:3]"])
     (True, True, False)
     """
-    if not {"run", "--run"}.isdisjoint(words):
+    if not {"run", "--run"}.isdisjoint(words) or any("/fd/" in word for word in words):
         return True
     if not any(":" in word for word in words):
         return False
@@ -68,10 +68,8 @@ def answered() -> int | None:
         connection = _socket.socket(_socket.AF_UNIX)
         connection.settimeout(PATIENCE)
         connection.connect(paths.socket_path())
-        descriptors = list(_open(connection.fileno()))
-        if protocol.peer(connection) != os.geteuid() or len(descriptors) > protocol.MOST_DESCRIPTORS:
+        if protocol.peer(connection) != os.geteuid():
             return None
-        connection.sendall(protocol.message(paths.fingerprint()))
         if protocol.received(connection, 1) != protocol.CHILD:
             return None
         child = protocol.value(protocol.received(connection, protocol.NUMBER))
@@ -80,16 +78,16 @@ def answered() -> int | None:
         os.fchdir(folder)  # which the child must do
     except (ImportError, AttributeError, OSError, EOFError):
         return None
-    return _ended(connection, child, [folder, *descriptors])
+    return _ended(connection, child, folder)
 
 
-def _ended(connection: _socket.socket, child: int, descriptors: list[int]) -> int:
-    """The exit code of a child that is given this call, its folder and its open files; or end as it does."""
+def _ended(connection: _socket.socket, child: int, folder: int) -> int:
+    """The exit code of a child that is given this call, its folder and its streams; or end as it does."""
     from gradcli.warm import protocol
 
     deadly = _pass_signals(child)
     try:
-        protocol.send_with(connection, _given(descriptors[1:]), descriptors)
+        _send(connection, _given(), [folder, 0, 1, 2])
         value = protocol.value(protocol.received(connection, protocol.NUMBER))
     except (OSError, EOFError):
         if deadly:
@@ -98,8 +96,6 @@ def _ended(connection: _socket.socket, child: int, descriptors: list[int]) -> in
             sys.stderr.write("gradcli: the warm process ended before this call did; try again\n")
             sys.stderr.flush()
         return 70
-    if value < 0:
-        _die(-value)
     if value == 130 and deadly:  # typed at a terminal, the command dies of it
         from gradcli.signals import die_if_typed
 
@@ -133,17 +129,20 @@ def _pass_signals(child: int) -> list[int]:
     return deadly
 
 
-def _open(own: int) -> Iterator[int]:
-    """The descriptors that a program which this one starts would have."""
-    for name in os.listdir("/dev/fd"):
-        try:
-            if int(name) != own and (int(name) <= 2 or os.get_inheritable(int(name))):
-                yield int(name)
-        except (OSError, ValueError):
-            continue  # the folder that was just read
+def _send(connection: _socket.socket, data: bytes, descriptors: Sequence[int]) -> None:
+    """Send a message of any length, and open files."""
+    import _socket
+
+    from gradcli.warm import protocol
+
+    data = protocol.number(len(data)) + data
+    rights = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors)
+    rest = data[connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]) :]
+    if rest:  # or the other end may have done all, and be gone
+        connection.sendall(rest)
 
 
-def _given(descriptors: list[int]) -> bytes:
+def _given() -> bytes:
     """What this process was given."""
     import _signal
     import marshal  # Python has imported it, for modules
@@ -151,8 +150,7 @@ def _given(descriptors: list[int]) -> bytes:
     mask = os.umask(0)
     os.umask(mask)
     ignored = [n for n in range(1, _signal.NSIG) if n not in _OWN and _signal.getsignal(n) == _signal.SIG_IGN]
-    words, paths = list(map(os.fsencode, sys.argv)), list(map(os.fsencode, sys.path))
-    return marshal.dumps((words, dict(os.environb), paths, descriptors, mask, ignored))
+    return marshal.dumps((list(map(os.fsencode, sys.argv)), dict(os.environb), mask, ignored))
 
 
 _OWN = (13, 25)

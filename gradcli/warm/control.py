@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import glob
 import os
 import signal
 import subprocess
@@ -24,26 +24,28 @@ _OF_NOBODY = {"GRADCLI_CONFIG": ""}
 """No settings are read at the start: each call reads its own."""
 
 
-def status() -> int | None:
-    """The number of the process, which stands in the file that it has locked; None if there is none."""
+def running(name: str = "*") -> list[int]:
+    """The numbers of the processes, or of that of a name; each stands in the file that its process has locked."""
     if not paths.is_possible() or not paths.is_safe():
-        return None
+        return []
     import fcntl
 
-    with contextlib.suppress(FileNotFoundError), open(paths.lock_path(), encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return int(lock.read() or 0) or None  # none yet, while it loads
-    return None
+    found = []
+    for path in glob.glob(os.path.join(glob.escape(paths.folder()), f"{name}.lock")):
+        with open(path, encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                found.append(int(lock.read() or 0))
+    return [number for number in found if number]  # none yet, while it loads
 
 
-def stop() -> int | None:
-    """Stop the process, whose children go on; its number, or None if there was none."""
-    found, end = status(), time.monotonic() + STOPPING
-    if found:
-        os.kill(found, signal.SIGTERM)
-    while found and status() == found and time.monotonic() < end:
+def stop() -> list[int]:
+    """Stop the processes, whose children go on; give their numbers."""
+    found, end = running(), time.monotonic() + STOPPING
+    for number in found:
+        os.kill(number, signal.SIGTERM)
+    while not set(found).isdisjoint(running()) and time.monotonic() < end:
         time.sleep(0.01)
     return found
 

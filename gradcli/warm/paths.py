@@ -1,8 +1,8 @@
 """The folder of the socket, its name, and what a start of Python depends on.
 
-The name is of what is installed: another version, interpreter, file of the package or torch has another one, so that
-nobody ever talks to a process that has imported something else.  What a start depends on beside that (variables that
-are heeded at import, limits, priority, processors, open standard streams) is compared when a call comes.
+The name is of what is installed (version, interpreter, files of the package, torch) and of what a start depends on
+beside that (variables that are heeded at import, limits, priority, processors, open standard streams), so that nobody
+ever talks to a process that has imported something else, or was started otherwise.
 """
 
 from __future__ import annotations
@@ -50,14 +50,13 @@ def is_possible() -> bool:
 
 def folder() -> str:
     """Where the socket is: a folder of the user's run time, or else a temporary one of the user's own."""
-    name = "gradcli"
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(runtime) and len(runtime) + len(name) + 30 < LONGEST and _is_ours(runtime):
-        return os.path.join(runtime, name)
+    if os.path.isabs(runtime) and len(runtime) + 40 < LONGEST and _is_ours(runtime):
+        return os.path.join(runtime, "gradcli")
     temporary = os.environ.get("TMPDIR", "")
     if not os.path.isabs(temporary) or len(temporary) + 60 > LONGEST:
         temporary = "/tmp"  # noqa: S108 -- the folder in it is looked at before it is used
-    return os.path.join(temporary, f"{name}-{os.geteuid()}")
+    return os.path.join(temporary, f"gradcli-{os.geteuid()}")
 
 
 def _is_ours(path: str) -> bool:
@@ -86,18 +85,14 @@ def made() -> bool:
 
 
 def socket_path() -> str:
-    """Where the socket of what is installed here is, or would be."""
-    return os.path.join(folder(), f"{_name():x}.socket")
+    """Where the socket of the process for calls such as this is, or would be."""
+    return os.path.join(folder(), f"{name()}.socket")
 
 
-def lock_path() -> str:
-    """The file that the process holds a lock on."""
-    return socket_path().removesuffix("socket") + "lock"
-
-
-def _name() -> int:
-    said = "\n".join([gradcli.__version__, sys.version, sys.prefix, PACKAGE, *_installed()])
-    return int.from_bytes(said.encode("utf-8", "surrogateescape"), "big") % (2**61 - 1)
+def name() -> str:
+    """The name of the process for calls such as this, from what it has imported and how it was started."""
+    said = "\n".join([gradcli.__version__, sys.version, sys.prefix, PACKAGE, *_installed(), *_start()])
+    return f"{int.from_bytes(said.encode('utf-8', 'surrogateescape'), 'big') % (2**61 - 1):x}"
 
 
 def _installed() -> Iterator[str]:
@@ -121,19 +116,17 @@ def _installed() -> Iterator[str]:
         return
 
 
-def fingerprint() -> bytes:
-    """What a start of Python depends on beside what is installed, a line each."""
+def _start() -> Iterator[str]:
+    """What a start of Python depends on beside what is installed."""
     import resource
 
     root = os.stat("/")
-    said = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.startswith(AT_IMPORT)]
+    yield from (f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.startswith(AT_IMPORT))
     limits = [name for name in dir(resource) if name.startswith("RLIMIT_")]
-    said += [f"limit {name} {resource.getrlimit(getattr(resource, name))}" for name in limits]
-    said.append(f"nice {os.nice(0)}")
+    yield from (f"limit {name} {resource.getrlimit(getattr(resource, name))}" for name in limits)
     if hasattr(os, "sched_getaffinity"):
-        said.append(f"processors {sorted(os.sched_getaffinity(0))}")
-    said.append(f"closed standard streams {[sys.stdin, sys.stdout, sys.stderr].count(None)}")
-    said.append(f"user {os.getuid()} {os.geteuid()} {os.getgid()} {os.getegid()} {sorted(os.getgroups())}")
-    said.append(f"system {root.st_dev} {root.st_ino}")
-    said.append(f"interpreter {tuple(sys.flags)} {sys._xoptions} {sys.warnoptions}")
-    return "\n".join(said).encode("utf-8", "surrogateescape")
+        yield f"processors {sorted(os.sched_getaffinity(0))}"
+    yield f"nice {os.nice(0)}, closed standard streams {[sys.stdin, sys.stdout, sys.stderr].count(None)}"
+    yield f"user {os.getuid()} {os.geteuid()} {os.getgid()} {os.getegid()} {sorted(os.getgroups())}"
+    yield f"system {root.st_dev} {root.st_ino}"
+    yield f"interpreter {tuple(sys.flags)} {sys._xoptions} {sys.warnoptions}"

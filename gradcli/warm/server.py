@@ -16,17 +16,15 @@ import marshal
 import os
 import pkgutil
 import re
-import resource
 import shlex
 import signal
 import socket
 import sys
 import tempfile
-import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -38,20 +36,10 @@ if TYPE_CHECKING:
     import socket
     from io import TextIOWrapper
 
-SAYING = 0.2
-"""Seconds that a client has for its first words."""
-
 _FIRST = (
-    ["--version"],
-    ["--help"],
-    ["vjp", "--help"],
-    ["functions", "sin", "--format", "markdown"],
-    ["vjp", "x**2 + sin(x)", "--at", "1,2", "--v", "1,1", "--full"],
-    ["jacobian", "[x*y, x+y]", "--at", "x=3", "--at", "y=5", "--json"],
-    ["grad", "abs(x)", "--at", "0"],
-    ["check", "x**3", "--at", "2", "--claim", "3*x**2"],
-    ["grad", "mean((X@w - y)**2)"],
-    ["vjp", "x +", "--at", "1"],
+    "--version; --help; vjp --help; functions sin --format markdown; vjp x**2+sin(x) --at 1,2 --v 1,1 --full; vjp x+; "
+    "jacobian [x*y,x+y] --at x=3 --at y=5 --json; grad abs(x) --at 0; check x**3 --at 2 --claim 3*x**2; "
+    "grad mean((X@w-y)**2)"
 )
 """What is answered before the first fork, beside the first example of each command, so that no call spends its time on
 what is done once."""
@@ -66,11 +54,11 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
         load: Called before, for all that calls share; gives the threads that torch takes by itself, 0 without it.
         program: What a child runs; its exit code is that of the call.
     """
-    path, fingerprint = paths.socket_path(), paths.fingerprint()
-    if not paths.made() or resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(ABOVE + protocol.MOST_DESCRIPTORS):
+    path = paths.socket_path()
+    if not paths.made():
         return
     os.umask(0o077)  # each child takes that of its call
-    with open(paths.lock_path(), "a", encoding="ascii") as lock:
+    with open(path.removesuffix("socket") + "lock", "a", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -85,7 +73,7 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
                 os.unlink(new)
             listener.bind(new)
             listener.listen(128)
-            server = _Server(fingerprint, listener, lock.fileno(), threads, idle, program)
+            server = _Server(listener, lock.fileno(), threads, idle, program)
             os.rename(new, path)  # where it stays: nobody knows what is there at the end
             lock.write(str(os.getpid()))
             lock.flush()
@@ -126,7 +114,7 @@ def loaded() -> int:
                 with contextlib.suppress(ImportError):  # of an extra
                     importlib.import_module(found.name)
         examples = (shlex.split(re.findall("gradcli (.*)", body.__doc__ or "")[0]) for body in ANSWERS)
-        for words in [*_FIRST, *examples]:
+        for words in [*map(str.split, _FIRST.split("; ")), *examples]:
             main(words)
     sys.excepthook = sys.__excepthook__
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
@@ -143,7 +131,6 @@ def loaded() -> int:
 class _Server:
     """The loop of the process, and what a child that it forks begins with."""
 
-    fingerprint: bytes
     listener: socket.socket
     lock: int
     threads: int
@@ -177,15 +164,10 @@ class _Server:
         os.close(self.lock)
         self.listener.close()
         try:
-            connection.settimeout(SAYING)
             if protocol.peer(connection) != os.geteuid():
                 os._exit(0)
-            if protocol.body(connection) != self.fingerprint:
-                connection.sendall(protocol.COLD)
-                os._exit(0)
-            connection.settimeout(None)
             connection.sendall(protocol.CHILD + protocol.number(os.getpid()))
-            connection = become(connection, self.threads)
+            become(connection, self.threads)
         except (OSError, EOFError):  # the client has gone
             os._exit(0)
         finish(connection, self.program)
@@ -194,24 +176,21 @@ class _Server:
 # -- a forked process made what a started one would be, and its end
 
 
-ABOVE = 500
-"""Descriptors from here on are out of the way of those that a call has."""
-
-
-def become(connection: socket.socket, threads: int) -> socket.socket:
-    """Take over a call, with so many threads of torch; the connection, at a number that is in nobody's way.
+def become(connection: socket.socket, threads: int) -> None:
+    """Take over a call, with so many threads of torch.
 
     Raises:
         OSError, EOFError: The client has gone.
     """
-    data, received = protocol.receive_with(connection)
-    words, variables, paths, wanted, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
-    kept = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, ABOVE)
-    connection.close()
-    connection = type(connection)(fileno=kept)
+    size, received, _, _ = socket.recv_fds(connection, protocol.NUMBER, 4)
+    size += protocol.received(connection, protocol.NUMBER - len(size))
+    data = protocol.received(connection, protocol.value(size))
+    words, variables, mask, ignored = marshal.loads(data)  # noqa: S302 (of the same user)
     os.fchdir(received[0])
-    os.close(received[0])
-    _place(received[1:], wanted)
+    for number, descriptor in enumerate(received[1:]):
+        os.dup2(descriptor, number)
+    for descriptor in received:
+        os.close(descriptor)
     os.umask(mask)
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
@@ -220,23 +199,10 @@ def become(connection: socket.socket, threads: int) -> socket.socket:
     time.tzset()
     tempfile.tempdir = None
     sys.argv = [os.fsdecode(word) for word in words]
-    sys.path[:] = [os.fsdecode(path) for path in paths]
-    importlib.invalidate_caches()
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):  # the variables that they heed are the same
         is_lines = not os.environ.get("PYTHONUNBUFFERED") and (number == 2 or os.isatty(number))
         cast("TextIOWrapper", stream).reconfigure(line_buffering=is_lines)
     _restore(threads)
-    return connection
-
-
-def _place(received: Sequence[int], wanted: Sequence[int]) -> None:
-    """Give the received descriptors the numbers that they had."""
-    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, ABOVE) for descriptor in received]
-    for descriptor in received:
-        os.close(descriptor)
-    for descriptor, number in zip(moved, wanted, strict=True):
-        os.dup2(descriptor, number)
-        os.close(descriptor)
 
 
 def _restore(threads: int) -> None:
@@ -259,37 +225,22 @@ def finish(connection: socket.socket, program: Callable[[], int]) -> None:
     own, end = os.getpid(), os._exit
 
     def leave(status: int) -> NoReturn:
-        if os.getpid() == own:  # and no process that the program has forked
-            signal.signal(signal.SIGIO, signal.SIG_IGN)
-            with contextlib.suppress(OSError):
-                connection.sendall(protocol.number(status))
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            connection.sendall(protocol.number(status))
         end(status & 0xFF)
 
     os._exit = leave
     signal.signal(signal.SIGIO, lambda *_: os.killpg(own, signal.SIGTERM))
     fcntl.fcntl(connection, fcntl.F_SETOWN, own)
     fcntl.fcntl(connection, fcntl.F_SETFL, fcntl.fcntl(connection, fcntl.F_GETFL) | os.O_ASYNC)
-    code = _ending(program)
-    threading._shutdown()  # type: ignore[attr-defined]
+    try:
+        code = program()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
     atexit._run_exitfuncs()
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             stream.flush()
-        except (OSError, ValueError) as error:
-            os.write(2, f"Exception ignored in: {stream}\n{type(error).__name__}: {error}\n".encode())
-            code = 120
     leave(code)
-
-
-def _ending(program: Callable[[], int]) -> int:
-    """The exit code of a program, also where it leaves by an exception; that of an interrupt is its signal."""
-    try:
-        return program()
-    except SystemExit as error:
-        if error.code is None or isinstance(error.code, int):
-            return error.code or 0
-        sys.stderr.write(f"{error.code}\n")
-        return 1
-    except BaseException as error:
-        sys.excepthook(*sys.exc_info())
-        return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1

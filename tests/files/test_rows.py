@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gradcli import Function
 from gradcli.errors import InputError
-from gradcli.files import objects
 from gradcli.files.delimited import Delimited
 from gradcli.results import Block, Fault, RowSource
 from tests.examples import examples
@@ -57,39 +55,6 @@ def test_both_ways_to_read_a_table_agree(rows: list[list[str]], ends: str, last:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _rows(text.replace("\n", ends), exact=False) == _rows(text.replace("\n", ends), exact=True)
-
-
-NUMBERS = ["1", "-2.5e3", "-0", "0.1", "4.9e-324", "1e-400", "1e400", "-1e400", "1" + "0" * 400, "9007199254740993"]
-VALUES = [*NUMBERS, "NaN", "Infinity", '"NaN"', '"-Infinity"', '"1"', "true", "null", "[1]", '[1, "NaN"]', "[[1, 2]]"]
-PAIRS = st.tuples(st.sampled_from('xxxxk"'), st.sampled_from(VALUES) | st.floats().map(lambda x: f"[{x!r}, 1]"))
-LINES = st.one_of(
-    st.sampled_from(VALUES).map(lambda value: f'{{"x": {value}, "k": "a"}}'),
-    st.lists(PAIRS, max_size=3).map(lambda pairs: "{" + ", ".join(f'"{k}": {v}' for k, v in pairs) + "}"),
-    st.sampled_from(["", " ", "{", "1], [2", '{"x": 1}, {"x": 2}', '{"x": 1}], [{"x": 2}', '{"x": 1', "}", "[]"]),
-)
-
-
-@settings(max_examples=examples(400), deadline=None)
-@given(
-    first=st.sampled_from(['{"x": 1, "k": 2}', '{"x": [1, 2]}', '{"x": 1, "k": null}']),
-    rest=st.lists(LINES, max_size=4),
-)
-@example(first='{"x": 1, "k": 2}', rest=["1], [2", '{"x": 1}], [{"x": 2}', '{"x": 1, "k": "a"}'])
-@example(first='{"x": 1, "k": 2}', rest=['{"x": 1, "k": [[{}', '{}]], "x": 1}', '{"x": 1}],[{"x": 2}'])
-def test_a_line_of_json_is_read_alike_whatever_its_neighbours_are(first: str, rest: list[str]) -> None:
-    """The numbers, the faults, what is kept."""
-
-    def read(*lines: str) -> list[object]:
-        rows = objects.Objects(io.BytesIO("\n".join([first, *lines]).encode()), "'t.jsonl'")
-        found: list[object] = []
-        for block in rows.blocks(["x"], keep=True, most=0):
-            faults = {fault.index: re.sub(r"^row \d+ \(line \d+\)", "", fault.message) for fault in block.faults}
-            for index in range(len(block.numbers)):
-                x = faults.get(index, block.columns["x"][index].tobytes())
-                found.append((x, repr([cells[index] for cells in block.kept.values()])))
-        return found[1:]
-
-    assert read(*rest) == [one for line in rest for one in read(line)]
 
 
 @pytest.mark.parametrize("beside", ["2", "two", '"2"'])

@@ -27,7 +27,7 @@ import pytest
 from gradcli import guide
 from gradcli.errors import OutputError
 from gradcli.files.rows import PointSource
-from gradcli.mapping import Cluster, Work, into_folder, schedule
+from gradcli.mapping import Work, into_folder, schedule
 from gradcli.mapping.work import function_of
 from tests import warm
 from tests.conftest import Command
@@ -60,12 +60,12 @@ def slow(tmp_path: Path) -> str:
     return f"{tmp_path}/slow.py::f"
 
 
-def _run(expression: str, table: str, folder: Path, cluster: Cluster, **options: Any) -> list[str]:
+def _run(expression: str, table: str, folder: Path, scheduler: str | None = None, **options: Any) -> list[str]:
     """The parts of a run, by name and checksum."""
     points = PointSource.of(table, None, ["x"])
     work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet", from_text=False)
     function = function_of(work.expression, work.code)
-    into_folder(work, points, table, cluster, function, f"{folder}/", **options)
+    into_folder(work, points, table, function, f"{folder}/", scheduler=scheduler, **options)
     return _parts(folder)
 
 
@@ -102,16 +102,17 @@ def _when_a_part_is_there(folder: Path, act: Callable[[], object]) -> Iterator[N
 
 def test_workers_write_what_one_process_writes(table: str, slow: str, tmp_path: Path, gradcli: Command) -> None:
     """From the shell, of a file of Python that is sent to them; and a worker that is killed is replaced."""
-    alone = _run(slow, table, tmp_path / "alone", Cluster())
+    alone = _run(slow, table, tmp_path / "alone")
     assert len(alone) == FILES
-    run = gradcli("map", slow, "--points", table, "-o", f"{tmp_path}/many/", "--workers", "2", "--check", "--strict")
-    assert run.code == 0, run.err
-    assert run.err.startswith("check: agree")
-    assert _parts(tmp_path / "many") == alone
     with _cluster(2) as cluster, distributed.Client(cluster) as client:
+        words = ["-o", f"{tmp_path}/many/", "--scheduler", cluster.scheduler_address, "--check", "--strict"]
+        run = gradcli("map", slow, "--points", table, *words)
+        assert run.code == 0, run.err
+        assert run.err.startswith("check: agree")
+        assert _parts(tmp_path / "many") == alone
         pid = next(iter(client.run(os.getpid).values()))
         with _when_a_part_is_there(tmp_path / "killed", lambda: os.kill(pid, signal.SIGKILL)):
-            found = _run(slow, table, tmp_path / "killed", Cluster(cluster.scheduler_address))
+            found = _run(slow, table, tmp_path / "killed", cluster.scheduler_address)
     assert found == alone
 
 
@@ -140,16 +141,16 @@ def test_a_full_disk_of_a_worker_is_told_and_the_rest_resumed(
         with pytest.raises(
             OutputError, match=rf"{FILES} parts of '.*' could not be written, such as part-0000\d.parquet"
         ):
-            _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address))
+            _run("x**2", table, tmp_path / "out", cluster.scheduler_address)
         assert not list((tmp_path / "out").glob("part-*"))
         client.run(_fill, resource.RLIM_INFINITY)
         monkeypatch.setattr(schedule, "_PACKAGES", ("gradcli", "numpy", "rich"))  # of which workers name no rich
         said: list[str] = []
         options: dict[str, Any] = {"resume": True, "remark": said.append}
-        found = _run("x**2", table, tmp_path / "out", Cluster(cluster.scheduler_address), **options)
+        found = _run("x**2", table, tmp_path / "out", cluster.scheduler_address, **options)
     (line,) = said
     assert re.fullmatch(r"the worker tcp://\S+ has rich none, here [\d.]+\n", line)
-    assert found == _run("x**2", table, tmp_path / "alone", Cluster())
+    assert found == _run("x**2", table, tmp_path / "alone")
 
 
 @contextmanager
@@ -177,19 +178,19 @@ def test_a_scheduler_that_goes_away_is_told_and_the_rest_resumed(table: str, slo
     out = tmp_path / "out"
     is_told = pytest.raises(OutputError, match=r"parts of '.*' could not be written")
     with _processes() as (address, started), _when_a_part_is_there(out, started[0].kill), is_told:
-        _run(slow, table, out, Cluster(address))
+        _run(slow, table, out, address)
     left = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}
     assert 0 < len(left) < FILES
-    assert _run(slow, table, out, Cluster(), resume=True) == _run(slow, table, tmp_path / "alone", Cluster())
+    assert _run(slow, table, out, resume=True) == _run(slow, table, tmp_path / "alone")
     assert {name: (out / name).stat().st_mtime_ns for name in left} == left
 
 
 def test_an_interrupt_leaves_what_is_whole(table: str, slow: str, tmp_path: Path) -> None:
     """And the tasks end with the command."""
     out = tmp_path / "out"
-    words = [warm.gradcli(), "map", slow, "--points", table, "-o", f"{out}/", "--workers", "2"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True) as process:
-        with _when_a_part_is_there(out, lambda: os.killpg(process.pid, signal.SIGINT)):  # as a terminal sends it
+    words = [warm.gradcli(), "map", slow, "--points", table, "-o", f"{out}/", "--scheduler"]
+    with _processes() as (address, _), subprocess.Popen([*words, address], stderr=subprocess.PIPE) as process:
+        with _when_a_part_is_there(out, lambda: process.send_signal(signal.SIGINT)):
             assert process.wait(60) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
@@ -198,7 +199,7 @@ def test_an_interrupt_leaves_what_is_whole(table: str, slow: str, tmp_path: Path
     time.sleep(1)
     assert sorted(path.name for path in out.glob("part-*")) == left
     assert 0 < len(left) < FILES
-    assert _run(slow, table, out, Cluster(), resume=True) == _run(slow, table, tmp_path / "alone", Cluster())
+    assert _run(slow, table, out, resume=True) == _run(slow, table, tmp_path / "alone")
 
 
 def test_the_first_row_at_fault_is_the_error_of_all(tmp_path: Path, gradcli: Command) -> None:
@@ -206,11 +207,12 @@ def test_the_first_row_at_fault_is_the_error_of_all(tmp_path: Path, gradcli: Com
     for place in range(4):
         (tmp_path / f"{place}.csv").write_text("x\n1\n" + "abc\n" * (place > 1))
     words = ["map", "x**2", "--points", f"{tmp_path}/*.csv", "-o", f"{tmp_path}/out/"]
-    run = gradcli(*words, "--workers", "2")
+    with _cluster(2) as cluster:
+        run = gradcli(*words, "--scheduler", cluster.scheduler_address)
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith(f"error: row 2 (line 3) of '{tmp_path}/2.csv', column 'x': 'abc' is not a number")
     run = gradcli(*words, "--scheduler", "tcp://127.0.0.1:1", "--resume")
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith("error: the scheduler tcp://127.0.0.1:1 does not serve: ")
-    skipped = gradcli(*words, "--workers", "1", "--resume", "--on-error", "skip")
+    skipped = gradcli(*words, "--resume", "--on-error", "skip")
     assert "is of a run with another 'on_error': fail" in skipped.err
