@@ -171,7 +171,7 @@ def test_every_operation_of_the_table_has_a_graph() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             graph = Function(text).graph(at)
-        for form in ("table", "json", "plain"):
+        for form in ("table", "json"):
             rendered(graph, form, Screen())
         drawings: tuple[Drawing, ...] = ("dot", "mermaid")
         for drawing in drawings:
