@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -218,6 +219,14 @@ _NORMS = "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no
 _POOL = "self kernel_size stride padding dilation ceil_mode"
 
 
+def _split(a: AtenLowering, self: Value, dim: int = 0, **sizes: Any) -> Any:
+    """Write pieces as slices."""
+    (given,), whole = sizes.values(), a.shape(self)[dim]
+    each = [min(given, whole - at) for at in range(0, whole, given)] if isinstance(given, int) else given
+    ends = itertools.accumulate(each, initial=0)
+    return [_slice(a, self, dim, first, last) for first, last in itertools.pairwise(ends)]
+
+
 RULES: Mapping[str, Rule] = {
     **_each("view.default _unsafe_view _reshape_alias view_copy", _is("reshape", "self size")),
     "max.dim": _is("amax", "self dim keepdim", parts=2),
@@ -261,6 +270,7 @@ RULES: Mapping[str, Rule] = {
     "t": lambda a, self: a.row("transpose", self, 0, 1) if len(a.shape(self)) == 2 else self,
     "select": _select,
     "slice": _slice,
+    **_each("split split_with_sizes", _split),
     "cat": lambda a, tensors, dim=0: tensors[0] if len(tensors) == 1 else a.row("cat", tensors, dim),
     **_each("constant_pad_nd pad", _padded),
     **_each("index _unsafe_index", _index),
