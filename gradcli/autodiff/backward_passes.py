@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gradcli import collector
@@ -27,44 +28,19 @@ from gradcli.results import Array, GraphEdge, GraphNode, GraphTensor
 Node = Any
 """A node of torch's graph, such as a `MulBackward0`."""
 
-Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Mapping[str, Tensor]]]
+Tensors = Mapping[str, Tensor]
+
+Live = Callable[[Mapping[str, Array], Sequence[str]], tuple[Forward, Tensors]]
 """Runs a function that is no Program: values and variables to what it gave, and the tensors that have names."""
+
+MOST_IN_A_NODE = 36
+"""Elements of a value that its node holds, with its adjoint."""
+
+MOST_NOTED = 2_000
+"""Results whose adjoints are noted while the backward pass runs."""
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
-
-
-@dataclass
-class _Ran:
-    """What was run: how each line became others, the variables, the values of lines, those with names, and y."""
-
-    expansion: Expansion
-    leaves: dict[str, Tensor]
-    values: dict[Atom, Tensor]
-    named: dict[str, Tensor | None]
-    output: Tensor
-
-
-def _run(
-    program: Program,
-    inputs: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    dtype: str,
-    named: Mapping[str, Atom],
-    live: Live | None,
-) -> _Ran:
-    """Run a Program as often as it computes a value, or what is run in its place, of which no line but these is known.
-
-    A name has no tensor where it stands for a plain number; the output has one in any case.
-    """
-    ran, forward, values = unshared(program, inputs, wrt, dtype)
-    atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
-    if live is not None:
-        forward, tensors = live(inputs, wrt)
-        values = {atom: tensors[name] for name, atom in atoms.items() if name in tensors}
-    y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
-    found = {name: y if named[name] == program.output else values.get(atom) for name, atom in atoms.items()}
-    return _Ran(ran, leaves, values, found, y)
 
 
 def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | None:
@@ -154,19 +130,30 @@ def walk(
     met: dict[Node, str] = {}
 
     def walked() -> Walked:
-        ran = _run(program, inputs, wrt, dtype, named, live)
-        y, leaves = ran.output, ran.leaves
-        tensors = {**leaves, **{name: tensor for name, tensor in ran.named.items() if tensor is not None}}
+        ran, forward, values = unshared(program, inputs, wrt, dtype)
+        atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
+        if live is not None:
+            forward, own = live(inputs, wrt)
+            values = {atom: own[name] for name, atom in atoms.items() if name in own}
+        y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
+        tensors = {**leaves, **{name: values[atom] for name, atom in atoms.items() if atom in values}}
+        tensors |= {name: y for name, atom in named.items() if atom == program.output}
         for name in retained:
-            if tensors[name].requires_grad:
+            if name in tensors and tensors[name].requires_grad:
                 tensors[name].retain_grad()
+        results = [t for t in (*values.values(), y) if isinstance(t, torch.Tensor) and t.numel() <= MOST_IN_A_NODE]
+        adjoints: dict[int, Tensor] = {}
+        for tensor in results[:MOST_NOTED]:
+            if tensor.requires_grad and not tensor.is_leaf:
+                tensor.register_hook(partial(adjoints.__setitem__, id(tensor)))  # type: ignore[no-untyped-call]
         if v is not None and y.requires_grad:
             try:
                 y.backward(gradient=tensor_of(v, y.dtype))
             except RuntimeError as error:
                 raise backward_error(error) from None
-        _meet(program, ran.expansion, ran.values, met)
-        nodes, edges = _graph(y, met, tensors, leaves)
+        _meet(program, ran, values, met)
+        numbers = {one.grad_fn: (one, adjoints.get(id(one))) for one in results if one.grad_fn is not None}
+        nodes, edges = _graph(y, met, tensors, leaves, numbers)
         return Walked(tuple(_tensor(name, tensor) for name, tensor in tensors.items()), nodes, edges)
 
     with collector.paused():
@@ -194,10 +181,7 @@ def _meet(program: Program, ran: Expansion, values: Mapping[Atom, Tensor], met: 
 
 
 def _graph(
-    y: Tensor,
-    lines: Mapping[Node, str],
-    tensors: Mapping[str, Tensor],
-    leaves: Mapping[str, Tensor],
+    y: Tensor, lines: Mapping[Node, str], tensors: Tensors, leaves: Tensors, numbers: Mapping[Node, tuple[Tensor, Any]]
 ) -> tuple[tuple[GraphNode, ...], tuple[GraphEdge, ...]]:
     """The nodes breadth first from the output on, and what leads from one to another; nothing recurses, as in torch."""
     variables = {id(leaf): name for name, leaf in leaves.items()}
@@ -218,7 +202,11 @@ def _graph(
     nodes = []
     for node, n in order.items():
         variable = variables[id(node.variable)] if hasattr(node, "variable") else ""
-        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable))
+        value, adjoint = numbers.get(node, (None, None))
+        if variable and leaves[variable].numel() <= MOST_IN_A_NODE:
+            value, adjoint = leaves[variable], leaves[variable].grad
+        held = [None if t is None else numbers_of(t) for t, numbers_of in ((value, array_of), (adjoint, derivative_of))]
+        nodes.append(GraphNode(n, _name(node), lines.get(node, ""), tuple(names.get(node, ())), variable, *held))
     return tuple(nodes), tuple(edges)
 
 
@@ -231,12 +219,7 @@ def _tensor(name: str, tensor: Tensor) -> GraphTensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the .grad of what is no leaf is None
         grad = tensor.grad
-    return GraphTensor(
-        name=name,
-        data=array_of(tensor),
-        requires_grad=tensor.requires_grad,
-        grad=None if grad is None else derivative_of(grad),
-        grad_fn=None if tensor.grad_fn is None else _name(tensor.grad_fn),
-        is_leaf=tensor.is_leaf,
-        retains_grad=tensor.retains_grad,
-    )
+    found = None if grad is None else derivative_of(grad)
+    node = None if tensor.grad_fn is None else _name(tensor.grad_fn)
+    facts = {fact: getattr(tensor, fact) for fact in ("requires_grad", "is_leaf", "retains_grad")}
+    return GraphTensor(name=name, data=array_of(tensor), grad=found, grad_fn=node, **facts)

@@ -29,7 +29,7 @@ from gradcli.autodiff.jacobians import fill, value
 from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
-from gradcli.language.program.library_calls import TorchCalls, is_tensor
+from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
 Array = npt.NDArray[Any]
@@ -144,7 +144,7 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
 def _at_each(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation, with the derivative that it has at one point."""
     is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
-    if is_over_all and is_tensor(x := values.get(call.operands[0], 0)):
+    if is_over_all and isinstance(x := values.get(call.operands[0]), torch.Tensor):
         return _shared(call, x)
     return apply(call, values, calls)
 
@@ -232,18 +232,14 @@ SMALL = 0.01
 
 
 def difference(
-    program: Program,
-    inputs: Mapping[str, Array],
-    place: tuple[str, int, int],
-    v: Array | None = None,
-    shape: Shape = (),
+    program: Program, inputs: Mapping[str, Array], cell: tuple[str, int, int], v: Array | None = None, shape: Shape = ()
 ) -> tuple[float, float] | None:
-    """The difference quotient at a place, and its error, in float64 whatever the inputs' dtype.
+    """The difference quotient of an entry, and its error, in float64 whatever the inputs' dtype.
 
     Args:
         program: The function.
         inputs: An array per variable.
-        place: A variable, the flat position of one of its elements, and one in y, or `PRODUCT` for v·y.
+        cell: A variable, the flat position of one of its elements, and one in y, or `PRODUCT` for v·y.
         v: The gradient vector, of y's shape.
         shape: Of y.
 
@@ -255,7 +251,7 @@ def difference(
     >>> abs(quotient - 12) <= error < 1e-8
     True
     """
-    name, position, row = place
+    name, position, row = cell
     exact = {name: np.asarray(array, dtype=np.float64) for name, array in inputs.items()}
     x = float(exact[name].ravel()[position])
     scales = [max(1.0, abs(x)), *([abs(x)] if 0 < abs(x) < SMALL else [])]

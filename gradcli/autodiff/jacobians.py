@@ -48,7 +48,9 @@ def vjp(forward: Forward, v: Array, wrt: tuple[str, ...]) -> dict[str, Array]:
 def jacobian(forward: Forward, wrt: tuple[str, ...]) -> dict[str, Array]:
     """The Jacobian blocks ∂y/∂x, each of shape `y.shape + x.shape`."""
     y, leaves = forward.output, {name: forward.leaves[name] for name in wrt}
-    blocks = {name: np.empty((*y.shape, *leaf.shape), _dtype(leaf)) for name, leaf in leaves.items()}
+    blocks = {
+        name: np.empty((*y.shape, *leaf.shape), str(leaf.dtype).removeprefix("torch.")) for name, leaf in leaves.items()
+    }
     fill(list(blocks.values()), y, list(leaves.values()))
     return blocks
 
@@ -96,9 +98,8 @@ def _by_columns(block: Array, y: Tensor, leaf: Tensor, points: int) -> None:
     by_rows([block.reshape(points, y.numel() // points, -1).swapaxes(1, 2)], transposed, [v], points)
 
 
-def _dtype(tensor: Tensor) -> np.dtype[Any]:
-    found: np.dtype[Any] = tensor.detach().numpy().dtype
-    return found
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def gradients(
@@ -160,7 +161,7 @@ def hessian(forward: Forward, wrt: tuple[str, ...]) -> tuple[dict[str, Array], d
     first = dict(zip(wrt, _gradient(forward, list(leaves.values())), strict=True))
     blocks: dict[str, dict[str, Array]] = {}
     for name, slope in first.items():
-        blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), _dtype(leaf)) for b, leaf in leaves.items()}
+        blocks[name] = {b: np.zeros((*slope.shape, *leaf.shape), _dtype(slope)) for b, leaf in leaves.items()}
         if slope.requires_grad:
             by_rows(list(blocks[name].values()), slope, list(leaves.values()))
     return {name: derivative_of(slope) for name, slope in first.items()}, blocks

@@ -22,14 +22,7 @@ from gradcli.errors import InputError
 from gradcli.language.ops import Kind
 from gradcli.language.program import numeric
 from gradcli.language.program.expansion import Expansion, definition, expand, expansion, with_shapes
-from gradcli.language.program.library_calls import (
-    TorchCalls,
-    is_in_torch,
-    is_tensor,
-    operand_shape,
-    plain,
-    undifferentiated,
-)
+from gradcli.language.program.library_calls import TorchCalls, is_in_torch, operand_shape, plain, undifferentiated
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape
 
 Array = npt.NDArray[Any]
@@ -216,15 +209,12 @@ def apply(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     if call.op.whole:
         _require_whole(call, operands)
     moving = (values[a] for a in undifferentiated(call) if a in values and not call.op.is_primitive)
-    if any(is_tensor(a) and a.requires_grad for a in moving):
+    if any(isinstance(a, torch.Tensor) and a.requires_grad for a in moving):
         statics = with_shapes(call, [operand_shape(a) for a in operands])
         meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
         tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
-        return output_of(
-            meaning,
-            evaluate(meaning, tensors, str(calls.dtype).removeprefix("torch.")),
-            str(calls.dtype).removeprefix("torch."),
-        )
+        dtype = str(calls.dtype).removeprefix("torch.")
+        return output_of(meaning, evaluate(meaning, tensors, dtype), dtype)
     if call.op.kind is Kind.SOURCE:
         return tensor_of(numeric.array_of(call), calls.dtype)
     return calls.apply(call, operands)
@@ -234,7 +224,7 @@ def _require_whole(call: Call, operands: list[Any]) -> None:
     """Refuse fractions where positions are needed, of which torch would take the whole part."""
     whole = call.op.positions([len(operand_shape(a)) for a in operands])
     for name, given in zip(call.op.operands, operands, strict=False):
-        tensor = given if is_tensor(given) else torch.tensor(given)
+        tensor = torch.as_tensor(given)
         if name in whole and not bool((tensor == tensor.round()).all()):
             raise ValueError(f"{name} holds class indices or other positions, which are whole numbers")
 
@@ -336,7 +326,7 @@ def trace(program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], d
 def unaliased(call: Call, values: Mapping[Atom, Any], calls: TorchCalls) -> Any:
     """One operation, and a new tensor also where torch gives back its operand: each line has an adjoint."""
     found = apply(call, values, calls)
-    is_old = is_tensor(found) and any(found is values.get(a) for a in call.operands)
+    is_old = isinstance(found, torch.Tensor) and any(found is values.get(a) for a in call.operands)
     return found.view_as(found) if is_old else found
 
 

@@ -351,7 +351,8 @@ def graph(line: CommandLine) -> Result:
     """The backward graph as torch builds it, and its tensors.
 
     Prints the nodes from the output to the leaves, and for each tensor data, requires_grad, grad, grad_fn and is_leaf,
-    after the backward pass if there is one. --to dot or mermaid writes the graph for other programs to draw.
+    after the backward pass if there is one. A drawing, --to dot or mermaid, has value and adjoint in each node. In
+    --format plain, an edge a line.
 
     \b
     Examples:

@@ -121,11 +121,8 @@ def is_plain(value: Any) -> bool:
 
 def is_followed(output: Any) -> bool:
     """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
-    return (
-        isinstance(output, torch.Tensor)
-        and not output.is_meta
-        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
-    )
+    is_real = isinstance(output, torch.Tensor) and not output.is_meta
+    return is_real and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
 
 
 # -- schemas
@@ -156,12 +153,8 @@ def parameters(function: Overload) -> tuple[str, ...]:
 def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Bind the arguments of a call by name, with defaults, but for those that the result is written to."""
     given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
-    known = (one for one in function._schema.arguments if not one.is_out)
-    return {
-        one.name: given.get(one.name, one.default_value)
-        for one in known
-        if one.name in given or one.has_default_value()
-    }
+    known = (one for one in function._schema.arguments if one.name in given or one.has_default_value())
+    return {one.name: given.get(one.name, one.default_value) for one in known if not one.is_out}
 
 
 def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -60,11 +60,6 @@ class RecordedDecisions:
         self.low = ""
         self._ordered: dict[int, tuple[Tensor, str, Mapping[str, Any], CallPlace]] = {}
 
-    def note_dtype(self, tensor: Tensor, place: CallPlace) -> None:
-        """Note a dtype of fewer digits than are judged."""
-        if tensor.dtype in LOW:
-            self.low = self.low or f"{str(tensor.dtype).removeprefix('torch.')}{place}"
-
     def read(self, tensor: Tensor, place: CallPlace) -> None:
         """Note that Python takes a number: it decides by what is true or false, and else may do anything with it."""
         if tensor.dtype is torch.bool:
@@ -78,19 +73,16 @@ class RecordedDecisions:
         Raises:
             InputError: They do in the forward of a custom function.
         """
-        known = [one for one in tensors if self.recorder.knows(one)]
+        known, said = [one for one in tensors if self.recorder.knows(one)], f"numbers leave torch by {called}(){place}"
         if not known:
             return
         if place.custom is not None and any(one.is_floating_point() for one in known):
-            raise InputError(
-                f"numbers leave torch by {called}(){place} in a forward of an autograd.Function: "
-                "its derivative is not known",
-                hint="compute with functions of torch there",
-            )
-        self.lost.append(f"numbers leave torch by {called}(){place}")
+            message = f"{said} in a forward of an autograd.Function: its derivative is not known"
+            raise InputError(message, hint="compute with functions of torch there")
+        self.lost.append(said)
         lines = self.recorder.lines.written
         last = lines[-1].symbol if lines else None
-        self.remarks[f"{self.lost[-1]}: what is computed from them is a constant, as for autograd"] = last
+        self.remarks[f"{said}: what is computed from them is a constant, as for autograd"] = last
 
     def of_whole_numbers(self, name: str, given: Mapping[str, Any], place: CallPlace) -> None:
         """Note what decides whole numbers that a call gives: the order of values, a mask, or where a cast jumps.

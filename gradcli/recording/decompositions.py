@@ -347,10 +347,8 @@ MOST_LINEAR = 2**20
 
 
 _LINEAR = (
-    "avg_pool2d_backward avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward "
-    "max_pool3d_with_indices_backward adaptive_max_pool2d_backward "
-    "adaptive_max_pool3d_backward upsample_linear1d_backward upsample_bilinear2d_backward "
-    "upsample_trilinear3d_backward upsample_bicubic2d_backward"
+    "avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d max_pool3d_with_indices adaptive_max_pool2d "
+    "adaptive_max_pool3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d"
 ).split()
 
 
@@ -426,7 +424,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
-    **{name: _linear(name) for name in _LINEAR},
+    **{f"{name}_backward": _linear(f"{name}_backward") for name in _LINEAR},
 }
 """By the name of an operation."""
 

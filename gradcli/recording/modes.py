@@ -4,19 +4,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
 from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
-PASSES: Mapping[Callable[..., Any], str] = {
-    torch.Tensor.backward: "Tensor.backward",
-    torch.autograd.grad: "autograd.grad",
-    torch.autograd.backward: "autograd.backward",
-}
-"""What goes back through the graph, and how it is written."""
+PASSES = (torch.Tensor.backward, torch.autograd.grad, torch.autograd.backward)
+"""What goes back through the graph."""
 
 _READS = {getattr(torch.Tensor, name): name for name in "tolist numpy __array__".split()}
 """What gives numbers that no call shows."""
@@ -35,16 +31,12 @@ class Surface(torch.overrides.TorchFunctionMode):
         self.calls = 0
 
     def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Any,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run a call."""
         kwargs, self.calls = kwargs or {}, self.calls + 1
         if function in PASSES:
-            return self.recorder.passed(PASSES[function], function, args, kwargs)
+            return self.recorder.passed(function.__name__, function, args, kwargs)
         if function is torch.nn.functional.linear and not kwargs:
             return self.recorder.composite(torch.ops.aten.linear.default, args)
         if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:

@@ -31,9 +31,7 @@ from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array
 
-AS_ROWS = frozenset(
-    "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
-)
+AS_ROWS = "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
 """Composites whose kernel is described by its row, and not by torch's table."""
 
 
@@ -58,10 +56,7 @@ AS_MEANT = frozenset(["rrelu"])
 
 FAULTS: Mapping[str, tuple[Callable[..., Any], str]] = {
     "softplus": (lambda x, *_: x > 20, "torch takes x itself above 20"),
-    "cosine_similarity": (
-        lambda a, b: a.norm() * b.norm() < 1e-7,
-        "torch takes lengths to be no less than 1e-8",
-    ),
+    "cosine_similarity": (lambda a, b: a.norm() * b.norm() < 1e-7, "torch takes lengths to be no less than 1e-8"),
     "binary_cross_entropy": (
         lambda p, *_: p * (1 - p) < 2e-3,
         "torch divides by input*(1 - input), and by no less than 1e-12 in float32",

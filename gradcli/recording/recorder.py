@@ -246,9 +246,7 @@ class Recorder(DispatchMode):
             of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
             raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
         parts = parts if isinstance(parts, tuple | list) else [parts]
-        return [
-            self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
-        ]
+        return [self._value(one, place) if is_followed(one) else None for one in parts]
 
     def _keep(
         self, output: Tensor, result: Atom | None, inputs: Sequence[Atom], place: CallPlace, *, is_written: bool = False
@@ -258,7 +256,8 @@ class Recorder(DispatchMode):
             self._constant(output, [output] * is_written)
         if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
             return
-        self.decisions.note_dtype(output, place)
+        if output.dtype in LOW and not self.decisions.low:
+            self.decisions.low = f"{str(output.dtype).removeprefix('torch.')}{place}"
         output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
@@ -363,10 +362,8 @@ class Recorder(DispatchMode):
             return self._leaf(self.names.of(tensor, place.frame), tensor, is_made=True)
         is_dual = torch.autograd.forward_ad._current_level >= 0  # whose zeros autograd follows, and no line does
         if tensor.requires_grad and not tensor.is_leaf and atom not in self._followed and not is_dual:
-            raise InputError(
-                f"autograd follows a tensor{place} that was changed, or made, by what it does not follow",
-                hint="change a .clone() of it, or outside of no_grad",
-            )
+            message = f"autograd follows a tensor{place} that was changed, or made, by what it does not follow"
+            raise InputError(message, hint="change a .clone() of it, or outside of no_grad")
         return atom
 
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
@@ -393,11 +390,9 @@ class Recorder(DispatchMode):
     def _require_seen(self, tensor: Tensor, place: CallPlace) -> None:
         """Refuse a tensor that autograd follows and that was made meanwhile by what no line gives."""
         if tensor.grad_fn is not None and int(tensor.grad_fn._sequence_nr()) >= self._first_node:
-            raise InputError(
-                f"a tensor is used{place} that was made by code which cannot be seen, "
-                "or is a part of what a call gives that is not recorded",
-                hint="compute it by functions of torch",
-            )
+            why = "code which cannot be seen, or is a part of what a call gives that is not recorded"
+            hint = "compute it by functions of torch"
+            raise InputError(f"a tensor is used{place} that was made by {why}", hint=hint)
 
     def _made_value(self, tensor: Tensor, place: CallPlace) -> Atom:
         """What the function made itself: a number, whole numbers as they are, else a constant with a name."""

@@ -60,9 +60,8 @@ def ask(
     if is_inlined:
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
         counts = [math.prod(shape) for shape in shapes]
-        _require_at_most(
-            call.op.name, max(counts, default=0), MOST_PARTS if call.op.name == "unbind" else MOST_ELEMENTS
-        )
+        most = MOST_PARTS if call.op.name == "unbind" else MOST_ELEMENTS
+        _require_at_most(call.op.name, max(counts, default=0), most)
         _require_at_most(call.op.name, math.prod(counts), MOST_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
@@ -70,12 +69,9 @@ def ask(
     results = _result_shapes(asked)
     if is_inlined:
         _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_ELEMENTS)
-    return tuple(
-        None
-        if shape is None
-        else AskedMeaning(shapes, numbers, shape, functools.partial(_part, make_recorder, asked, n))
-        for n, shape in enumerate(results)
-    )
+    parts = [functools.partial(_part, make_recorder, asked, n) for n, _ in enumerate(results)]
+    made = zip(results, parts, strict=True)
+    return tuple(None if shape is None else AskedMeaning(shapes, numbers, shape, part) for shape, part in made)
 
 
 def _require_at_most(name: str, count: int, most: int) -> None:

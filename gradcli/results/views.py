@@ -240,6 +240,8 @@ class GraphNode(Record):
         line: The text that it comes from; empty for an `AccumulateGrad`.
         tensors: What the result of its forward operation is called; several names are one tensor.
         variable: Whose gradient an `AccumulateGrad` adds to.
+        value: Of the result of its forward operation, or of the variable; None of what torch alone has, or is large.
+        adjoint: What the backward pass brought there, of the value's shape; of a variable its `.grad`; None without.
     """
 
     id: int
@@ -247,6 +249,8 @@ class GraphNode(Record):
     line: str = ""
     tensors: tuple[str, ...] = ()
     variable: str = ""
+    value: Array | None = None
+    adjoint: Array | None = None
 
 
 class GraphEdge(Record):

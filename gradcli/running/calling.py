@@ -63,10 +63,8 @@ def signature(function: Callable[..., Any], called: str, count: int = 1) -> Sign
     """
     parameters = [one for one in _parameters(function, called, count) if one.kind is not one.VAR_KEYWORD]
     if starred := [one.name for one in parameters if one.kind is one.VAR_POSITIONAL]:
-        raise InputError(
-            f"{called} takes any number of arguments (*{starred[0]}), so they have no names",
-            hint="write a function with named parameters that calls it",
-        )
+        message = f"{called} takes any number of arguments (*{starred[0]}), so they have no names"
+        raise InputError(message, hint="write a function with named parameters that calls it")
     return Signature(
         {one.name: _plain_type(one) for one in parameters},
         optional=frozenset(one.name for one in parameters if one.default is not one.empty),
@@ -144,8 +142,7 @@ def require_names(taken: Signature, given: Sequence[str], called: str) -> None:
         require_constants([name for name in given if name not in taken.kinds], (), taken, called)
         names = ", ".join(f"'{name}'" for name in missing)
         raise InputError(
-            f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}",
-            hint=give_values(missing),
+            f"no value for the parameter{'s' * (len(missing) > 1)} {names} of {called}", hint=give_values(missing)
         )
 
 

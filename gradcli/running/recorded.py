@@ -185,11 +185,9 @@ class Recorded:
     def _require_repeated(self, found: Array) -> None:
         """Refuse a function whose value is another one when it is called again with the same arguments."""
         if not _is_close(found, self.value, SLACK[self.call.dtype]):
-            raise InputError(
-                f"{self.called} gives another value when it is called again: "
-                f"{_short(self.value)}, then {_short(found)}",
-                hint="draw random numbers from torch, and leave what is outside of the function as it is",
-            )
+            values = f"{_short(self.value)}, then {_short(found)}"
+            hint = "draw random numbers from torch, and leave what is outside of the function as it is"
+            raise InputError(f"{self.called} gives another value when it is called again: {values}", hint=hint)
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
         """A check with what there is to say of the branches that were taken, and of custom functions.
@@ -265,10 +263,8 @@ class Recorded:
         given = {name: array for name, array in arrays.items() if name not in self.constants}
         other = replace(self.call, given={**self.call.given, **given}).recorded()
         if other.program.names != self.program.names:
-            raise InputError(
-                f"{self.call.called} is another function at another point: it is made of other tensors there",
-                hint="ask for each point by itself",
-            )
+            message = f"{self.called} is another function at another point: it is made of other tensors there"
+            raise InputError(message, hint="ask for each point by itself")
         return other
 
 
@@ -296,9 +292,7 @@ class FunctionCall:
     _random: tuple[Any, ...] = field(default_factory=random_states, repr=False)
 
     def recorded(
-        self,
-        constants: Mapping[str, Tensor] = MappingProxyType({}),
-        numbers: Mapping[str, Array] = MappingProxyType({}),
+        self, constants: Mapping[str, Any] = MappingProxyType({}), numbers: Mapping[str, Array] = MappingProxyType({})
     ) -> Recorded:
         """The function run once, and recorded.
 
@@ -316,10 +310,8 @@ class FunctionCall:
             recorder.restore(but=constants)
         output = recorder.atom(ran.output)
         if output is None:
-            raise InputError(
-                f"the value of {self.called} is made by no call of torch that was seen",
-                hint="what NumPy or another library computes has no derivative in torch",
-            )
+            hint = "what NumPy or another library computes has no derivative in torch"
+            raise InputError(f"the value of {self.called} is made by no call of torch that was seen", hint=hint)
         if ran.output.dtype is not getattr(torch, self.dtype):
             raise WrongDtypeError(str(ran.output.dtype).removeprefix("torch."))
         program = recorder.program(output)
@@ -336,11 +328,7 @@ class FunctionCall:
         return Recorder(names, getattr(torch, self.dtype), self.called)
 
     def forward(
-        self,
-        arrays: Mapping[str, Array],
-        wrt: Sequence[str],
-        constants: Mapping[str, Tensor],
-        recorder: Recorder | None,
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], constants: Mapping[str, Any], recorder: Recorder | None
     ) -> Forward:
         """The function run with a graph, and with the random numbers of the first run.
 
@@ -403,10 +391,8 @@ def require_same(made: Recorded, y: Tensor) -> None:
     (found, scale), own = replay(program, made.arrays, wrt, dtype), array_of(y)
     if _is_close(found, own, LOW_SLACK if made.recorder.decisions.low else SLACK[dtype], scale):
         return
-    raise InputError(
-        f"the recording of {made.call.called} is not the function: replayed, it gives {_short(found)}, "
-        f"and the function {_short(own)}"
-    )
+    values = f"replayed, it gives {_short(found)}, and the function {_short(own)}"
+    raise InputError(f"the recording of {made.called} is not the function: {values}")
 
 
 def _is_close(found: Array, own: Array, slack: float, scale: float = 0.0) -> bool:

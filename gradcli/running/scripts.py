@@ -99,12 +99,7 @@ class _TextLoader(InspectLoader):
 
 
 def answer_passes(
-    script: UserScript,
-    tell: Tell,
-    *,
-    check: bool = True,
-    seconds: float | None = None,
-    wrt: Sequence[str] = (),
+    script: UserScript, tell: Tell, *, check: bool = True, seconds: float | None = None, wrt: Sequence[str] = ()
 ) -> BaseException | None:
     """Run a script as Python does, and answer its backward passes as they happen.
 

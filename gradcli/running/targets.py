@@ -121,12 +121,9 @@ def guarded(what: str) -> Iterator[None]:
         raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
     except Exception as error:
         said = " ".join(str(error).split())
-        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read" * (
-            "numpy()" in said
-        )
-        raise InputError(
-            f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}", hint=hint or None
-        ) from error
+        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+        message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
+        raise InputError(message, hint=hint if "numpy()" in said else None) from error
     finally:
         os.chdir(folder)
 
@@ -195,9 +192,8 @@ def _of_module(target: Target) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{target.module}.".startswith(f"{error.name}."):
             raise
-        raise InputError(
-            f"there is no module {target.module}", hint=f"a function of a file is FILE.py::{target.name}"
-        ) from None
+        hint = f"a function of a file is FILE.py::{target.name}"
+        raise InputError(f"there is no module {target.module}", hint=hint) from None
 
 
 def _found(target: Target, module: ModuleType) -> Any:
@@ -217,8 +213,6 @@ def _found(target: Target, module: ModuleType) -> Any:
         )
         raise InputError(f"{target.text} is no function, but of type {type(found).__name__}", hint=hint)
     if isinstance(found, type):
-        raise InputError(
-            f"{target.text} is a class, and no function of tensors",
-            hint=f"name an instance of it, or {target.text}.apply of an autograd.Function",
-        )
+        hint = f"name an instance of it, or {target.text}.apply of an autograd.Function"
+        raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
     return found

@@ -21,17 +21,14 @@ from gradcli.errors import InputError, WrongGradientsError
 from gradcli.results import Array, Checking
 from gradcli.running.calling import name_of
 
+Called = Callable[..., Any]
+
 SEED = 0
 """Of the gradient vector."""
 
 
 def compare(
-    record: Callable[..., Any],
-    function: Callable[..., Any],
-    baseline: Callable[..., Any],
-    tensors: Sequence[Any],
-    named: Mapping[str, Any],
-    k: float,
+    record: Called, function: Called, baseline: Called, tensors: Sequence[Any], named: Mapping[str, Any], k: float
 ) -> Checking:
     """Hold y and each gradient, for one random gradient vector, to `k` times the error of the baseline.
 

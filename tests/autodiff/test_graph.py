@@ -14,7 +14,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.errors import TooLargeError
 from gradcli.language.ops import TABLE
 from gradcli.report import Screen, rendered
-from gradcli.results import BackwardGraph, Drawing, GraphTensor
+from gradcli.results import Array, BackwardGraph, Drawing, GraphTensor
 from tests.conftest import process
 
 Edges = list[tuple[str, str, int]]
@@ -75,6 +75,10 @@ def test_the_graph_is_the_one_that_torch_builds(text: str) -> None:
     y = eval(text, {"torch": torch, **leaves})
     assert _edges(graph) == _torch_edges(y, leaves)
     assert graph.tensors[-1].grad_fn == type(y.grad_fn).__name__
+
+
+def _listed(array: Array | None) -> Any:
+    return None if array is None else array.tolist()
 
 
 TENSORS: list[tuple[str, dict[str, Any], dict[str, Any], list[str], str]] = [
@@ -201,3 +205,18 @@ def test_tensors_that_are_too_large_together_are_refused() -> None:
     text = "y0 = x; " + "; ".join(f"y{n + 1} = y{n}*2" for n in range(100))
     with pytest.raises(TooLargeError, match="elements together; the limit is 33,554,432"):
         Function(text).graph({"x": "ones(500000)"})
+
+
+def test_nodes_have_their_values_and_adjoints() -> None:
+    """What went forward, and what came back from all uses; before a pass nothing has, and large values are left out."""
+    function = Function("y = x*x; z = y + 3*y")
+    found = function.graph({"x": 5}, 1)
+    assert [(node.name, _listed(node.value), _listed(node.adjoint)) for node in found.nodes if node.tensors] == [
+        ("AddBackward0", 100, 1),
+        ("MulBackward0", 25, 4),
+    ]
+    assert not any(tensor.retains_grad for tensor in found.tensors)
+    assert {_listed(node.adjoint) is None for node in function.graph({"x": 5}).nodes} == {False}
+    assert {_listed(node.adjoint) is None for node in Function("x**2").graph({"x": "1,2"}).nodes} == {True}
+    large = Function("y = x**2; sum(y)").graph({"x": "ones(50)"})
+    assert [_listed(node.value) for node in large.nodes] == [50, None, None]

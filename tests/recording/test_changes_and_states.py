@@ -50,16 +50,10 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (
-            own.counting,
-            "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]",
-        ),
+        (own.counting, "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]"),
         (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
         (own.with_data_set, "autograd follows a tensor that was changed, or made, by what it does not follow"),
-        (
-            lambda x: torch.linalg.eigvals(x.diag()).abs(),
-            "calls linalg_eig (test_changes_and_states.py, line",
-        ),
+        (lambda x: torch.linalg.eigvals(x.diag()).abs(), "calls linalg_eig (test_changes_and_states.py, line"),
     ],
 )
 def test_what_is_not_the_function_is_refused(function: Callable[..., Any], message: str) -> None:
@@ -86,8 +80,7 @@ def test_compiled_functions_are_run_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    "all_large none_small masked counted largest by_place by_order by_number by_difference by_truth".split(),
+    "name", "all_large none_small masked counted largest by_place by_order by_number by_difference by_truth".split()
 )
 def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: str) -> None:
     """Over all elements, by a mask, by a count, or by a number that left torch; none where other elements decide."""

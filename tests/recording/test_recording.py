@@ -250,8 +250,7 @@ def test_what_cannot_be_recorded_is_one_clear_error(name: str, message: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("claim", "status"),
-    [("2*(sum(x) > 0) + 3*(sum(x) <= 0) + 0*x", "no counterexample"), ("2 + 0*x", "refuted")],
+    ("claim", "status"), [("2*(sum(x) > 0) + 3*(sum(x) <= 0) + 0*x", "no counterexample"), ("2 + 0*x", "refuted")]
 )
 def test_a_claim_is_held_to_the_branch_of_each_point(claim: str, status: str) -> None:
     """The function is recorded anew wherever it is tried."""

@@ -1,4 +1,4 @@
-"""Backward graphs for other programs to draw: leaves as boxes, operations round.
+"""Backward graphs for other programs to draw: leaves as boxes, operations round, each with its numbers.
 
 Graphviz's DOT: in a quoted string only the quote is escaped; a label reads further escapes of its own, such as \\n and
 \\l, so that a backslash is written twice.  Mermaid: labels are read as Markdown and then as HTML, so every character
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from gradcli.report.numbers import in_a_line
 from gradcli.report.wording import node_text, numbered, require_few_nodes
 from gradcli.results import BackwardGraph, GraphNode
 
@@ -53,8 +54,19 @@ def _mermaid(graph: BackwardGraph) -> Iterator[str]:
 
 
 def _label(node: GraphNode, newline: str, escaped: Callable[[str], str]) -> str:
-    """The operation, and what it comes from."""
-    return newline.join(map(escaped, filter(None, (node.name, node_text(node)))))
+    """The operation, what it comes from, and its value with the adjoint."""
+    return newline.join(map(escaped, filter(None, (node.name, node_text(node), _numbers(node)))))
+
+
+def _numbers(node: GraphNode) -> str:
+    """What went forward and what came back; a variable has no `.grad` before the backward pass."""
+    if node.value is None:
+        return ""
+    value = in_a_line(node.value)
+    adjoint = None if node.adjoint is None else in_a_line(node.adjoint)
+    if node.variable:
+        return f"value {value} | .grad None" + ("" if adjoint is None else f", then {adjoint}")
+    return f"value {value}" + ("" if adjoint is None else f" | adjoint {adjoint}")
 
 
 def _quoted(words: str) -> str:
