@@ -150,7 +150,7 @@ def test_a_document_names_commands_and_options_that_exist(document: Path, gradcl
     for words in _words(document):
         command = re.match(r"gradcli (\w+)", words)
         assert command is None or command[1] in commands, words
-        for option in re.findall(r"(?<!\S)--[\w-]+", words):
+        for option in [] if words.startswith("dask ") else re.findall(r"(?<!\S)--[\w-]+", words):
             assert option in ("--help", "--version") or f"`{option}" in reference, words
     for target in re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8")):
         path, _, anchor = target.partition("#")
