@@ -178,6 +178,9 @@ class Grammar(Cursor):
                 arguments = self.arguments()
                 return nodes.NameNode(token.span.to(arguments.span), token, arguments)
             case "operator" if token.text in ("(", "["):
+                if mathematics.has_ranges(self.tokens, self.position):
+                    hint = "write its operations on tensors, as in inv(A + eye(2))"
+                    raise self.source.error("a matrix over indices is not read", token.span, hint=hint)
                 return self._brackets()
             case "operator" if token.text == "|":
                 return mathematics.bars(self)
