@@ -174,6 +174,9 @@ class Indices(Constants):
         values = [one.value for one in arguments.items]
         if name.text in DELTAS and len(values) == 2:
             return self._delta((values[0], values[1]), span)
+        if name.text in ("det", "inv") and any(map(self._limits, values[1:])):
+            hint = "write its operations on tensors, as in inv(A + eye(2))"
+            raise self.source.error("a matrix over indices is not read", span, hint=hint)
         if name.text not in _SIGN_OF or not values:
             return None
         ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]

@@ -7,7 +7,7 @@ which moves the positions) and the shapes.  The symbolic reading has the same mo
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.errors import ShapeError
-from gradcli.language.program.wengert import Atom, Call, Shape, show
+from gradcli.language.program.wengert import Call, Shape, show
 
 NEW = "None"
 """The index `None`: a new dimension of size 1."""
@@ -227,18 +227,6 @@ def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
 def fill_of(call: Call) -> float:
     """The number in elements that come from nowhere: the value of a `pad`, else 0."""
     return float(call.statics[2]) if call.op.name == "pad" else 0.0
-
-
-def gives_back(call: Call, shapes: Mapping[Atom, Shape]) -> bool:
-    """Whether torch gives back the operand itself, and no new tensor: where there is nothing to flatten.
-
-    >>> import sympy
-    >>> x = sympy.Symbol("x")
-    >>> [gives_back(Call("flatten", (x,), (0, -1)), {x: shape}) for shape in [(3,), (3, 1), ()]]
-    [True, False, False]
-    """
-    shape = shapes.get(call.operands[0], ())
-    return call.op.name == "flatten" and shape_after(call, shape) == shape
 
 
 def shape_after(call: Call, shape: Shape) -> Shape:
