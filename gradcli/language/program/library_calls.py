@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.language.ops import REQUIRED, ROWS, Kind, Op
 from gradcli.language.ops.row import SHAPES
-from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
+from gradcli.language.program.movement import as_key, axes_of, forward_key, permutation, windows_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -58,9 +58,6 @@ NUMPY: Mapping[str, str] = {
 }
 """Paths below NumPy of the functions for values; of others the meaning or another rule serves."""
 
-_OF_ONE_NUMBER = ("erf", "erfc")
-"""Functions that Python's `math` has, and NumPy has not."""
-
 _ONE_DIMENSION = ("prod", "max", "min")
 """Reductions of torch that take one dimension at a time, or none for all."""
 
@@ -83,11 +80,6 @@ def undifferentiated(call: Call) -> tuple[Atom, ...]:
     """The operands by which torch's function has no derivative; its meaning has, and is run where it is asked for."""
     of = zip(call.op.operands, call.operands, strict=False)
     return tuple(operand for parameter, operand in of if parameter in call.op.undifferentiated)
-
-
-def is_in_numpy(call: Call) -> bool:
-    """Whether NumPy is asked for the operation itself; else its meaning is run."""
-    return call.op.is_primitive or call.op.name in SIGNED or call.op.name in NUMPY
 
 
 def plain(constant: Atom) -> int | float:
@@ -118,26 +110,18 @@ def _needs_tensor(operands: Sequence[Any]) -> bool:
     return not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
 
 
-def _function(library: Any, path: str) -> Any:
+def function_at(library: Any, path: str) -> Any:
     """The function at a dotted path below a library."""
     return reduce(getattr, path.split("."), library)
 
 
-def of_numbers(name: str, numpy: Any, special: Any, math: Any) -> Any:
-    """The function that computes the values of an operation, of NumPy, or of SciPy or Python where NumPy has none."""
-    if name in NUMPY:
-        return _function(numpy, NUMPY[name])
-    named = {"lgamma": "gammaln", "matrix_exp": "expm"}.get(name, name)
-    return getattr(math if name in _OF_ONE_NUMBER else special, named)
-
-
-def _count(call: Call, operand: Any, whole: Callable[[Any], Any], along: Callable[[Any, int], Any]) -> Any:
-    """The number of elements, as a number of Python; a library is asked for that of all, or along one dimension."""
+def _count(call: Call, operand: Any) -> Any:
+    """The number of elements, as a number of Python; torch is asked for that of all, or along one dimension."""
     shape, dim = operand_shape(operand), call.statics[0]
     axes = axes_of(shape, dim)
     if not is_tensor(operand) or (dim is not None and len(axes) != 1):
         return count_of(shape, dim)
-    return whole(operand) if dim is None else along(operand, axes[0])
+    return operand.numel() if dim is None else operand.size(axes[0])
 
 
 @dataclass(frozen=True)
@@ -164,7 +148,7 @@ class TorchCalls:
                 operands = [self.tensor(a) for a in operands]
             return OPERATORS[op.name](*operands)
         if op.kind is Kind.COUNT:
-            return _count(call, operands[0], lambda x: x.numel(), lambda x, axis: x.size(axis))
+            return _count(call, operands[0])
         if op.kind is Kind.LIST:
             return self._list(call, operands)
         if op.kind is Kind.MOVEMENT:
@@ -181,7 +165,7 @@ class TorchCalls:
             case "clamp":
                 return self.torch.clamp(tensors[0], *operands[1:])
             case name if name in SIGNED:
-                return _vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
+                return signed_vectors(self.torch, name, tensors[0], lambda vectors: vectors.detach(), dtype=self.dtype)
         return self._called(call, operands, tensors)
 
     def _list(self, call: Call, operands: Sequence[Any]) -> Any:
@@ -191,7 +175,7 @@ class TorchCalls:
         tensors = [self.tensor(a) for a in operands]
         if call.op.adds_dimension and len(shapes) > 1:
             tensors = self.torch.broadcast_tensors(*tensors)
-        return _function(self.torch, call.op.torch)(tensors, **({"dim": dim} if dim else {}))
+        return function_at(self.torch, call.op.torch)(tensors, **({"dim": dim} if dim else {}))
 
     def _moved(self, call: Call, x: Any, shape: Shape) -> Any:
         match call.op.name:
@@ -243,13 +227,13 @@ class TorchCalls:
         if _is_method(op):
             found = getattr(first.pop(0), op.torch.removeprefix("Tensor.") or op.name)(*first, **named)
         else:
-            found = _function(self.torch, op.torch)(*first, **named)
+            found = function_at(self.torch, op.torch)(*first, **named)
         if op.name == "one_hot":  # which torch gives in whole numbers
             return found.to(self.dtype)
         return found.values if op.name in _WITH_POSITIONS else found
 
 
-def _vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
+def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
     """Eigenvectors or singular vectors as columns, with the signs that those on the right get as constants."""
     weights = library.exp(-library.arange(matrix.shape[-1], **options))
     if name == "eigenvectors":
@@ -310,76 +294,3 @@ def _is_method(op: Op) -> bool:
 def _spread(sizes: Any) -> tuple[Any, ...]:
     """Sizes or dimensions as arguments: none of them is one empty tuple."""
     return (sizes or ((),)) if isinstance(sizes, tuple) else (sizes,)
-
-
-@dataclass(frozen=True)
-class NumpyCalls:
-    """The calls of one dtype.
-
-    Attributes:
-        np: The library, or what writes its calls down.
-        math: Python's module of functions of one number.
-        special: What `scipy.special` has and NumPy has not.
-        dtype: The type of a number of NumPy.
-    """
-
-    np: Any
-    math: Any
-    special: Any
-    dtype: Any
-
-    def tensor(self, operand: Any) -> Any:
-        """An operand as an array; one number is a scalar of NumPy, which divides by 0 without an error."""
-        if isinstance(operand, list):
-            return self.np.array(operand, dtype=self.dtype)
-        return operand if is_tensor(operand) else self.dtype(operand)
-
-    def apply(self, call: Call, operands: Sequence[Any]) -> Any:
-        """One operation, but for constant tensors: its value, which may be a number or a list."""
-        op = call.op
-        if op.kind is Kind.COUNT:
-            return _count(call, operands[0], lambda x: x.size, self.np.size)
-        if op.kind is Kind.LIST:
-            return self._list(call, operands)
-        given = operands[0]
-        if _needs_tensor(operands):
-            first, *others = operands
-            operands = [self.tensor(first), *(self.tensor(a) if isinstance(a, list) else a for a in others)]
-        if op.kind is Kind.MOVEMENT:
-            return moved(call, operands[0], operand_shape(given), fill_of(call), self.np)
-        if op.kind is Kind.SCAN:
-            axis = axis_of_scan(call, operand_shape(given))
-            return operands[0] if axis is None else _function(self.np, NUMPY[op.name])(operands[0], axis=axis)
-        if op.kind is Kind.REDUCTION:
-            return _function(self.np, NUMPY[op.name])(operands[0], **_over(call, operand_shape(given)))
-        return self._called(call, operands)
-
-    def _called(self, call: Call, values: Sequence[Any]) -> Any:
-        op = call.op
-        if op.name in SIGNED:
-            return _vectors(self.np, op.name, values[0], lambda vectors: vectors)
-        if op.name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
-            return OPERATORS[op.name](*values)
-        if op.name == "detach":  # NumPy knows no derivatives
-            return values[0]
-        function = of_numbers(op.name, self.np, self.special, self.math)
-        if op.name in _OF_ONE_NUMBER:
-            function = self.np.vectorize(function, otypes=[float])
-        return function(*call.statics, *values)
-
-    def _list(self, call: Call, operands: Sequence[Any]) -> Any:
-        (dim,), shapes = call.statics, {operand_shape(a) for a in operands}
-        axis = {"axis": dim} if dim else {}
-        if not call.op.adds_dimension:
-            return self.np.concatenate([self.tensor(a) for a in operands], **axis)
-        if len(shapes) > 1:
-            return self.np.stack(self.np.broadcast_arrays(*operands), **axis)
-        return list(operands) if not dim and not any(map(is_tensor, operands)) else self.np.stack([*operands], **axis)
-
-
-def _over(call: Call, shape: tuple[int, ...]) -> dict[str, Any]:
-    """The dimensions of a reduction, which are left out where they are all."""
-    dim, keepdim = call.statics
-    axes = axes_of(shape, dim)
-    axis = {} if axes == tuple(range(len(shape))) else {"axis": axes[0] if len(axes) == 1 else axes}
-    return axis | ({"keepdims": True} if keepdim else {})

@@ -254,7 +254,7 @@ def shape_after(call: Call, shape: Shape) -> Shape:
         case "diag" | "tril" | "triu" if len(shape) != 2:
             raise ShapeError(f"{call.op.name} needs a matrix, and the shape is {show(shape)}")
     with _refused(call.op.name, shape):
-        return tuple(moved(call, np.broadcast_to(np.int8(0), shape), shape, 0).shape)
+        return tuple(moved(call, np.broadcast_to(np.int8(0), shape), 0).shape)
 
 
 def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
@@ -269,61 +269,53 @@ def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
     [[0, -1], [2, 3]]
     """
     positions = 1 + np.arange(math.prod(shape), dtype=np.intp).reshape(shape)
-    return np.asarray(moved(call, positions, shape, 0)) - 1
+    return np.asarray(moved(call, positions, 0)) - 1
 
 
-def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> Any:
+def moved(call: Call, x: Any, fill: float) -> Any:
     """The movement of an array.
 
     Args:
         call: The movement.
         x: The array.
-        shape: Its shape.
         fill: The value of the elements that a `pad` adds; other movements add zeros.
-        library: NumPy, or what writes its calls down.
     """
-    statics = call.statics
+    shape, statics = x.shape, call.statics
     match call.op.name:
         case "index":
             return x[as_key(statics[0])]
         case "transpose" | "permute":
-            order = permutation(shape, call)
-            return x.T if order == (1, 0) else library.transpose(x, _one_or_all(order))
+            return np.transpose(x, permutation(shape, call))
         case _ if call.op.keeps_order:
-            return library.reshape(x, _one_or_all(_regrouped(call, shape)))
+            return np.reshape(x, _regrouped(call, shape))
         case "expand":
             sizes = statics[0] if isinstance(statics[0], tuple) else (statics[0],)
             own = (*(-1,) * (len(sizes) - len(shape)), *shape)
             kept = tuple(old if size == -1 else size for size, old in zip(sizes, own, strict=False))
             if broadcast([shape, kept]) != kept:
                 raise ShapeError(f"the shape {show(shape)} does not stretch to {show(sizes)}")
-            return library.broadcast_to(x, _one_or_all(kept))
+            return np.broadcast_to(x, kept)
         case "flip":
-            return library.flip(x, axis=_one_or_all(axes_of(shape, statics[0])))
+            return np.flip(x, axis=axes_of(shape, statics[0]))
         case "roll" if statics[1] is None:
-            return library.roll(x, _one_or_all(statics[0]))
+            return np.roll(x, statics[0])
         case "roll":
             axes, shifts = zip(*rolls(shape, call), strict=True)
-            return library.roll(x, _one_or_all(shifts), axis=_one_or_all(axes))
+            return np.roll(x, shifts, axis=axes)
         case "pad":
-            return _padded(x, padding(shape, call), fill, library)
+            pairs = padding(shape, call)
+            x = np.pad(x, [(max(0, a), max(0, b)) for a, b in pairs], constant_values=fill)
+            return x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
         case "windows":
             axis, size, step, dilation = windows_of(shape, call)
-            found = library.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
-            if step > 1:
-                found = found[(*[slice(None)] * axis, slice(None, None, step))]
-            return found[..., slice(None, None, dilation)] if dilation > 1 else found
+            found: Any = np.lib.stride_tricks.sliding_window_view(x, (size - 1) * dilation + 1, axis=axis)
+            return found[(*[slice(None)] * axis, slice(None, None, step), ..., slice(None, None, dilation))]
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
-            return library.diagonal(x, _within(statics[0], shape), first, second)
+            return np.diagonal(x, _within(statics[0], shape), first, second)
     is_made = call.op.name == "diag" and len(shape) == 1  # a matrix, which is as large as the offset says
     offset = _whole(statics[0]) if is_made else _within(statics[0], shape)  # of diag, tril and triu
-    return getattr(library, call.op.name)(x, *([offset] if offset else []))
-
-
-def _one_or_all(sizes: Any) -> Any:
-    """One size or dimension alone, several as a tuple."""
-    return sizes[0] if isinstance(sizes, tuple) and len(sizes) == 1 else sizes
+    return getattr(np, call.op.name)(x, offset)
 
 
 def _within(offset: Hashable, shape: Shape) -> int:
@@ -336,16 +328,6 @@ def _whole(number: Hashable) -> int:
     if isinstance(number, bool) or not isinstance(number, int):
         raise ShapeError(f"a diagonal is a whole number, not {number}")
     return number
-
-
-def _padded(x: Any, pairs: list[tuple[int, int]], fill: float, library: Any) -> Any:
-    """Elements before and after each dimension; then what a negative number takes away is cut off."""
-    if any(max(pair) > 0 for pair in pairs):
-        widths = [(max(0, a), max(0, b)) for a, b in pairs]
-        x = library.pad(x, widths, **({"constant_values": fill} if fill else {}))
-    if any(min(pair) < 0 for pair in pairs):
-        x = x[tuple(slice(max(0, -a) or None, min(0, b) or None) for a, b in pairs)]
-    return x
 
 
 def _regrouped(call: Call, shape: Shape) -> Any:

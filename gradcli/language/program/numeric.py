@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from gradcli.errors import GradcliError, InputError, Place, TooLargeError
 from gradcli.language.ops import TABLE, Kind, Op
-from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy, operand_shape
-from gradcli.language.program.shapes import require_work, shape_of
+from gradcli.language.program.library_calls import NUMPY, OPERATORS, SIGNED, function_at, signed_vectors
+from gradcli.language.program.movement import axes_of, fill_of, moved
+from gradcli.language.program.shapes import axis_of_scan, count_of, require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, number
 
 Array = npt.NDArray[np.float64]
@@ -49,23 +50,23 @@ def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) ->
         InputError: numbers that torch refuses too, a matrix without an inverse.
         ShapeError, TooLargeError: shapes that do not fit, more than `MAX_ELEMENTS` elements.
     """
-    values: dict[Atom, Any] = dict(known)
+    values: dict[Atom, Array] = dict(known)
     fitting, total = program.fitting, 0
     for line in program.lines:
-        operands = [values[a] if a in values else number(a) for a in line.call.operands]
+        operands = [values[a] if a in values else np.asarray(number(a)) for a in line.call.operands]
         try:
-            shapes = line.symbol, *(operand_shape(a) for a in operands)
+            shapes = line.symbol, *(a.shape for a in operands)
             if shapes not in fitting:
                 _require_fit(line.call, [*shapes[1:]])
                 fitting.add(shapes)
             with np.errstate(all="ignore"):
-                value = _apply(line.call, operands)
+                value = np.asarray(_apply(line.call, operands), dtype=np.float64)
         except GradcliError as error:
             error.place = error.place or program.place(line)
             raise
-        total += 0 if isinstance(value, int | list) else np.size(value)
+        total += value.size
         require_room(total)
-        values[line.symbol] = value if isinstance(value, int | list) else np.asarray(value, dtype=np.float64)
+        values[line.symbol] = value
     output = program.output
     return np.asarray(values[output] if output in values else number(output), dtype=np.float64)
 
@@ -75,15 +76,41 @@ def _require_fit(call: Call, shapes: list[Shape]) -> None:
     require_work(call, shapes)
 
 
-def _apply(call: Call, operands: list[Any]) -> Any:
+def _apply(call: Call, operands: list[Array]) -> Any:
     if call.op.kind is Kind.SOURCE:
         return array_of(call)
-    if not is_in_numpy(call):
-        return _defined(call, [np.asarray(a) for a in operands])
+    if not (call.op.is_primitive or call.op.name in SIGNED or call.op.name in NUMPY):
+        return _defined(call, operands)
     try:
-        return CALLS.apply(call, operands)
+        return _by_numpy(call, *operands)
     except np.linalg.LinAlgError:
         raise refused_matrix(call) from None
+
+
+def _by_numpy(call: Call, x: Array, *others: Array) -> Any:
+    """The value of an operation that NumPy has, or a function here."""
+    op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
+    match op.kind:
+        case Kind.COUNT:
+            return count_of(x.shape, dim)
+        case Kind.LIST:
+            parts = np.broadcast_arrays(x, *others) if op.adds_dimension else (x, *others)
+            return np.stack(parts, dim) if op.adds_dimension else np.concatenate(parts, dim)
+        case Kind.MOVEMENT:
+            return moved(call, x, fill_of(call))
+        case Kind.SCAN:
+            axis = axis_of_scan(call, x.shape)
+            return x if axis is None else function_at(np, NUMPY[name])(x, axis=axis)
+        case Kind.REDUCTION:
+            axes = axes_of(x.shape, dim)
+            whole = None if len(axes) == x.ndim else axes
+            return function_at(np, NUMPY[name])(x, axis=whole, keepdims=call.statics[1])
+    if name in SIGNED:
+        return signed_vectors(np, name, x, lambda vectors: vectors)
+    if name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
+        return OPERATORS[name](x, *others)
+    function = _FUNCTIONS.get(name) or function_at(np, NUMPY[name])
+    return function(*call.statics, x, *others)
 
 
 def refused_matrix(call: Call, place: Place | None = None) -> InputError:
@@ -290,15 +317,13 @@ def _at_pole(order: int, x: float) -> float:
     return math.inf if order % 2 else -math.inf
 
 
-SPECIAL = SimpleNamespace(
-    gammaln=np.vectorize(_gammaln, otypes=[float]),
-    erfinv=np.vectorize(_erfinv, otypes=[float]),
-    digamma=np.vectorize(partial(_polygamma, 0), otypes=[float]),
-    expm=_expm,
-    polygamma=np.vectorize(_polygamma, otypes=[float]),
-    **{op.name: np.vectorize(partial(_by_arb, op), otypes=[float]) for op in TABLE.values() if op.arb},
-)
-"""What NumPy has not, under the names of `scipy.special`, or of `scipy.linalg`: so that values need no SciPy."""
-
-CALLS = NumpyCalls(np, math, SPECIAL, np.float64)
-"""How NumPy is asked for an operation in float64."""
+_OF_NUMBERS: Mapping[str, Callable[..., float]] = {
+    **{op.name: partial(_by_arb, op) for op in TABLE.values() if op.arb},
+    **{"lgamma": _gammaln, "erf": math.erf, "erfc": math.erfc, "erfinv": _erfinv},
+    **{"digamma": partial(_polygamma, 0), "polygamma": _polygamma},
+}
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **{name: np.vectorize(function, otypes=[float]) for name, function in _OF_NUMBERS.items()},
+    **{"matrix_exp": _expm, "detach": lambda x: x},
+}
+"""What NumPy has not, so that values need no SciPy."""
