@@ -18,8 +18,3 @@ gradcli map "a*exp(-k*t)" --points "$work/data.csv" --wrt k,a --keep
 # A gap ends the run by default; here it becomes NaN, and the count is said on stderr.
 echo "with a gap"
 sed 's/^2,0.7/2,/' "$work/data.csv" | gradcli map "a*exp(-k*t)" --points - --wrt k --keep --on-error nan 2>&1
-
-# The same numbers by one command a quantity: a column is a batch of points, and each has a gradient of its own.
-echo "the gradients alone"
-gradcli grad "a*exp(-k*t)" --at "t=@$work/data.csv:t" --at "k=@$work/data.csv:k" --at "a=@$work/data.csv:a" \
-    --points-of t,k,a --wrt k,a --format plain

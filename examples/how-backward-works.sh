@@ -10,7 +10,8 @@ gradcli vjp "x**2" --at 1,2 --v 1,1 --format plain
 gradcli vjp "x**2" --at 1,2 --v x --format plain 2>&1
 
 echo "y is no leaf, so torch leaves y.grad empty; it can be retained, and two passes add up"
-gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate --show y
+gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
+gradcli graph "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y --to table
 
 echo "three passes through x**2 + z**3"
 gradcli vjp "x**2 + z**3" --at x=2,2 --at z=4,4 --v ones --v ones --v ones --accumulate --format plain

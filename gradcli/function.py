@@ -14,7 +14,7 @@ from gradcli.language.inputs import Value
 from gradcli.questions import derivatives, products
 from gradcli.questions.derivatives import Directions
 from gradcli.questions.naming import Inputs
-from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText, PointOptions
+from gradcli.questions.parsed_text import CommonOptions, JudgedOptions, ParsedText
 from gradcli.questions.question import Dtype
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ class Function(ParsedText):
     - `u` is a direction per variable, of its shape, or that of the only variable, or 1 if there is one element in all;
       `"ones"`, `"e0"` and `"e0_1"` are known, and a variable without a direction is held constant;
     - `loss` is an expression in y of one element, `"sum(y**2)"`, in place of v, which is then its derivative by y;
-    - `show` names intermediates whose values and adjoints to keep, as `retain_grad()` does;
     - `wrt` names the variables to differentiate by, all by default;
     - `dtype` is that of the computation, by default that of a snippet's tensors, or float64;
-    - `check` says whether to compare with the reference;
-    - `points_of` names variables whose first axis counts points: of the expression, which is of one, and the answer.
+    - `check` says whether to compare with the reference.
 
     A derivative at no point, of variables without values in the text, is its formula: what `closed_form` answers.
 
@@ -66,14 +64,7 @@ class Function(ParsedText):
 
     # -- in numbers and formulas
 
-    def eval(
-        self,
-        at: Inputs | None = None,
-        *,
-        dtype: Dtype | None = None,
-        check: bool = True,
-        points_of: Sequence[str] = (),
-    ) -> results.Evaluation:
+    def eval(self, at: Inputs | None = None, *, dtype: Dtype | None = None, check: bool = True) -> results.Evaluation:
         """The value y.
 
         NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
@@ -82,31 +73,29 @@ class Function(ParsedText):
         >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
         array(11.)
         """
-        return derivatives.evaluation(self._asked(at, (), dtype, check=check, points_of=points_of))
+        return derivatives.evaluation(self._asked(at, (), dtype, check=check))
 
     def vjp(
         self,
         at: Inputs | None = None,
         v: Value | None = None,
         *,
-        show: Sequence[str] = (),
         loss: str | None = None,
-        **options: Unpack[PointOptions],
+        **options: Unpack[JudgedOptions],
     ) -> results.VJP:
         """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
 
         The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
-        formula and the verdict.  At many points, v is for each of them, or has a first axis too.
+        formula and the verdict.
 
         Raises:
-            GradcliError: v is missing for a y of several elements, has not y's shape, or stands beside a loss; a name
-                to show is none of the function's.
+            GradcliError: v is missing for a y of several elements, has not y's shape, or stands beside a loss.
 
         >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
         (array(15.), array([3., 1.]), '[y, 1]', 'agree')
         """
-        return products.vjp(self._asked(at, **options), () if v is None else (v,), show, loss)
+        return products.vjp(self._asked(at, **options), () if v is None else (v,), loss)
 
     def vjps(
         self,
@@ -114,7 +103,6 @@ class Function(ParsedText):
         vs: Sequence[Value] = (),
         *,
         accumulate: bool = False,
-        show: Sequence[str] = (),
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
     ) -> results.Products:
@@ -130,12 +118,10 @@ class Function(ParsedText):
         >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
         [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
         """
-        return products.vjps(self._asked(at, **options), vs, show, loss, accumulate=accumulate)
+        return products.vjps(self._asked(at, **options), vs, loss, accumulate=accumulate)
 
-    def grad(
-        self, at: Inputs | None = None, *, show: Sequence[str] = (), **options: Unpack[PointOptions]
-    ) -> results.Gradient:
-        """The gradient of a y of one element, at each point if there are many.
+    def grad(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Gradient:
+        """The gradient of a y of one element.
 
         Raises:
             GradcliError: y has several elements.
@@ -143,18 +129,16 @@ class Function(ParsedText):
         >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
         array([ 3., 12.])
         """
-        return products.grad(self._asked(at, **options), show)
+        return products.grad(self._asked(at, **options))
 
-    def jacobian(self, at: Inputs | None = None, **options: Unpack[PointOptions]) -> results.Jacobian:
-        """The full Jacobian, a block of shape y.shape + x.shape per variable; of many points, one for each.
+    def jacobian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Jacobian:
+        """The full Jacobian, a block of shape y.shape + x.shape per variable.
 
         Raises:
             TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
 
         >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
         array([[1., 2.]])
-        >>> Function("x**2").jacobian({"x": [1, 2, 3]}, points_of=["x"]).jacobian["x"]
-        array([2., 4., 6.])
         """
         return derivatives.jacobian(self._asked(at, **options))
 
@@ -227,9 +211,6 @@ class Function(ParsedText):
         atol: float | None = None,
         claim: Mapping[str, str] | None = None,
         expect: Mapping[str, Value] | None = None,
-        random: int | None = None,
-        box: Mapping[str, str] | None = None,
-        seed: int = 0,
         allow: Sequence[results.Allowed] = (),
         strict: bool = False,
         require_all: bool = False,
@@ -240,13 +221,12 @@ class Function(ParsedText):
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
         `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
-        `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
-        `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
-        entry of the gradient, and unless `require_all`, a sample.
+        `""` is the only variable.  Verdicts of `allow` pass, and unproved claims by `no-counterexample`; unless
+        `strict`, so do lost digits next to a larger entry of the gradient, and unless `require_all`, a sample.
 
         Raises:
-            GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
-                more than `JACOBIAN_BYTES`, or too many points are asked.
+            GradcliError: v has not y's shape; a claim or a number makes no sense; the Jacobian would take more than
+                `JACOBIAN_BYTES`.
 
         >>> entry = (answer := Function("x**2").check({"x": 3})).opinions[0]
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
@@ -254,7 +234,7 @@ class Function(ParsedText):
         """
         from gradcli.questions.check import Demands, check
 
-        own = (rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
+        own = (rtol, atol, claim or {}, expect or {}, tuple(allow))
         return check(self._asked(at, **options), v, Demands(*own, strict, require_all, differences))
 
     def improve(
@@ -332,10 +312,10 @@ class Function(ParsedText):
     ) -> results.Source:
         """The same computation as a runnable script.
 
-        `torch` has the numbers of `vjp` bit for bit, `numpy` the Jacobian by its formula; `latex` is a document.
+        `torch` has the numbers of `vjp` bit for bit; `latex` is a document.
 
         Raises:
-            GradcliError: As for `vjp`; there is no formula for NumPy; values that follow no rule are too many.
+            GradcliError: As for `vjp`; values that follow no rule are too many.
 
         >>> print(Function("x**2").code({"x": "1,2"}, v="2*y").source)
         # gradcli code "x**2" --at 1,2 --v "2*y" --to torch

@@ -43,8 +43,8 @@ def in_python(words: str) -> str:
     'use vjp with v="e0", v="e1", ... for single rows, or wrt for fewer variables'
     >>> in_python("write --shape x=3 --shape A=m,n, or --shape B=2,3")
     'write shape={"x": 3, "A": "m,n"}, or shape={"B": (2, 3)}'
-    >>> in_python("gradcli vjp --show NAME shows it; --full shows all, --no-check nothing")
-    'vjp(show=["NAME"]) shows it; f"{answer:full}" shows all, check=False nothing'
+    >>> in_python("gradcli graph --show NAME shows it; --full shows all, --no-check nothing")
+    'graph(show=["NAME"]) shows it; f"{answer:full}" shows all, check=False nothing'
     """
     if "--" not in words and "command" not in words:
         return words

@@ -21,6 +21,12 @@ QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code
 JUDGED = (*DERIVATIVES, "eval", "explain")
 """Those whose numbers are compared with the reference unless that is not wanted."""
 
+GONE: Mapping[str, str] = {
+    "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
+    "random": "gradcli map judges the rows of a table: gradcli map EXPR --points FILE --check 1000",
+}
+"""What to write in place of options that are no more."""
+
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
 ROW_SUFFIXES: Mapping[str, str] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
@@ -208,23 +214,19 @@ u DIRECTIONS jvp hvp
     or @FILE or @- as for --at. The name may be left out where there is one variable. Repeat for more; a variable
     without one is held constant. Default: 1, if there is one element in all.
 
-show STATEMENTS vjp grad graph
-    Names of statements, separated by commas: their values and adjoints, as retain_grad() keeps them.
+show STATEMENTS graph
+    Names of statements, separated by commas, whose gradients retain_grad() keeps.
 
 loss TEXT vjp explain
     In place of --v, a loss of one element in y by the output's name, such as "sum((y - t)**2)": v is its derivative by
     y. Names such as t take values from --at. @FILE reads it.
 
-points_of VARIABLES vjp jacobian grad eval
-    Variables that hold many points, one after the other along their first axis, separated by commas. EXPR is of one
-    point, and there is an answer for each.
-
 drawing CHOICE graph spelling=to choices=tree|table|dot|mermaid is_presentation
     Only the tree, only the table of tensors, or the graph in the language of Graphviz or Mermaid.
 
-to CHOICE code choices=torch|numpy|latex|gradcli default=torch
-    A script of PyTorch with backward(gradient=v), one of NumPy with the formula of the derivative, a LaTeX document
-    with all of it, or the text of the function with its values, which gradcli reads.
+to CHOICE code choices=torch|latex|gradcli default=torch
+    A script of PyTorch with backward(gradient=v), a LaTeX document with all of it, or the text of the function with
+    its values, which gradcli reads.
 
 rtol NUMBER check  How far torch may be off, relative to the truth. Default: 2**-30, or 2**-16 in float32.
 atol NUMBER check  How far torch may be off beyond that. Default: 0.
@@ -234,16 +236,10 @@ claim TEXTS check
     name may be left out where there is one. Repeat for more; @FILE reads it.
 
 expect VALUES check  The same as numbers, which are compared at the point; @FILE and @- as for --at.
-random WHOLE check  Check at N random points of the box that --in gives.
-
-box RANGES check spelling=in
-    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
-    the variable's --at, if it has one. Repeat for more.
 
 box RANGES improve spelling=in
-    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
-
-seed WHOLE check default=0  Of the random points.
+    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300, or [0,0]..[1,2]. The
+    bounds are values; they broadcast to the shape of the variable's --at, if it has one. Repeat for more.
 
 allow VERDICTS check
     Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are
@@ -292,7 +288,7 @@ format CHOICE QUESTIONS run variable=GRADCLI_FORMAT choices=FORMATS default=tabl
 full SWITCH QUESTIONS run is_presentation  The same as --format full: all there is to say.
 
 format CHOICE functions variable=GRADCLI_FORMAT choices=FORMATS default=table is_presentation is_setting
-    Tables, a line of JSON each, a row of CSV each, the names, one a line, LaTeX, Markdown, or HTML.
+    Tables, a line of JSON each, the names, one a line, LaTeX, Markdown, or HTML.
 
 json SWITCH QUESTIONS run functions is_presentation  The same as --format json.
 

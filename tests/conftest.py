@@ -31,10 +31,9 @@ class Run:
 
 Command = Callable[..., Run]
 
+settings.register_profile("thorough", max_examples=100)
+settings.register_profile("usual", max_examples=25)
 settings.register_profile("repeatable", derandomize=True, max_examples=25)
-if os.environ.get("CI"):
-    # What lands must hang neither on a draw nor for long; by hand, every run draws anew, and four times as often.
-    settings.load_profile("repeatable")
 
 for _variable in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "COLUMNS"):
     os.environ.pop(_variable, None)
@@ -44,6 +43,7 @@ if hasattr(signal, "SIGHUP"):  # nohup and `&` leave these ignored, and programs
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for _number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, signal.SIG_DFL)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what the tests start would compile torch and gradcli each time
 os.environ["PAGER"] = "cat"  # nobody turns the pages of a test's terminal
 os.environ["GRADCLI_CONFIG"] = ""  # and who runs the tests may have settings
 os.environ["GRADCLI_WARM"] = "0"  # or a warm process
@@ -56,6 +56,12 @@ test_house.py cli/test_answers.py cli/test_errors.py crosscheck/test_verdicts.py
 language/test_values.py language/test_snippets.py recording/test_recording.py report/test_screens.py
 """.split()
 """Of each large room the tests that see most of it: those of `pytest -m quick`."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw anew in every run by hand; what lands must not hang on a draw."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("repeatable" if os.environ.get("CI") else "usual")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,13 +1,30 @@
-"""How many random examples a test tries: the profile of conftest decides, and a test says only what it weighs."""
+"""How many cases a test tries: the profile of conftest decides, and a test says only what it weighs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 USUAL = 100
-"""Examples of a test that says nothing, by hand."""
+"""Examples of a test that says nothing, in the profile `thorough`."""
 
 
 def examples(many: int) -> int:
-    """Of so many by hand, the share that the profile in force has."""
+    """Take the share that the profile in force has of so many examples."""
     return max(1, many * settings().max_examples // USUAL)
+
+
+def quarter(cases: Iterable[Any], turn: int) -> list[Any]:
+    """Leave all but each fourth case, from the one at `turn` on, to `pytest -m thorough`.
+
+    Of the rows of the op table, which many tests sweep, so that each row has its turn in some of them.
+    """
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=() if n % 4 == turn else pytest.mark.thorough
+        )
+        for n, case in enumerate(cases)
+    ]

@@ -131,9 +131,8 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
     "--u": (0.9, "ones ones x=1,2 1,1 x=ones A=e0 A=e0_1 a=1 x= q=1 nan x=x x=inf,0 e9".split()),
     "--show": (0.25, NAMES),
     "--loss": (0.15, "sum(y**2) z.sum() mean(abs(y)) y y[0] sum(x) norm(y-y) sum(q) relu(y).sum() 0*y.sum() {".split()),
-    "--points-of": (0.1, NAMES),
     "--wrt": (0.06, NAMES),
-    "--to": (0.25, ["tree", "table", "dot", "mermaid", "torch", "numpy", "latex", ""]),
+    "--to": (0.25, ["tree", "table", "dot", "mermaid", "torch", "latex", ""]),
     "--accumulate": (0.25, []),
     "--no-check": (0.06, []),
     "--strict": (0.06, []),
@@ -148,8 +147,6 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
     "--allow": (0.15, "kink kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks , ".split()),
     "--rtol": (0.1, ["0", "1e-3", "-1", "nan", "inf", "1e-400", "x"]),
     "--atol": (0.1, ["0", "1", "1e300", "-0.0"]),
-    "--seed": (0.05, ["1", "-1", "99999999999999999999"]),
-    "--random": (0.15, ["1", "2", "7", "40", "0", "-3", "99999999"]),
     "--in": (0.15, BOXES),
 }
 """How often a command that has an option is given it, and its values; some take none."""

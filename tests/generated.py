@@ -1,4 +1,4 @@
-"""The parts of the guide's pages that are generated: between two comments, of which the first names the module."""
+"""The parts of the documents that are generated: between two comments, of which the first names the module."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from gradcli.language.ops import row
 from tests import generated
 
-PAGE = generated.GUIDE / "adding-an-operation.md"
+PAGE = generated.GUIDE.parent / "language" / "ops" / "README.md"
 
 
 def tables() -> str:

@@ -29,7 +29,7 @@ from tests.language import operation_count
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = {page: generated.GUIDE / f"{page}.md" for page in guide.PAGES}
-DOCUMENTS = [README, *PAGES.values()]
+DOCUMENTS = [README, *PAGES.values(), row_fields.PAGE]
 LONGEST = 200
 """Lines of a front page."""
 

@@ -141,14 +141,14 @@ def test_signals_are_as_they_were_after_the_block() -> None:
         signal.signal(signal.SIGHUP, listening)
 
 
-CHECK = ["check", "sin(x)*exp(x)", "--random", "10000", "--in", "x=0..1"]
+PRODUCTS = ["vjp", "sin(x)*exp(x)", "--at", "linspace(0,1,300)", *["--v", "ones"] * 250]
 MAP = ["map", "sin(x)", "--points", "-", "-o", "y.csv"]
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), *((n, -n) for n in (signal.SIGTERM, signal.SIGHUP))]
 )
-@pytest.mark.parametrize(("words", "sign"), [(CHECK, "point "), (MAP, " rows, ")])
+@pytest.mark.parametrize(("words", "sign"), [(PRODUCTS, "product "), (MAP, " rows, ")])
 def test_a_signal_leaves_a_terminal_as_it_was(
     words: list[str], sign: str, number: int, code: int, folder: Path
 ) -> None:

@@ -18,19 +18,7 @@ from typing import Any
 
 from gradcli import collector
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import gradients
-from gradcli.autodiff.run import (
-    Forward,
-    Tensor,
-    array_of,
-    backward_error,
-    derivative_of,
-    evaluate,
-    leaves_of,
-    output_of,
-    tensor_of,
-    unshared,
-)
+from gradcli.autodiff.run import Forward, Tensor, array_of, backward_error, derivative_of, tensor_of, unshared
 from gradcli.errors import printable
 from gradcli.language.program.expansion import Expansion
 from gradcli.language.program.library_calls import is_tensor
@@ -52,49 +40,6 @@ MOST_NOTED = 2_000
 
 _SECOND_TIME = "second time"
 """What torch says of a graph whose intermediate values are gone, and of nothing else."""
-
-
-def retained(
-    program: Program,
-    inputs: Mapping[str, Array],
-    wrt: tuple[str, ...],
-    dtype: str,
-    wanted: Mapping[str, Atom],
-    vs: Sequence[Array],
-    live: Live | None = None,
-) -> tuple[dict[str, Array], list[dict[str, Array]]]:
-    """The values of some intermediates, and the `.grad` that `retain_grad()` makes them keep, for each v alone.
-
-    Args:
-        program: What to run; what it computes twice is computed twice.
-        inputs: An array per variable.
-        wrt: The variables that require a gradient.
-        dtype: `float64` or `float32`.
-        wanted: The intermediates by name: lines or variables.
-        vs: The gradient vectors, of y's shape.
-        live: What is run in place of the Program.
-
-    Returns:
-        The values by name, and per v the gradients of those that have one: that depend on a variable of `wrt`.
-
-    Raises:
-        InputError: What torch refuses.
-
-    >>> import numpy as np
-    >>> from gradcli.language.parsing import parse
-    >>> program = parse("y = x**2; z = y**3")
-    >>> y = {"y": program.lines[0].symbol}
-    >>> values, gradients = retained(program, {"x": np.array([1.0, 2.0])}, ("x",), "float64", y, [np.ones(2)])
-    >>> values["y"].tolist(), gradients[0]["y"].tolist()
-    ([1.0, 4.0], [3.0, 48.0])
-    """
-    ran = _run(program, inputs, wrt, dtype, wanted, live)
-    shown = {name: tensor for name, tensor in ran.named.items() if tensor is not None}
-    kept = {name: tensor for name, tensor in shown.items() if tensor.requires_grad}
-    found = [gradients(ran.output, list(kept.values()), tensor_of(v, ran.output.dtype)) for v in vs]
-    kind = getattr(torch, dtype)
-    values = {name: array_of(tensor.to(kind)) for name, tensor in shown.items()}
-    return values, [dict(zip(kept, map(derivative_of, grads), strict=True)) for grads in found]
 
 
 @dataclass
@@ -120,17 +65,12 @@ def _run(
 
     A name has no tensor where it stands for a plain number; the output has one in any case.
     """
-    ran = unshared(program)
+    ran, forward, values = unshared(program, inputs, wrt, dtype)
     atoms = {name: ran.renamed.get(atom, atom) for name, atom in named.items()}
-    if live is None:
-        leaves = leaves_of(ran.program, inputs, wrt, dtype)
-        values = evaluate(ran.program, leaves, dtype)
-        y = output_of(ran.program, values, dtype)
-    else:
+    if live is not None:
         forward, tensors = live(inputs, wrt)
-        leaves = {name: forward.leaves[name] for name in program.names if name in forward.leaves}
         values = {atom: tensors[name] for name, atom in atoms.items() if name in tensors}
-        y = forward.output
+    y, leaves = forward.output, {name: forward.leaves[name] for name in program.names if name in forward.leaves}
     found = {name: y if named[name] == program.output else values.get(atom) for name, atom in atoms.items()}
     return _Ran(ran, leaves, values, found, y)
 
@@ -152,9 +92,8 @@ def refused(replay: Replay, inputs: Mapping[str, Array], dtype: str) -> int | No
     >>> [refused(read(text.format(y)).frees_graph, {"x": np.array(2.0)}, "float64") for y in ("x**2", "x + 1")]
     [1, None]
     """
-    ran = unshared(replay.program)
-    leaves = leaves_of(ran.program, inputs, replay.requires, dtype)
-    tensors = evaluate(ran.program, leaves, dtype)
+    ran, forward, tensors = unshared(replay.program, inputs, replay.requires, dtype)
+    leaves = forward.leaves
     for number, one in enumerate(replay.passes):
         y = tensors.get(ran.renamed.get(one.output, one.output))
         if y is None or not y.requires_grad:

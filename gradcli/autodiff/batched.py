@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.jacobians import fill, value, vjp
+from gradcli.autodiff.jacobians import fill, value
 from gradcli.autodiff.run import Forward, Tensor, apply, evaluate, output_of, prepared, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
@@ -33,12 +33,6 @@ from gradcli.language.program.library_calls import TorchCalls, is_tensor
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
 Array = npt.NDArray[Any]
-
-MOST_ELEMENTS = 2**24
-"""Elements of all lines that are held at a time, 128 MiB in float64; more points are taken in several parts."""
-
-MOST_ALONE = 100_000
-"""Points that are run one after the other: some seconds for each operation."""
 
 _FEW = 32
 """Points that are run one by one where all at once fail, to find which of them torch refuses."""
@@ -48,21 +42,6 @@ _KEPT = 31 * 2**20
 
 MOST_WORKERS = 8
 """Threads at most: what reads and writes the rows is one thread, and each block in flight takes memory."""
-
-
-@dataclass(frozen=True)
-class AtPoints:
-    """What torch gives at each point, the points on the first axis.
-
-    Attributes:
-        value: y, of shape (N, *y.shape).
-        vjp: vᵀJ by variable, of shape (N, *x.shape), if v was given.
-        jacobian: J by variable, of shape (N, *y.shape, *x.shape), if it was asked for.
-    """
-
-    value: Array
-    vjp: Mapping[str, Array] | None = None
-    jacobian: Mapping[str, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +56,6 @@ class Batch:
         dtype: `float64` or `float32`, of every tensor.
         points: How many there are.
         shape: Of y at one point.
-        elements: Of all lines at one point.
         live: What is run in place of the Program, at one point after the other: values and variables to a Forward.
     """
 
@@ -88,7 +66,6 @@ class Batch:
     dtype: str
     points: int
     shape: Shape
-    elements: int = 1
     live: Callable[[Mapping[str, Array], Sequence[str]], Forward] | None = None
 
     def part(self, first: int, last: int) -> Batch:
@@ -103,31 +80,6 @@ class Batch:
     def shape_of(self, name: str) -> Shape:
         """The shape of a variable at one point."""
         return self.inputs[name].shape[name in self.mapped :]
-
-
-def at_points(batch: Batch, *, v: Array | None = None, jacobian: bool = False) -> AtPoints:
-    """The value at every point, and what is asked for of its derivatives.
-
-    Args:
-        batch: The Program, its values and the number of points.
-        v: The gradient vector of each point, of shape (N, *y.shape) or y's shape.
-        jacobian: Whether to compute the Jacobian of each point.
-
-    Raises:
-        InputError: What torch refuses, with the point that it refuses.
-
-    >>> from gradcli.language.parsing import parse
-    >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> found = at_points(Batch(parse("prod(x)"), {"x": x}, ("x",), ("x",), "float64", 2, ()), jacobian=True)
-    >>> found.value, found.jacobian["x"].tolist()
-    (array([ 2., 12.]), [[2.0, 1.0], [4.0, 3.0]])
-    """
-    batch = batch if v is not None or jacobian else replace(batch, wrt=())
-    found = _blank(batch, has_v=v is not None, has_jacobian=jacobian)
-    size = max(1, MOST_ELEMENTS // max(1, batch.elements))
-    for first in range(0, batch.points, size):
-        _fill_in(found, batch, first, min(first + size, batch.points), v, is_strict=True)
-    return found
 
 
 def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
@@ -147,62 +99,22 @@ def block(batch: Batch, into: Sequence[Array]) -> dict[int, InputError]:
     >>> [array.tolist() for array in found]
     [[3.0, 12.0], [6.0, 12.0]]
     """
-    found = AtPoints(into[0], jacobian=dict(zip(batch.wrt, into[1:], strict=True)))
-    return _fill_in(found, batch, 0, batch.points, None, is_strict=False)
-
-
-def _blank(batch: Batch, *, has_v: bool, has_jacobian: bool) -> AtPoints:
-    """Arrays of NaN for what is asked for."""
-    y = np.full((batch.points, *batch.shape), np.nan, batch.dtype)
-    product, blocks = (
-        {name: np.full((*first, *batch.shape_of(name)), np.nan, batch.dtype) for name in batch.wrt}
-        for first in (y.shape[:1], y.shape)
-    )
-    return AtPoints(y, product if has_v else None, blocks if has_jacobian else None)
-
-
-def _fill_in(
-    found: AtPoints, batch: Batch, first: int, last: int, v: Array | None, *, is_strict: bool
-) -> dict[int, InputError]:
-    """Run some of the points at once, or where torch cannot do that, in halves and one after the other.
-
-    Args:
-        found: Where the numbers go.
-        batch: All points.
-        first: The first of them.
-        last: The one after the last.
-        v: The gradient vectors.
-        is_strict: Whether a point that torch refuses is an error.
-
-    Returns:
-        Why torch refuses some points, in order; their numbers are NaN.
-    """
     refused: dict[int, InputError] = {}
-    weights = None if v is None else np.broadcast_to(v, found.value.shape)
-    waiting = [(first, last)] * (last > first) if batch.live is None else _singly(first, last)
+    waiting = [(0, batch.points)] * (batch.points > 0) if batch.live is None else _singly(0, batch.points)
     while waiting:
         first, last = waiting.pop()
         rows, is_alone = slice(first, last), last - first == 1
         try:
             forward = alone(batch, first, batch.wrt) if is_alone else mapped(batch.part(first, last), batch.wrt)
-            found.value[rows] = value(forward)
-            if found.vjp is not None and weights is not None:
-                for name, gradient in vjp(forward, weights[rows], batch.wrt).items():
-                    found.vjp[name][rows] = gradient
-            if found.jacobian is not None:
-                leaves = [forward.leaves[name] for name in found.jacobian]
-                fill([block[rows] for block in found.jacobian.values()], forward.output, leaves, last - first)
+            into[0][rows] = value(forward)
+            leaves = [forward.leaves[name] for name in batch.wrt]
+            fill([array[rows] for array in into[1:]], forward.output, leaves, last - first)
         except InputError as error:
-            if is_alone and is_strict:
-                error.add(f"that is at point {first:,}")
-                raise
             if is_alone:
                 refused[first] = error
-                for array in (found.value, *(found.jacobian or {}).values()):
+                for array in into:
                     array[first] = np.nan
             # Few points are run one by one: some operations have no rule under vmap, and a loop over many is too long.
-            elif is_strict and batch.points > MOST_ALONE:
-                raise
             else:  # bisection: a few refused rows of a large block cost a logarithm of runs, not one each
                 middle = (first + last) // 2
                 waiting += _singly(first, last) if last - first <= _FEW else [(middle, last), (first, middle)]

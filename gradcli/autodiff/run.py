@@ -191,9 +191,14 @@ def prepared(program: Program, *, twice: bool = False) -> Program:
     return expand(program, keep=_is_in_torch_twice if twice else is_in_torch)
 
 
-def unshared(program: Program) -> Expansion:
-    """The same without joining what is computed twice, and which line became what: each has a graph of its own."""
-    return expansion(program, keep=is_in_torch, shares=False)
+def unshared(
+    program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str
+) -> tuple[Expansion, Forward, dict[Atom, Tensor]]:
+    """As `run`, without joining what is computed twice: which line became what, y, and a tensor for each value."""
+    ran = expansion(program, keep=is_in_torch, shares=False)
+    leaves = leaves_of(ran.program, inputs, wrt, dtype)
+    values = evaluate(ran.program, leaves, dtype)
+    return ran, Forward(leaves, output_of(ran.program, values, dtype)), values
 
 
 def _is_in_torch_twice(call: Call) -> bool:

@@ -14,6 +14,6 @@ verdict                          all of that, and what is said of it
 from gradcli.claims.equations import variable_of
 from gradcli.claims.sameness import are_same
 from gradcli.claims.subject import Subject, read, read_numbers
-from gradcli.claims.verdict import claimed, claimed_anew, expected
+from gradcli.claims.verdict import claimed, expected
 
-__all__ = ["Subject", "are_same", "claimed", "claimed_anew", "expected", "read", "read_numbers", "variable_of"]
+__all__ = ["Subject", "are_same", "claimed", "expected", "read", "read_numbers", "variable_of"]

@@ -9,7 +9,8 @@ then x's, and j for the first of x where y is one number; i, too, if it is there
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,7 +90,7 @@ def read_equations(source: SourceText, whose: Whose, shapes: Mapping[str, Shape]
         LanguageError: It is not in the language.
         InputError: It is of something else, says nothing of some entries, or its letters are of no index.
     """
-    free = list(_free(source, shapes, whose.usual))
+    free = _free(source, shapes, whose.usual)
     is_labelled = any(a.text == "/" and b.text[:1] == "d" for a, b in itertools.pairwise(source.tokens))
     if not free and not (is_labelled and "=" in source.text):
         return None
@@ -117,38 +118,21 @@ def read_equations(source: SourceText, whose: Whose, shapes: Mapping[str, Shape]
     return parse_entries(source, cases, shape, frozenset(shapes), shapes)
 
 
-def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str]) -> Iterator[Token]:
+_INDEX = re.compile(rf"(?<=[\w\])])\[[^\[\]]*\]|(?:{'|'.join(DELTAS)})\s*\([^()]*\)")
+"""What is between the brackets of an index, and the indices of a delta."""
+
+_BOUND = re.compile(r"(\w+)\s*=(?!=)|\bfor\s+(\w+)|,\s*\(\s*(\w+)\s*,")
+"""What loops and sums run over: `k=`, `for k in`, `, (k, 0, 2)`."""
+
+
+def _free(source: SourceText, shapes: Mapping[str, Shape], usual: Sequence[str]) -> list[Token]:
     """The letters in indices that stand for all positions: they are no variables, and nothing runs over them."""
-    bound = _bound(source)
-    seen: set[str] = set()
-    inside: list[bool] = []
-    tokens = source.tokens
-    for before, token, after in zip([tokens[-1], *tokens], tokens, tokens[1:], strict=False):
-        if token.kind == "operator" and token.text in ("(", "["):
-            is_index = token.text == "[" and (before.kind == "name" or before.text in (")", "]"))
-            is_delta = token.text == "(" and before.text in DELTAS
-            inside.append(is_index or is_delta or (bool(inside) and inside[-1]))
-        elif token.kind == "operator" and token.text in (")", "]") and inside:
-            inside.pop()
-        elif token.kind == "name" and after.text not in ("(", "=", "."):
-            name = token.text
-            is_index = name in usual or (bool(inside) and inside[-1] and _is_letter(name))
-            if is_index and name not in shapes and name not in bound and name not in seen:
-                seen.add(name)
-                yield token
-
-
-def _is_letter(name: str) -> bool:
-    return name in LETTERS or (name[:1] == "i" and name[1:].isdecimal())
-
-
-def _bound(source: SourceText) -> set[str]:
-    """What loops and sums run over: `k=`, `for k in`, `, (k, 0, 2)`."""
-    tokens = source.tokens
-    found = {a.text for a, b in itertools.pairwise(tokens) if a.kind == "name" and b.text == "="}
-    found |= {b.text for a, b in itertools.pairwise(tokens) if a.text == "for"}
-    four = zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
-    return found | {c.text for a, b, c, d in four if (a.text, b.text, d.text) == (",", "(", ",")}
+    indices = set(re.findall(r"\w+", " ".join(_INDEX.findall(source.text))))
+    letters = {*usual, *(name for name in indices if name in LETTERS or re.fullmatch(r"i\d+", name))}
+    letters -= {*shapes, *(name for found in _BOUND.findall(source.text) for name in found)}
+    pairs = itertools.pairwise(source.tokens)
+    found = [token for token, after in pairs if token.text in letters and after.text not in ("(", "=", ".")]
+    return list({token.text: token for token in reversed(found)}.values())[::-1]
 
 
 def _labelled(

@@ -2,8 +2,7 @@
 
 The truth is the enclosure of the reference, the claim a formula run on the same balls, or numbers.  What is apart is
 proved to be: no rounding is on either side.  Decimals are the fractions that they are written as; those of a claim may
-be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.  At the point that
-is given, where the enclosure has no derivative, the truth is what the check itself says of it there.
+be rounded, so they are balls of the tolerance, and a claim with any is held to the tolerance only.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import sympy
 from flint import arb
 
-from gradcli import results
 from gradcli.claims.subject import VECTOR, Reading, Subject, as_written, has_rounded_tensor, softened
-from gradcli.crosscheck.compare import EXACT, TOLERANCE, Case, Singular, Tolerance, to_float
+from gradcli.crosscheck.compare import EXACT, Tolerance, to_float
 from gradcli.crosscheck.point import unravel
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
@@ -89,14 +87,12 @@ class Look:
         v: The gradient vector there.
         seen: The entries where truth and claim exist.
         missing: Why others have nothing to compare, by entry.
-        kinks: The slopes on both sides, for those of them that have two.
     """
 
     inputs: Inputs
     v: Array
     seen: tuple[Seen, ...]
     missing: Mapping[EntryPosition, str]
-    kinks: Mapping[EntryPosition, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def shows(self) -> bool:
@@ -254,8 +250,7 @@ class ClaimComparison:
         """What is claimed at a point, in the order of the entries."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
-            numbers = np.broadcast_to(self.numbers, self.reading.shape)
-            return [arb(float(numbers[self.index(entry)])) for entry in self.entries]
+            return [arb(float(self.numbers.flat[self.position(entry)])) for entry in self.entries]
         decimals = {str(symbol): np.asarray(float(exact)) for symbol, exact in self.decimals.items()}
         point = {str(VECTOR): v, **inputs, **decimals} if self.subject.has_vector else {**inputs, **decimals}
         values = moved(self.claim, point).run(bits, shift=self._shift()).values
@@ -319,38 +314,3 @@ def _picked(size: int, most: int, generator: np.random.Generator) -> list[int]:
     if size <= most:
         return list(range(size))
     return sorted({0, size - 1, *generator.integers(0, size, max(0, most - 2)).tolist()})[:most]
-
-
-def with_limits(comparison: ClaimComparison, look: Look) -> tuple[Look, str]:
-    """The look at the given point with the slopes or limits that the check finds for want of a truth; and a remark."""
-    if not look.missing:
-        return look, ""
-    from gradcli.crosscheck.singular import classify_singularities
-
-    subject, plan = comparison.subject, moved(comparison.truth, look.inputs)
-    found = plan.run(FIRST_BITS)
-    # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
-    case = Case(plan.reference, TOLERANCE["float64"], comparison.weights(look.v))
-    lost, names = list[Singular](), dict[object, EntryPosition]()
-    for entry in look.missing:
-        row = None if entry.row < 0 else unravel(entry.row, subject.y)
-        column = unravel(entry.column, subject.x)
-        asked = results.Entry(str(subject.variable), row, column, "unchecked", math.nan)
-        cause = case.truth(asked, found)
-        if isinstance(cause, Undefined):
-            names[row, column] = entry
-            lost.append(Singular(asked, cause, frozenset(case.rows(asked, found))))
-    seen, missing, kinks = list(look.seen), dict(look.missing), {}
-    remark = ""
-    with precision(FIRST_BITS):
-        claims = dict(zip(comparison.entries, comparison.claims(look.inputs, look.v, FIRST_BITS), strict=True))
-        for one in classify_singularities(case, lost):
-            entry = names[one.row, one.column]
-            claimed = claims[entry]
-            if one.one_sided is not None:
-                kinks[entry] = one.one_sided
-            elif one.truth is not None and not isinstance(claimed, Undefined):
-                seen.append(Seen(entry, one.truth, claimed, comparison.is_apart(one.truth, claimed)))
-                remark = remark or f"at the point the truth is a limit, as {missing[entry]}"
-                del missing[entry]
-    return replace(look, seen=tuple(seen), missing=missing, kinks=kinks), remark

@@ -20,10 +20,11 @@ import sympy
 from sympy import Expr, Integer, KroneckerDelta, Rational
 from sympy.core.relational import Relational
 
+from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import meaning
-from gradcli.language.program.meaning import Aggregate, Chosen, Largest, Smallest
+from gradcli.language.program.meaning import Aggregate, Chosen
 from gradcli.reference.deadline import require_time
-from gradcli.symbolic.identity import MOST_NODES, size, vanishes
+from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
 
 MOST = 300
@@ -74,17 +75,6 @@ def _without(part: Expr, a: Form, b: Form) -> Form:
 MOST_REGIONS = 250
 """Regions of all entries of a claim together, boundaries among them: a few seconds."""
 
-SIGNS: Mapping[str, tuple[Sign, ...]] = {
-    ">": (1,),
-    ">=": (0, 1),
-    "<": (-1,),
-    "<=": (-1, 0),
-    "==": (0,),
-    "!=": (-1, 1),
-}
-"""The signs of a - b for which a condition on a and b holds."""
-
-
 STEPS = (meaning.floor, meaning.ceil, meaning.round, meaning.trunc)
 """Functions that jump without a condition."""
 
@@ -133,7 +123,6 @@ class Region:
         target: The x of the derivative.
         signs: What is assumed.
         equal: What to put in, one after the other, for the boundaries that this is on.
-        is_boundary: Whether it is on any.
     """
 
     truth: Expr
@@ -142,7 +131,6 @@ class Region:
     target: Expr
     signs: tuple[Assumption, ...] = ()
     equal: tuple[Mapping[Expr, Expr], ...] = ()
-    is_boundary: bool = False
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
@@ -166,8 +154,7 @@ class Region:
                 yield replace(self, truth=truth, claim=claim, slopes=slopes, target=target, signs=signs)
             else:
                 signs = (*self.signs, (condition.difference, 0))
-                found = replace(self, truth=truth, claim=claim, signs=signs, is_boundary=True)
-                yield replace(found, equal=(*self.equal, equal))
+                yield replace(self, truth=truth, claim=claim, signs=signs, equal=(*self.equal, equal))
 
     def here(self, expression: Expr) -> Expr:
         """An expression with all that is put in on the boundaries."""
@@ -194,11 +181,11 @@ class Regions:
             return False
         if region.signs and exclude(region.assumed):
             return True
-        if region.is_boundary and region.claim.has(sympy.nan, sympy.zoo):
+        if region.equal and region.claim.has(sympy.nan, sympy.zoo):
             return True  # the claim has no value there
         condition = next(iter(conditions(region.truth, region.claim)), None)
         if condition is None:
-            return self._agree_on_boundary(region) if region.is_boundary else vanishes(region.truth - region.claim)
+            return self._agree_on_boundary(region) if region.equal else vanishes(region.truth - region.claim)
         if condition.difference.is_number:
             sign = self._sign(region, condition.difference)
             return sign is not None and self.agree(region.beside(condition, sign))
@@ -218,11 +205,10 @@ class Regions:
         claim = region.here(region.claim)
         is_slope = vanishes(before - claim), vanishes(behind - claim)
         self.has_kinks |= not all(is_slope)
-        if any(is_slope):
+        if any(is_slope) or vanishes(before + behind - 2 * claim):
             return True  # it is the derivative where the slopes are the same
         jump = sympy.expand(behind - before)
-        is_kink = jump != 0 and exclude((*region.assumed, (jump, 0)))
-        return is_kink or (jump != 0 and _is_zero_with(sympy.expand(before - claim), jump))
+        return jump != 0 and exclude((*region.assumed, (jump, 0)))
 
     def _slope(self, region: Region, side: Sign) -> Expr:
         """The derivative just before or behind a boundary, where x crosses it.
@@ -280,7 +266,8 @@ def conditions(*sides: Expr) -> list[Condition]:
             if part.free_symbols & hidden:
                 continue
             is_delta = isinstance(part, KroneckerDelta)
-            signs = SIGNS["==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign]
+            sign = "==" if is_delta else part.rel_op if isinstance(part, Relational) else part.sign
+            signs = TABLE[SIGNS[sign]].sense
             difference = sympy.expand(part.args[0] - part.args[1])
             if difference.atoms(meaning.Comparison, Relational, sympy.Piecewise, meaning.where):
                 continue
@@ -313,38 +300,6 @@ def hides_kinks(truth: Expr, target: Expr) -> bool:
     return len(steps) + bool(parts) > 1 if steps else False
 
 
-def with_rivals(truth: Expr, claim: Expr, target: Expr) -> tuple[Expr, Expr]:
-    """Both sides with each extreme that x enters at its own place only as the choice between that and all others.
-
-    With M the largest of the others, which do not move with x[j], max(x) is x[j] where that is at least M, and else M;
-    x[j] is chosen, and equals the largest, where it is at least M.
-    """
-    for extreme in sorted(truth.atoms(Largest, Smallest) | claim.atoms(Largest, Smallest), key=sympy.default_sort_key):
-        own = _own_index(extreme, target)
-        if own is None:
-            continue
-        rival = sympy.Dummy("extreme of the others", real=True)
-        value = extreme.body.xreplace(own)
-        wins = (meaning.ge if isinstance(extreme, Largest) else meaning.le)(value, rival)
-        chosen = Chosen(extreme, *(own[k] for k in extreme.bound))
-        either = meaning.where(wins, value, rival)
-        truth, claim = (side.xreplace({chosen: wins}).xreplace({extreme: either}) for side in (truth, claim))
-    return truth, claim
-
-
-def _own_index(extreme: Largest | Smallest, target: Expr) -> dict[Expr, Expr] | None:
-    """The bound indices at which x[j] enters an extreme; None if it enters elsewhere, or at several places."""
-    if not isinstance(target, sympy.Indexed):
-        return None
-    elements = [a for a in extreme.body.atoms(sympy.Indexed) if a.base == target.base]
-    if len(elements) != 1 or len(elements[0].indices) != len(target.indices):
-        return None
-    pairs = dict(zip(elements[0].indices, target.indices, strict=True))
-    own = {k: pairs[k] for k in extreme.bound if k in pairs}
-    is_fixed = all(k in own or k == index for k, index in pairs.items())
-    return own if len(own) == len(extreme.bound) and is_fixed else None
-
-
 def solved(difference: Expr) -> dict[Expr, Expr]:
     """What to put in where the difference is 0: one of its symbols or elements in terms of the rest, if it can be."""
     for part in sorted(difference.atoms(sympy.Symbol, sympy.Indexed), key=sympy.default_sort_key, reverse=True):
@@ -355,14 +310,3 @@ def solved(difference: Expr) -> dict[Expr, Expr]:
         if slope.is_Rational and slope != 0 and not rest.has(part) and part not in bound_in(rest):
             return {part: sympy.expand(-rest / slope)}
     return {}
-
-
-def _is_zero_with(gap: Expr, jump: Expr) -> bool:
-    """Whether the gap is 0 wherever the jump is: it has each of its factors."""
-    if size(gap) + size(jump) > MOST_NODES // 4:
-        return False
-    numerator, _ = sympy.fraction(sympy.together(gap))
-    above, _ = sympy.fraction(sympy.together(jump))
-    _, factors = sympy.factor_list(above)
-    quotients = (sympy.cancel(numerator / factor) for factor, _ in factors if not factor.is_number)
-    return all(sympy.fraction(quotient)[1].is_number for quotient in quotients)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +18,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.claims.evaluation import ClaimComparison, Inputs, Look, with_limits
+from gradcli.claims.evaluation import ClaimComparison, Inputs, Look
 from gradcli.crosscheck.confirming import BOXES
+from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.wengert import Call, Shape
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -48,14 +49,14 @@ MOST_BREAKPOINTS = 250
 MOST_MIXED = 128
 """Points at which each element is at a place of its own."""
 
-MOST_SINGULAR = 16
-"""Points without a slope of an operation at which the check is asked whether the whole has one."""
-
 DECADES = (1e-3, 1e-2, 1e-1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 """Distances from 0 that are tried beside the numbers of the texts."""
 
 MOST_WORK = 400_000
 """Ball operations of all tries together: one or two seconds."""
+
+MOST_ANEW = 30
+"""Points of a function that is read, or run, anew at each."""
 
 FEWEST = 5
 """Points that are tried however long they take."""
@@ -72,33 +73,51 @@ class SearchResult:
 class Search:
     """The search for a point at which one claim is false."""
 
-    def __init__(self, comparison: ClaimComparison, given: Inputs, seed: int, dtype: str) -> None:
-        self.comparison, self.given, self.seed, self.dtype = comparison, given, seed, dtype
+    def __init__(
+        self,
+        comparison: ClaimComparison,
+        given: Inputs,
+        seed: int,
+        dtype: str,
+        anew: Callable[[Inputs], ClaimComparison | None] | None = None,
+    ) -> None:
+        self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
         self.free_vector = comparison.reading.names_vector
         self.weights = comparison.subject.weights
 
     def run(self, points: int) -> SearchResult:
         """Look at points until one refutes that shows it, `points` of them count, or the work or the time is done."""
-        counted = met = singular = 0
+        counted = met = 0
         hidden: Look | None = None
         most = max(FEWEST, MOST_WORK // self.comparison.work)
-        tried = itertools.islice(self.breakpoints(), min(most // 2, MOST_BREAKPOINTS + MOST_MIXED))
-        around = itertools.islice(self.points(), min(most, TRIES * points))
+        met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * points)
+        met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
+        tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
         with suppress(OverTimeError), time_limit():
             # First where branches meet: claims are wrong there most often, and random points never hit them.
             for is_met, (inputs, v) in itertools.chain(((True, at) for at in tried), ((False, at) for at in around)):
                 if counted >= points:
                     break
-                look = self.comparison.look(inputs, v)
-                if is_met and look.missing and singular < MOST_SINGULAR:
-                    look, singular = with_limits(self.comparison, look)[0], singular + 1
+                look = self.look(inputs, v)
+                if look is None:
+                    continue
                 if look.shows:
                     return SearchResult(counted + met + 1, look)
                 hidden = look if hidden is None and look.worst is not None else hidden
                 met += bool(look.seen) and is_met
                 counted += bool(look.seen) and not is_met
         return SearchResult(counted + met, hidden)
+
+    def look(self, inputs: Inputs, v: Array) -> Look | None:
+        """The claim at a point; None where the function is read anew, and has no value or derivative there."""
+        if self.anew is None:
+            return self.comparison.look(inputs, v)
+        try:
+            there = self.anew(inputs)
+        except GradcliError:
+            return None
+        return None if there is None else there.look(inputs, v)
 
     def points(self) -> Iterator[tuple[Inputs, Array]]:
         """The same number everywhere, then numbers that count up, then random ones."""

@@ -98,7 +98,7 @@ class Reading:
         shape: Of what it claims, to which its own stretches.
         note: How it was read, where that is not plain.
         program: Its formula; None for numbers.
-        own: The shape of the formula, before it stretches.
+        own: The shape of the formula or of the numbers, before they stretch.
         is_transposed: Whether it has the shape of the transposed Jacobian.
     """
 
@@ -147,7 +147,7 @@ def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
     """
     numbers = read_value(value, "--expect")
     place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
-    return numbers, of_shape(subject, numbers.shape, place)
+    return numbers, replace(of_shape(subject, numbers.shape, place), own=numbers.shape)
 
 
 def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool = False) -> Reading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from dataclasses import replace
 from decimal import ROUND_UP, Context
 from fractions import Fraction
 from functools import partial
@@ -13,11 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from gradcli.claims.evaluation import LAST_BITS, ClaimComparison, Look, with_limits
+from gradcli.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.claims.search import MOST_WORK, Search
 from gradcli.claims.subject import Subject, read, read_numbers
 from gradcli.crosscheck.compare import Tolerance, to_float
-from gradcli.errors import GradcliError
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import show
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -35,9 +34,6 @@ FEWEST_RIGHT = 2
 MOST_OFF = 0.1
 """The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
 
-TRIES_ANEW = 30
-"""Other points of a function that is read, or run, anew at each."""
-
 MORE = 1.01
 """How much above the largest difference a tolerance is suggested."""
 
@@ -51,6 +47,7 @@ def claimed(
     points: int = POINTS,
     seed: int = 0,
     dtype: str = "float64",
+    anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
 ) -> Claim:
     """What becomes of a claimed formula for a derivative.
 
@@ -62,6 +59,7 @@ def claimed(
         points: How many other points to try.
         seed: Of the random ones.
         dtype: That the points are rounded to.
+        anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
 
     Raises:
         GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape.
@@ -75,10 +73,10 @@ def claimed(
     >>> wrong.status, wrong.claimed, wrong.truth, wrong.mistake.split(";")[0]
     ('refuted', 4.0, 12.0, 'the power rule: the exponent 3 is not brought down')
     """
-    reading = read(subject, text)
-    comparison = ClaimComparison(subject, reading, tolerance)
-    search = Search(comparison, inputs, seed, dtype)
-    here, notes = _at_the_point(comparison, inputs)
+    comparison = ClaimComparison(subject, read(subject, text), tolerance)
+    there = None if anew is None else lambda at: _comparison_at(comparison, text, anew(at))
+    search = Search(comparison, inputs, seed, dtype, there)
+    here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
     if (failing is None or not failing.shows) and comparison.entries:
@@ -86,62 +84,24 @@ def claimed(
         found = search.run(points)
         counted, failing = counted + found.points, found.counterexample or failing
     if failing is not None:
-        if not (reading.program and reading.program.variables) and here.seen and here.worst is None:
+        if not (comparison.program and comparison.program.variables) and here.seen and here.worst is None:
             notes.append("it is right at the point: numbers for one point are for --expect")
         return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
-    if reading.is_transposed:
+    if comparison.reading.is_transposed:
         return _turned(comparison, text, counted, notes)
-    return _unrefuted(comparison, text, here, counted, notes)
+    return _unrefuted(comparison, text, here, counted, notes, is_read_anew=anew is not None)
 
 
-def claimed_anew(
-    of: Callable[[Mapping[str, Array]], tuple[Subject, bool]],
-    text: str,
-    inputs: Mapping[str, Array],
-    tolerance: Tolerance,
-    *,
-    seed: int = 0,
-    dtype: str = "float64",
+def _comparison_at(comparison: ClaimComparison, text: str, there: Subject | None) -> ClaimComparison | None:
+    """The claim beside the function as it is at another point; None where it has no derivative, or another shape."""
+    if there is None or there.y != comparison.subject.y:
+        return None
+    return ClaimComparison(there, read(there, text), comparison.tolerance)
+
+
+def _unrefuted(
+    comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str], *, is_read_anew: bool
 ) -> Claim:
-    """What becomes of a claim about a function that values decide, so that it is another Program at other points.
-
-    Args:
-        of: The function at a point, and whether there is a derivative to claim there: at a boundary there is none.
-        text: The claim.
-        inputs: The point.
-        tolerance: As of `claimed`.
-        seed: Of the random points.
-        dtype: That the points are rounded to.
-
-    Raises:
-        GradcliError: As for `claimed`.
-    """
-    subject, is_smooth = of(inputs)
-    reading = read(subject, text)
-    comparison = ClaimComparison(subject, reading, tolerance)
-    here, notes = _at_the_point(comparison, inputs)
-    counted = int(bool(here.seen) and is_smooth)
-    search = Search(comparison, inputs, seed, dtype)
-    if is_smooth and here.worst is not None:
-        return _refuted(comparison, text, here, counted, _likeliest(comparison, search, here), notes)
-    with suppress(OverTimeError), time_limit():
-        for at, _ in itertools.islice(search.points(), TRIES_ANEW):
-            try:
-                there, is_smooth = of(at)
-                other = ClaimComparison(there, read(there, text), tolerance)
-            except GradcliError:  # it has no value there, or another shape
-                continue
-            look = other.look(at, there.weights)
-            if is_smooth and look.worst is not None:
-                return _refuted(other, text, look, counted + 1, "", notes)
-            counted += int(bool(look.seen) and is_smooth)
-    if reading.is_transposed:
-        return _turned(comparison, text, counted, notes)
-    notes = [*notes, *_remarks(comparison, here), "nothing is proved of a function that values decide"]
-    return Claim(str(subject.variable), text, reading.of, "no counterexample", counted, note=_joined(*notes))
-
-
-def _unrefuted(comparison: ClaimComparison, text: str, here: Look, counted: int, notes: list[str]) -> Claim:
     """Proved, or without a counterexample at so many points, or compared with nothing."""
     subject, reading = comparison.subject, comparison.reading
     answer = partial(Claim, str(subject.variable), text, reading.of)
@@ -151,9 +111,10 @@ def _unrefuted(comparison: ClaimComparison, text: str, here: Look, counted: int,
     from gradcli.claims.proof import prove
 
     notes = [*notes, *_remarks(comparison, here)]
-    proof = prove(subject, reading)
+    proof = None if is_read_anew else prove(subject, reading)
     if proof is None:
-        return answer("no counterexample", counted, note=_joined(*notes))
+        unproved = "nothing is proved of a function that values decide" if is_read_anew else ""
+        return answer("no counterexample", counted, note=_joined(*notes, unproved))
     if proof.is_open:
         notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
     elif proof.has_kinks:
@@ -195,42 +156,37 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     >>> wrong.status, wrong.entry, wrong.claimed, wrong.truth, wrong.note
     ('refuted', (1,), 4.1, 4.0, 'the relative difference is 0.025; --rtol 0.026 would accept it')
     """
-    variable = str(subject.variable)
     numbers, reading = read_numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
-    turned = numbers
-    if reading.is_transposed:
-        rank = len(subject.x)
-        turned = np.transpose(numbers, (*range(rank, numbers.ndim), *range(rank)))
-    comparison = ClaimComparison(subject, reading, tolerance, turned)
+    comparison = ClaimComparison(subject, reading, tolerance, numbers)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None:
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
     if reading.is_transposed:
         return _turned(comparison, text, counted, notes)
-    note = "" if counted else f"nothing was compared: {_reason(here) or comparison.chosen}"
-    remarks = _remarks(comparison, here) if counted else []
+    remarks = _remarks(comparison, here) if counted else [f"nothing was compared: {_reason(here) or comparison.chosen}"]
     is_whole = counted and not here.missing and not comparison.chosen
     status: Literal["agrees", "no counterexample"] = "agrees" if is_whole else "no counterexample"
-    return Claim(variable, text, reading.of, status, counted, note=_joined(*notes, note, *remarks))
+    return Claim(str(subject.variable), text, reading.of, status, counted, note=_joined(*notes, *remarks))
 
 
-def _at_the_point(comparison: ClaimComparison, inputs: Mapping[str, Array]) -> tuple[Look, list[str]]:
-    """The look at the point, and how the claim was read, what was left out, and what is a limit there."""
+def _at_the_point(
+    comparison: ClaimComparison, inputs: Mapping[str, Array], *, is_smooth: bool = True
+) -> tuple[Look, list[str]]:
+    """The look at the point, and how the claim was read and what was left out."""
     notes = [comparison.reading.note, comparison.chosen]
     if comparison.program is not None and not comparison.is_exact:
         notes.append("it has rounded decimals, so it is held to the tolerance")
-    here, remark = with_limits(comparison, comparison.look(inputs, comparison.subject.weights, LAST_BITS))
-    return here, [note for note in (*notes, remark) if note]
+    here = comparison.look(inputs, comparison.subject.weights, LAST_BITS)
+    return here if is_smooth else replace(here, seen=()), list(filter(None, notes))
 
 
 def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
     """Of the point: what could not be compared there."""
     if not here.missing:
         return []
-    entry = next(iter(here.missing))
-    index = comparison.index(entry)
+    index = comparison.index(next(iter(here.missing)))
     where = f"at {list(index)}" if index else "at the point"
     more = f", and at {len(here.missing) - 1} more" if len(here.missing) > 1 else ""
     return [f"{where} nothing was compared{more}: {_reason(here)}"]
@@ -238,11 +194,7 @@ def _remarks(comparison: ClaimComparison, here: Look) -> list[str]:
 
 def _reason(here: Look) -> str:
     """Why the first entry of those without anything to compare has nothing; empty if there is none."""
-    entry, reason = next(iter(here.missing.items()), (None, ""))
-    if entry is None or entry not in here.kinks:
-        return reason
-    left, right = (f"{slope:.6g}" for slope in here.kinks[entry])
-    return f"{reason}; a kink with slopes {left} and {right} has no derivative to claim"
+    return next(iter(here.missing.values()), "")
 
 
 def _several(search: Search, most: int) -> tuple[list[Look], int]:
@@ -252,7 +204,9 @@ def _several(search: Search, most: int) -> tuple[list[Look], int]:
     looks: list[Look] = []
     right = 0
     for inputs, v in itertools.islice(search.generic(), tries):
-        look = comparison.look(inputs, v)
+        look = search.look(inputs, v)
+        if look is None:
+            continue
         if look.worst is not None and not look.missing:
             looks.append(look)
         is_all_zero = all(one.truth.contains(0) for one in look.seen)  # where a claim may be right by accident

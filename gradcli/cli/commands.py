@@ -184,14 +184,10 @@ def vjp(line: CommandLine) -> Result:
       gradcli vjp "[x*y, x+y]" --at x=3 --at y=5 --v e0 --v e1
       gradcli vjp "-x**2" --at -1,2 --v ones --format plain
       gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --v 1,1 --accumulate
-      gradcli vjp "y = x**2; z = y**3" --at 1,2 --v 1,1 --show y
       gradcli vjp "x**2" --at 1,2 --loss "sum(y**2)"
     """
     given = dict(line.arguments)
     vs = given.pop("v", [])
-    if "points_of" in given and ("accumulate" in given or len(vs) > 1):
-        what = "--accumulate" if "accumulate" in given else "several --v"
-        raise UsageError(f"{what} and --points-of exclude each other", hint="each point takes one v")
     if vs:
         given |= {"vs": vs} if len(vs) > 1 else {"v": vs[0]}
     return replace(line, arguments=given).answer()
@@ -207,7 +203,6 @@ def jacobian(line: CommandLine) -> Result:
     Examples:
       gradcli jacobian "exp(x)/sum(exp(x))" --at 1,2,3
       gradcli jacobian "A@x" --at "A=[[1,2],[3,4]]" --at x=5,6 --wrt x
-      gradcli jacobian "[x[0]*x[1], x[0]+x[1]]" --at "[[1,2],[3,4],[5,6]]" --points-of x
     """
     return line.answer()
 
@@ -221,8 +216,6 @@ def grad(line: CommandLine) -> Result:
     Examples:
       gradcli grad "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli grad "log(x)" --at -1
-      gradcli grad "y = x**2; sum(exp(y))" --at 0,1 --show y
-      gradcli grad "sum(w*x**2)" --at w=3,5 --at "x=[[-1,2],[0,1]]" --points-of x
     """
     return line.answer()
 
@@ -282,7 +275,7 @@ def derivative(line: CommandLine) -> Result:
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
     if line.function.wants_formula(line.arguments):
         return replace(line, command="").answer()
-    has_one = "points_of" not in line.arguments and line.function.eval(**given, check=False).value.size == 1
+    has_one = line.function.eval(**given, check=False).value.size == 1
     return replace(line, command="vjp" if has_one else "jacobian").answer()
 
 
@@ -313,7 +306,6 @@ def check(line: CommandLine) -> Result:
     Examples:
       gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
       gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
-      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """
     differences = {"differences": True} if line.shown.form == "full" else {}
@@ -344,7 +336,7 @@ def explain(line: CommandLine) -> Result:
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
     local derivative that made it, as formula and as number, and its rule; and vᵀJ as the rows of J that v weights, and
     as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
-    In --format plain, a line a step, such as y = x**2 = 1 4, then v, then a line an adjoint, such as adj(x) = 2 4.
+    In --format plain, the numbers of vᵀJ alone.
 
     \b
     Examples:
@@ -380,13 +372,13 @@ def graph(line: CommandLine) -> Result:
 def code(line: CommandLine) -> Result:
     """The same computation as a runnable script, or as a document.
 
-    The PyTorch script gives the numbers of vjp to the last digit; the NumPy script fills the Jacobian from its formula;
-    the LaTeX document, which needs amsmath, shows the numbers and the formulas of vjp. --format plain writes the same.
+    The PyTorch script gives the numbers of vjp to the last digit; the LaTeX document, which needs amsmath, shows the
+    numbers and the formulas of vjp. --format plain writes the same.
 
     \b
     Examples:
       gradcli code "x**2" --at 1,2 --v 1,1
-      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x --to numpy
+      gradcli code "sum(w*x**2)" --at w=3,5 --at x=-1,2 --wrt x
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """

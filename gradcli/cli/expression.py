@@ -20,7 +20,7 @@ from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded, requi
 from gradcli.cli.output import OTHER, TEXT, is_typed
 from gradcli.cli.parameters import parameter
 from gradcli.errors import UsageError
-from gradcli.options import FORMATS, OPTIONS, QUESTIONS, Option
+from gradcli.options import FORMATS, GONE, OPTIONS, QUESTIONS, Option
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Differentiate": ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp"),
@@ -238,6 +238,8 @@ class OnceCommand(TyperCommand):
             listed = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
             hint = _help_of(ctx)
             raise UsageError(f"{self.name} has no {name}, which is an option of {listed}", hint=hint)
+        if instead := GONE.get(name[2:].replace("-", "_")):
+            raise UsageError(f"no such option: {name}", hint=instead)
         own = [name for parameter in self.get_params(ctx) for name in parameter.opts]
         if _MEANT.get(name, "").partition(" ")[0] in own:
             raise UsageError(f"no such option: {name}", hint=f"write {_MEANT[name]}")

@@ -1,10 +1,8 @@
 """A question as a script: the Program, its values and v as source text that computes the same.
 
-languages       from a task to the whole text, in the words of torch, NumPy or LaTeX
-script          what scripts share: the task, names, statements in order
-self_writing    what stands for a library and its values, and writes down what it is asked for; numbers
-index_notation  formulas in index notation as Python
-layout          statements over lines
+languages     from a task to the whole text, in the words of torch, of the language, or of LaTeX
+script        a script of PyTorch: the task, names, statements in order
+self_writing  what stands for a library and its values, and writes down what it is asked for; numbers, long lines
 
 How a library is asked for an operation is not known here: the code that computes, `language.program.library_calls`, is
 run on expressions that write themselves.  Nothing that the user typed is copied into code: every name is a

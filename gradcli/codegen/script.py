@@ -1,4 +1,4 @@
-"""What scripts of all languages share: the task, names, the statements of the function, v as an expression.
+"""A script of PyTorch while it is written: the task, names, the statements of the function, v as an expression.
 
 What is used once is put inside what uses it.  The script evaluates in the order of the Program, so that a backward pass
 adds its contributions up in the same order and the last digit is the same: an expression is put inside another one only
@@ -11,23 +11,33 @@ import keyword
 import operator
 import re
 import unicodedata
-from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, count
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from gradcli.codegen.layout import WIDTH, laid_out
-from gradcli.codegen.self_writing import PyExpr, PyNumber, PyTree, constant, held, node_of, rule_of, unparsed
+from gradcli.codegen.self_writing import (
+    WIDTH,
+    PyExpr,
+    PyNumber,
+    PyTree,
+    constant,
+    held,
+    laid_out,
+    node_of,
+    rule_of,
+    unparsed,
+)
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expansion
-from gradcli.language.program.library_calls import NumpyCalls, TorchCalls
+from gradcli.language.program.library_calls import TorchCalls
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import count_of, infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, needed
 from gradcli.results import Array
 
 
@@ -90,120 +100,31 @@ def _identifier(word: str) -> str:
     return read if read.isidentifier() else "t"
 
 
+NUMPY, TORCH = PyExpr("np"), PyExpr("torch")
+"""What writes the calls of the libraries down."""
+
+IMPORTS = {"np": "import numpy as np", "torch": "import torch", "F": "import torch.nn.functional as F"}
+"""The statement that imports each module, by what a script calls it."""
+
 MOST_INSIDE = WIDTH - 16
 """Characters of an expression that is put inside another one."""
 
 
-@dataclass
-class PythonStatements:
-    """Statements as they are written.
-
-    Attributes:
-        script: What they are part of.
-        values: What stands for each value: an expression, a number, or a nested list of numbers.
-        written: The statements so far.
-    """
-
-    script: ScriptBuilder
-    values: dict[Atom, Any]
-    written: list[str] = field(default_factory=list)
-    _waiting: list[Atom] = field(default_factory=list)
-
-    def write(self, lines: Sequence[Line]) -> None:
-        """Write lines down; at the end some of them may wait to be used."""
-        uses = _uses(lines)
-        for line in lines:
-            self._add(line, is_kept=line.symbol in self.script.titles or uses.get(line.symbol, 0) > 1)
-
-    def operand(self, atom: Atom) -> Any:
-        """What stands for a value or a constant."""
-        return self.values[atom] if atom in self.values else constant(atom, self.script.module)
-
-    def tensor(self, atom: Atom) -> PyTree:
-        """The same as a tensor or an array, where it is a bare number."""
-        found: PyTree = self.script.calls.tensor(self.operand(atom))
-        return found
-
-    def assign(self, name: str, value: PyTree) -> None:
-        """Append the statement that gives a value a name, laid out."""
-        self.written.append(laid_out(f"{name} = {value}"))
-
-    def _add(self, line: Line, *, is_kept: bool) -> None:
-        operands = line.call.operands
-        inside = [a for a in operands if a in self._waiting]
-        # Put inside only if that keeps the order of evaluation, which is that of the user's text.
-        if self._waiting[len(self._waiting) - len(inside) :] != inside:
-            self._flush()
-        value = self._value(line)
-        if self._waiting and len(unparsed(node_of(value, self.script.module))) > MOST_INSIDE:
-            self._flush()
-            value = self._value(line)
-        self._waiting = [a for a in self._waiting if a not in operands]
-        self.values[line.symbol] = value
-        if is_kept:
-            self._flush()
-            self._name(line.symbol)
-        else:
-            self._waiting.append(line.symbol)
-
-    def _value(self, line: Line) -> Any:
-        call = line.call
-        if call.op.kind is Kind.SOURCE:
-            value: Any = self.script.source(call)
-        else:
-            value = self.script.calls.apply(call, [self.operand(a) for a in call.operands])
-        if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
-            size = count_of(self.script.shapes.get(call.operands[0], ()), call.statics[0])
-            return PyNumber(size, value.node, self.script.module)
-        if isinstance(value, PyExpr) and value.shape is None:
-            value.shape = self.script.shapes[line.symbol]
-        return value
-
-    def _flush(self) -> None:
-        """Write what waits to be used, in order."""
-        waiting, self._waiting = self._waiting, []
-        for symbol in waiting:
-            self._name(symbol)
-
-    def _name(self, symbol: Atom) -> None:
-        """Give a value a name; a list becomes a tensor, and a size stays a number of Python."""
-        value = self.values[symbol]
-        name = self.script.titles.get(symbol) or self.script.names.temporary()
-        if isinstance(value, float | int):
-            self.values[symbol] = PyNumber(value, name, self.script.module)
-        else:
-            value = self.script.calls.tensor(value)
-            self.values[symbol] = PyExpr(name, module=self.script.module, shape=self.script.shapes[symbol])
-        self.written.append(laid_out(f"{name} = {value}"))
-
-
-def _uses(lines: Iterable[Line]) -> dict[Atom, int]:
-    """How often each value is an operand."""
-    uses: dict[Atom, int] = {}
-    for line in lines:
-        for operand in line.call.operands:
-            uses[operand] = uses.get(operand, 0) + 1
-    return uses
-
-
-class ScriptBuilder(ABC):
-    """One script while it is written.
+class TorchScript:
+    """One script while it is written: leaves, function, backward pass, and the `.grad` of each variable.
 
     Args:
         task: What it is to compute.
-        calls: How the library is asked for an operation.
-        keep: The operations that it has; others are written as their meaning.
+        keep: The operations that torch is asked for; others are written as their meaning.
+
+    Attributes:
+        values: The expression, number, or nested list of numbers that stands for each value.
+        written: The statements so far.
     """
 
-    module: ClassVar[str]
-    """What the script calls the library."""
-
-    reserved: ClassVar[tuple[str, ...]]
-    """Names that it uses itself."""
-
-    def __init__(self, task: Task, calls: TorchCalls | NumpyCalls, keep: Callable[[Call], bool]) -> None:
-        self.task, self.calls = task, calls
-        self.names = Identifiers(self.reserved)
+    def __init__(self, task: Task, keep: Callable[[Call], bool]) -> None:
+        self.task, self.calls = task, TorchCalls(TORCH, getattr(TORCH, task.dtype))
+        self.names = Identifiers([*IMPORTS, "print"])
         self.arrays = {**task.arrays, **_named_by(task)}
         self.variables = {name: self.names.take(name) for name in self.arrays}
         both, v = _with_v(task, self.arrays)
@@ -217,19 +138,32 @@ class ScriptBuilder(ABC):
         self.output = self.titles[self.program.output]
         self.gradient = self.names.take("v", "gradient", "cotangent")
         self.reached = reached(self.program, task.wrt)
+        self.values = {s: self._value(s, self.variables[str(s)]) for s in self.program.variables}
+        self.written: list[str] = []
+        self._waiting: list[Atom] = []
 
-    @property
-    @abstractmethod
-    def options(self) -> dict[str, Any]:
-        """What every array is asked for with."""
+    def text(self) -> str:
+        """The whole script: leaves, function, `backward()` if y depends on a variable, and prints."""
+        self.function()
+        mask = self.reached.get(self.program.output, 0)
+        self.go_back(self.output)
+        prints = [self._print(name, is_reached=bool(mask >> n & 1)) for n, name in enumerate(self.task.wrt)]
+        blocks = assembled(self.definitions(), self.written, prints or [f"print({self.output})"])
+        used = [text for module, text in IMPORTS.items() if re.search(rf"\b{module}\.", blocks)]
+        return assembled(used, [blocks.rstrip()])
 
-    @abstractmethod
-    def listed(self, numbers: Any, options: Mapping[str, Any]) -> PyExpr:
-        """An array of numbers that are written out."""
+    def go_back(self, output: str) -> None:
+        """The statements of the backward pass, if y depends on a variable."""
+        if self.reached.get(self.program.output, 0):
+            self.write_v()
+            v = "" if self.task.v is None else f"gradient={self.gradient}"
+            self.written.append(f"{output}.backward({v})")
 
-    @abstractmethod
-    def spaced(self, *numbers: float) -> PyExpr:
-        """Evenly spaced numbers."""
+    def _print(self, name: str, *, is_reached: bool) -> str:
+        variable = self.variables[name]
+        if is_reached:
+            return f"print({variable}.grad)"
+        return f"print(torch.zeros_like({variable}))  # {self.output} does not depend on it: torch leaves .grad empty"
 
     def array(self, array: Array, name: str, *, requires_grad: bool = False) -> PyExpr:
         """The expression of an array of these numbers, which is a leaf.
@@ -238,29 +172,22 @@ class ScriptBuilder(ABC):
             TooLargeError: They are many and follow no rule.
         """
         kind, numbers = rule_of(array, name)
-        options = {**self.options, **({"requires_grad": True} if requires_grad else {})}
-        maker = getattr(PyExpr(self.module, module=self.module), kind)
-        match kind:
-            case "list":
-                return self.listed(numbers[0], options)
-            case "zeros" | "ones" | "full":
-                shape = array.size if array.ndim == 1 and not numbers else array.shape
-                return maker(shape, *numbers, **options)  # type: ignore[no-any-return]
-            case "eye":
-                return maker(*array.shape, **options)  # type: ignore[no-any-return]
-        made = self.spaced(*numbers) if kind == "linspace" else maker(*numbers, **self.options)
+        options = {"dtype": getattr(TORCH, self.task.dtype), **({"requires_grad": True} if requires_grad else {})}
+        if kind == "tensor":
+            return TORCH.tensor(numbers, **options)
+        if kind != "linspace":
+            return getattr(TORCH, kind)(array.size if array.ndim == 1 else array.shape, **options)  # type: ignore[no-any-return]
+        made = TORCH.from_numpy(NUMPY.linspace(*numbers))  # by NumPy, as torch rounds differently
+        made = made.float() if self.task.dtype == "float32" else made
         made = made.reshape(*array.shape) if array.ndim > 1 else made
         return made.requires_grad_() if requires_grad else made
 
-    @property
-    def shape(self) -> Shape:
-        """The shape of y."""
-        return self.shapes.get(self.program.output, ())
-
-    def define(self, name: str, array: Array, variable: str) -> str:
-        """The statement that gives a variable its value."""
-        value = self.array(array, f"'{variable}'")
-        return laid_out(f"{name} = {value}")
+    def definitions(self) -> list[str]:
+        """The statements that give the variables their values."""
+        known = (
+            (name, self.array(a, f"'{name}'", requires_grad=name in self.task.wrt)) for name, a in self.arrays.items()
+        )
+        return [laid_out(f"{self.variables[name]} = {value}") for name, value in known]
 
     def _titles(self) -> dict[Atom, str]:
         """The names of the values that have one of the user's, and of y."""
@@ -275,32 +202,94 @@ class ScriptBuilder(ABC):
         """The expression of a constant tensor."""
         return self.array(held(array_of(call), self.task.dtype), f"{call.op.name}(...)")
 
-    def function(self) -> PythonStatements:
-        """The statements of the function, and what stands for each of its values."""
+    def function(self) -> None:
+        """Write the statements of the function down."""
         output, lines = self.program.output, self.lines
-        called = {symbol: self.variables[str(symbol)] for symbol in self.program.variables}
-        statements = PythonStatements(self, {symbol: self._value(symbol, name) for symbol, name in called.items()})
-        statements.write(lines)
+        self.write(lines)
         if not lines or lines[-1].call.op.kind is Kind.COUNT:
-            statements.assign(self.output, statements.tensor(output))
-        statements.values[output] = self._value(output, self.output)
-        return statements
+            self.assign(self.output, self.tensor(output))
+        self.values[output] = self._value(output, self.output)
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Write lines down; at the end some of them may wait to be used."""
+        uses = Counter(a for line in lines for a in line.call.operands)
+        for line in lines:
+            self._add(line, is_kept=line.symbol in self.titles or uses[line.symbol] > 1)
+
+    def operand(self, atom: Atom) -> Any:
+        """What stands for a value or a constant."""
+        return self.values[atom] if atom in self.values else constant(atom)
+
+    def tensor(self, atom: Atom) -> PyTree:
+        """The same as a tensor, where it is a bare number."""
+        found: PyTree = self.calls.tensor(self.operand(atom))
+        return found
+
+    def assign(self, name: str, value: PyTree) -> None:
+        """Append the statement that gives a value a name, laid out."""
+        self.written.append(laid_out(f"{name} = {value}"))
+
+    def _add(self, line: Line, *, is_kept: bool) -> None:
+        operands = line.call.operands
+        inside = [a for a in operands if a in self._waiting]
+        # Put inside only if that keeps the order of evaluation, which is that of the user's text.
+        if self._waiting[len(self._waiting) - len(inside) :] != inside:
+            self._flush()
+        value = self._called(line)
+        if self._waiting and len(unparsed(node_of(value))) > MOST_INSIDE:
+            self._flush()
+            value = self._called(line)
+        self._waiting = [a for a in self._waiting if a not in operands]
+        self.values[line.symbol] = value
+        if is_kept:
+            self._flush()
+            self._name(line.symbol)
+        else:
+            self._waiting.append(line.symbol)
+
+    def _called(self, line: Line) -> Any:
+        call = line.call
+        if call.op.kind is Kind.SOURCE:
+            value: Any = self.source(call)
+        else:
+            value = self.calls.apply(call, [self.operand(a) for a in call.operands])
+        if call.op.kind is Kind.COUNT and isinstance(value, PyExpr):
+            size = count_of(self.shapes.get(call.operands[0], ()), call.statics[0])
+            return PyNumber(size, value.node)
+        if isinstance(value, PyExpr) and value.shape is None:
+            value.shape = self.shapes[line.symbol]
+        return value
+
+    def _flush(self) -> None:
+        """Write what waits to be used, in order."""
+        waiting, self._waiting = self._waiting, []
+        for symbol in waiting:
+            self._name(symbol)
+
+    def _name(self, symbol: Atom) -> None:
+        """Give a value a name; a list becomes a tensor, and a size stays a number of Python."""
+        value = self.values[symbol]
+        name = self.titles.get(symbol) or self.names.temporary()
+        if isinstance(value, float | int):
+            self.values[symbol] = PyNumber(value, name)
+        else:
+            value = self.calls.tensor(value)
+            self.values[symbol] = PyExpr(name, self.shapes[symbol])
+        self.written.append(laid_out(f"{name} = {value}"))
 
     def _value(self, symbol: Atom, name: str) -> PyExpr:
-        return PyExpr(name, module=self.module, shape=self.shapes.get(symbol, ()))
+        return PyExpr(name, self.shapes.get(symbol, ()))
 
-    def write_v(self, statements: PythonStatements) -> None:
+    def write_v(self) -> None:
         """The statements that define v, where it is given."""
         v = self.task.v
         if isinstance(v, np.ndarray):
-            statements.assign(self.gradient, self.array(v, "'v'"))
+            self.assign(self.gradient, self.array(v, "'v'"))
         elif v is not None:
-            statements.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
-            statements.assign(self.gradient, self.as_constant(statements.tensor(self.v)))
-
-    def as_constant(self, v: PyTree) -> PyTree:
-        """The value of v without the graph that it may have."""
-        return v
+            self.write([line for line in needed(self.program.lines, self.v) if line not in self.lines])
+            value = self.tensor(self.v)
+            # Without its graph, where a variable that is differentiated by is behind it.
+            self.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
 
 
 def _named_by(task: Task) -> dict[str, Array]:
@@ -336,13 +325,6 @@ def reached(program: Program, wrt: Sequence[str]) -> dict[Atom, int]:
     return found | {symbol: found.get(after, 0) for symbol, after in whole.renamed.items()}
 
 
-def assembled(*blocks: Sequence[str], imports: Mapping[str, str]) -> str:
-    """Blocks of lines with an empty line between them, below the imports of the modules that they name.
-
-    Args:
-        blocks: The lines.
-        imports: The statement that imports each module, by what a script calls it.
-    """
-    code = "\n".join(line for block in blocks for line in block if not line.startswith("#"))
-    needed = [text for module, text in imports.items() if re.search(rf"\b{module}\.", code)]
-    return "\n\n".join("\n".join(block) for block in (needed, *blocks) if block) + "\n"
+def assembled(*blocks: Sequence[str]) -> str:
+    """Blocks of lines with an empty line between them."""
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

@@ -1,8 +1,8 @@
 """Expressions of Python that write themselves: a call, a sign, an index gives the text of the same call.
 
-    >>> torch, x = PyExpr("torch", module="torch"), PyExpr("x", module="torch")
+    >>> torch, x = PyExpr("torch"), PyExpr("x")
     >>> str(-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None])
-    '-(torch.sin(x) ** 2) + x.sum(dim=0)[1:, None]'
+    '-torch.sin(x)**2 + x.sum(dim=0)[1:, None]'
 
 So code that asks a library for an operation is run on these to write a script: `language.program.library_calls`.
 
@@ -15,7 +15,8 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,9 @@ SHORT = 6
 _EXACT = 2**53
 """Up to this, Python divides whole numbers as floats of the same value."""
 
-_EVENLY = 2**24
-"""Up to this, every dtype holds whole numbers."""
 
-_Rule = tuple[str, tuple[Any, ...], Array]
-
-
-def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
-    """The function of NumPy that makes exactly these numbers, and its numbers; `list`, and the nested list, where none.
+def rule_of(array: Array, name: str) -> tuple[str, Any]:
+    """The function that makes exactly these numbers, and its arguments; `tensor`, and the nested list, where none does.
 
     Args:
         array: The numbers.
@@ -52,36 +48,21 @@ def rule_of(array: Array, name: str) -> tuple[str, tuple[Any, ...]]:
         TooLargeError: There are many, and they follow no rule.
 
     >>> rule_of(np.arange(12.0), "x"), rule_of(np.array([1.0, 2.0]), "x")[0]
-    (('arange', (12,)), 'list')
+    (('linspace', (0.0, 11.0, 12)), 'tensor')
     """
-    with np.errstate(all="ignore"):
-        for kind, numbers, made in _rules(array) if array.size > SHORT or not array.size else ():
-            if _same(array, made.astype(array.dtype).reshape(array.shape)):
-                return kind, numbers
+    if array.size > SHORT or not array.size:
+        ends = (*map(float, array.flat[[0, -1]]), array.size) if array.size else (0.0, 0.0, 0)
+        with np.errstate(all="ignore"):
+            rules = {"zeros": np.zeros(array.size), "ones": np.ones(array.size), "linspace": np.linspace(*ends)}
+        for kind, numbers in rules.items():
+            if _same(array, numbers.astype(array.dtype).reshape(array.shape)):
+                return kind, ends
     if array.size > MAX_WRITTEN:
         raise TooLargeError(
             f"{name} has {array.size:,} numbers that follow no simple rule; a script holds up to {MAX_WRITTEN:,}",
-            hint="use fewer of them, or numbers that have a rule: zeros, ones, full, arange, linspace",
+            hint="use fewer of them, or numbers that have a rule: zeros, ones, arange, linspace",
         )
-    return "list", (_nested(array),)
-
-
-def _rules(array: Array) -> Iterator[_Rule]:
-    """What an array may be made by: of one number, with ones on the diagonal, in whole steps, evenly spaced."""
-    yield "zeros", (), np.zeros(array.shape)
-    yield "ones", (), np.ones(array.shape)
-    flat, size = array.ravel(), array.size
-    yield "full", (float(str(flat[0])),), np.full(array.shape, flat[0])
-    if array.ndim == 2:
-        yield "eye", (), np.eye(*array.shape)
-    first, last = float(flat[0]), float(flat[-1])
-    step = (last - first) / (size - 1)
-    if step and all(number % 1 == 0 and abs(number) * size < _EVENLY for number in (first, step)):
-        start, stop, by = int(first), int(first + step * size), int(step)
-        numbers = (stop,) if (start, by) == (0, 1) else (start, stop, by)[: 2 + (by != 1)]
-        yield "arange", numbers, np.arange(*numbers, dtype=float)
-    if math.isfinite(step) and step:
-        yield "linspace", (first, last, size), np.linspace(first, last, size)
+    return "tensor", _nested(array)
 
 
 def _same(a: Array, b: Array) -> bool:
@@ -94,16 +75,16 @@ def _nested(array: Array) -> Any:
     return [_nested(part) for part in array] if array.ndim else array[()]
 
 
-def decimal(value: Any, inf: str, nan: str) -> str:
+def decimal(value: Any) -> str:
     """A number as a literal that reads back as the same float of its precision.
 
-    >>> decimal(np.float32(0.1), "inf", "nan"), decimal(-np.inf, "inf", "nan"), decimal(2, "inf", "nan")
-    ('0.1', '-inf', '2')
+    >>> decimal(np.float32(0.1)), decimal(-np.inf), decimal(2)
+    ('0.1', '-torch.inf', '2')
     """
     if isinstance(value, int):
         return str(value)
     if not math.isfinite(value):
-        return nan if math.isnan(value) else inf if value > 0 else f"-{inf}"
+        return str(float(value)).replace("inf", "torch.inf").replace("nan", "torch.nan")
     short = str(float(str(value)))  # of a float32, its own shortest digits
     is_same = not isinstance(value, np.float32) or np.float32(float(short)) == value
     return (short if is_same else repr(float(value))).replace("e+", "e")
@@ -115,34 +96,44 @@ def held(numbers: Array | float, dtype: str) -> Array:
         return np.asarray(numbers).astype(dtype)
 
 
-_NEGATIVE_POWER = re.compile(r"\*\* \((-[\w.]+)\)")
-_PLAIN_POWER = re.compile(r"(?<![\w.\])])([\w.]+) \*\* (?=-?[\w.]+(?![\w.(\[]))")
+WIDTH = 88
+"""Characters of a line of a script."""
+
+_QUOTED = re.compile(r"""".*?"|'.*?'""")
 
 
 def unparsed(node: ast.AST) -> str:
-    """A tree of Python's as text, with powers of plain operands close, as a formatter has them.
+    """A tree of Python's as text, with powers close.
 
     >>> unparsed(ast.parse("2*x[i]*(total)**2 + (y**-n)**2 - -x**2"))
-    '2 * x[i] * total**2 + (y**-n) ** 2 - -(x**2)'
+    '2 * x[i] * total**2 + (y**(-n))**2 - -x**2'
     """
-    return _PLAIN_POWER.sub(r"\1**", _NEGATIVE_POWER.sub(r"** \1", ast.unparse(_SignsOfPowers().visit(node))))
+    return ast.unparse(node).replace(" ** ", "**")
 
 
-class _SignsOfPowers(ast.NodeTransformer):
-    """Puts a power after a sign in parentheses, as a formatter does."""
+def laid_out(statement: str) -> str:
+    """A statement `name = expression`; one that is too long in parentheses, on as many lines as it needs.
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
-        operand = self.visit(node.operand)
-        is_power = isinstance(operand, ast.BinOp) and isinstance(operand.op, ast.Pow)
-        return ast.UnaryOp(node.op, ast.Name(f"({ast.unparse(operand)})") if is_power else operand)
+    >>> print(laid_out("y = torch.stack([torch.sin(first_angle), torch.sin(second_angle), torch.sin(third_angle)])"))
+    y = (
+        torch.stack([torch.sin(first_angle), torch.sin(second_angle),
+        torch.sin(third_angle)])
+    )
+    """
+    if len(statement) <= WIDTH:
+        return statement
+    name, _, value = statement.partition(" = ")
+    whole = _QUOTED.sub(lambda found: found[0].replace(" ", "\0"), value)
+    lines = textwrap.wrap(whole, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"{name} = (", *(f"    {line}" for line in lines), ")"]).replace("\0", " ")
 
 
 def _binary(sign: Any, *, is_reflected: bool = False) -> Callable[[PyTree, Any], PyExpr]:
     def write(self: PyTree, other: Any) -> PyExpr:
-        left, right = self.node, node_of(other, self.module)
+        left, right = self.node, node_of(other)
         left, right = (right, left) if is_reflected else (left, right)
         is_sum = isinstance(sign, ast.operator)
-        return PyExpr(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]), self.module)
+        return PyExpr(ast.BinOp(left, sign, right) if is_sum else ast.Compare(left, [sign], [right]))
 
     return write
 
@@ -152,13 +143,11 @@ class PyTree:
 
     Attributes:
         node: It; a text stands as it is.
-        module: The library of its values, which has the names of numbers that are no literals.
         shape: Of its value, where that is known.
     """
 
-    def __init__(self, node: str | ast.expr, module: str = "np", shape: Shape | None = None) -> None:
-        self.node = ast.Name(node) if isinstance(node, str) else node
-        self.module, self.shape = module, shape
+    def __init__(self, node: str | ast.expr, shape: Shape | None = None) -> None:
+        self.node, self.shape = ast.Name(node) if isinstance(node, str) else node, shape
 
     def __str__(self) -> str:
         return unparsed(self.node)
@@ -167,27 +156,26 @@ class PyTree:
         if name.startswith("_"):
             raise AttributeError(name)
         # torch.nn.functional has a short name, by which everybody imports it.
-        return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name), self.module)
+        return PyExpr("F" if name == "functional" else ast.Attribute(self.node, name))
 
     def __call__(self, *arguments: Any, **named: Any) -> PyExpr:
         """The call of this function."""
-        nodes = [node_of(argument, self.module) for argument in arguments]
-        keywords = [ast.keyword(name, node_of(argument, self.module)) for name, argument in named.items()]
-        return PyExpr(ast.Call(self.node, nodes, keywords), self.module)
+        keywords = [ast.keyword(name, node_of(argument)) for name, argument in named.items()]
+        return PyExpr(ast.Call(self.node, [*map(node_of, arguments)], keywords))
 
     def __iter__(self) -> Any:
         """Several results as they are handed on: `f(*g(x))`."""
-        yield PyExpr(ast.Starred(self.node), self.module)
+        yield PyExpr(ast.Starred(self.node))
 
     def __getitem__(self, key: Any) -> PyExpr:
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        return PyExpr(ast.Subscript(self.node, node_of(key, self.module)), self.module)
+        return PyExpr(ast.Subscript(self.node, node_of(key)))
 
     def __neg__(self) -> PyExpr:
-        return PyExpr(ast.UnaryOp(ast.USub(), self.node), self.module)
+        return PyExpr(ast.UnaryOp(ast.USub(), self.node))
 
     def __invert__(self) -> PyExpr:
-        return PyExpr(ast.UnaryOp(ast.Invert(), self.node), self.module)
+        return PyExpr(ast.UnaryOp(ast.Invert(), self.node))
 
     __add__, __radd__ = _binary(ast.Add()), _binary(ast.Add(), is_reflected=True)
     __sub__, __rsub__ = _binary(ast.Sub()), _binary(ast.Sub(), is_reflected=True)
@@ -216,31 +204,29 @@ class PyNumber(PyTree, float):  # type: ignore[misc]  # whose signs are those of
         """The number, whatever its text."""
         return float.__new__(cls, value)
 
-    def __init__(self, value: float, node: str | ast.expr, module: str = "np") -> None:
-        super().__init__(node, module)
+    def __init__(self, value: float, node: str | ast.expr) -> None:
+        super().__init__(node)
 
 
-def constant(value: Atom, module: str) -> PyNumber:
-    """A constant of a Program; `module` has the names of those that are no literals.
+def constant(value: Atom) -> PyNumber:
+    """A constant of a Program.
 
-    >>> [str(constant(value, "np")) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
-    ['-1 / 3', 'np.pi', '-np.inf']
+    >>> [str(constant(value)) for value in (sympy.Rational(-1, 3), sympy.pi, -sympy.oo)]
+    ['-1 / 3', 'torch.pi', '-torch.inf']
     """
     number = plain(value)
     match value:
         case sympy.Rational(p=p, q=q) if q != 1 and max(abs(p), q) <= _EXACT:
-            return PyNumber(number, ast.BinOp(node_of(int(p), module), ast.Div(), ast.Name(str(q))), module)
-        case sympy.core.numbers.Pi():
-            return PyNumber(number, f"{module}.pi", module)
-        case sympy.core.numbers.Exp1():
-            return PyNumber(number, f"{module}.e", module)
-    return PyNumber(number, node_of(number, module), module)
+            return PyNumber(number, ast.BinOp(node_of(int(p)), ast.Div(), ast.Name(str(q))))
+        case sympy.NumberSymbol():
+            return PyNumber(number, "torch.pi" if value == sympy.pi else "torch.e")
+    return PyNumber(number, node_of(number))
 
 
-def node_of(value: Any, module: str) -> ast.expr:
+def node_of(value: Any) -> ast.expr:
     """Any value of Python as a tree.
 
-    >>> [unparsed(node_of(value, "np")) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
+    >>> [unparsed(node_of(value)) for value in (None, "ij->i", (1,), [1, 2.5], float, -1, ...)]
     ['None', '"ij->i"', '(1,)', '[1, 2.5]', 'float', '-1', '...']
     """
     match value:
@@ -255,9 +241,9 @@ def node_of(value: Any, module: str) -> ast.expr:
             return ast.Name(value.__name__)
         case slice():
             ends = (value.start, value.stop, None if value.step == 1 else value.step)
-            return ast.Slice(*(None if end is None else node_of(end, module) for end in ends))
+            return ast.Slice(*(None if end is None else node_of(end) for end in ends))
         case tuple() | list():
-            nodes = [node_of(part, module) for part in value]
+            nodes = list(map(node_of, value))
             return ast.List(nodes) if isinstance(value, list) else ast.Tuple(nodes)
-    text = "..." if value is Ellipsis else decimal(value, f"{module}.inf", f"{module}.nan")
+    text = "..." if value is Ellipsis else decimal(value)
     return ast.UnaryOp(ast.USub(), ast.Name(text[1:])) if text.startswith("-") else ast.Name(text)

@@ -33,7 +33,7 @@ there is none, they `disagree`.
 6. Hold the formulas to the same balls: none is shown that was not confirmed (`confirming`, `formulas`).
 7. Make one answer of all entries: the worst verdict, and how many were looked at (`summary`).
 
-point, sample                    what there is to check, and which entries are checked
+point, sample                    what there is to check, and which entries and points are checked
 compare                          the truth of an entry, and whether torch's number is that
 judge                            a verdict for every entry, at the precision that it takes
 summary                          one check of all of them
@@ -41,8 +41,6 @@ bounded                          entries that bounds on whole arrays prove, all 
 rounding                         what rounding explains
 singular                         what there is where a value or a derivative is missing: on its sides, and around
 boundaries                       conditions that values decided, and may decide otherwise beside the point
-hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
 confirming, formulas             formulas held to what was enclosed; those of an answer, and every entry's opinions
-many_points                      which of many points are judged, and one check of them all
 """

@@ -7,25 +7,22 @@ of what is not proved nothing is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import Tolerance, compare
+from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.point import Point, Torch, unravel
-from gradcli.crosscheck.rounding import digits_left
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import shapes_in
-from gradcli.reference.array_products import hessian_product
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import MOST_ELEMENTS, Values, adjoints, prepared, tangents
 from gradcli.reference.balls import Ball
 from gradcli.reference.bounds import Array, Bounds, NoRuleError, summed
 from gradcli.reference.deadline import OverTimeError
-from gradcli.reference.sweep import MOST_ELEMENTS, adjoints, tangents
 from gradcli.results import Entry
 
 Mask = npt.NDArray[np.bool_]
@@ -58,16 +55,12 @@ class BoundedProof:
         blocks: Of J by row and column, or of vᵀJ as one row, by variable.
         error: The largest relative error among them, from the middle of what the truth may be.
         shown: Some of the entries, up to `MOST_SHOWN` of y and of each variable.
-        lost: The entries of J or vᵀJ that are off for certain, as rounding explains.
-        off: Some of them, up to `MOST_SHOWN` of each variable.
     """
 
     value: Mask
     blocks: dict[str, Mask]
     error: float
     shown: list[Entry]
-    lost: dict[str, Mask]
-    off: list[Entry] = field(default_factory=list)
 
     @property
     def is_whole(self) -> bool:
@@ -92,53 +85,18 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
     if _elements(point) > MOST_ELEMENTS:
         return None
     blocks = {str(symbol): np.zeros((rows, size), dtype=bool) for symbol, size in sizes.items()}
-    within, lost = ({name: np.zeros_like(block) for name, block in blocks.items()} for _ in range(2))
-    proof = BoundedProof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [], lost)
+    proof = BoundedProof(np.full(torch.value.size, not torch.judges_value), blocks, 0.0, [])
     try:
         for kind in (np.float64, np.longdouble):
             if kind is np.longdouble and not _is_quick(point, sweeps):
                 break
-            _Prover(point, torch, variables, tolerance, kind).prove(proof, within)
+            _Prover(point, torch, variables, tolerance, kind).prove(proof)
             if proof.is_whole:
                 break
     except (NoRuleError, OverTimeError):
         pass  # what was proved until then stands
-    has_some = any(block.any() for block in (*blocks.values(), *lost.values())) or (
-        torch.judges_value and proof.value.any()
-    )
+    has_some = any(block.any() for block in blocks.values()) or (torch.judges_value and proof.value.any())
     return proof if has_some else None
-
-
-def prove_product(
-    point: Point, u: Mapping[str, npt.NDArray[np.floating]], product: Mapping[str, Array], tolerance: Tolerance
-) -> BoundedProof | None:
-    """What bounds prove of the elements of Hu, by flat position; None where the function cannot be run on them.
-
-    Args:
-        point: The Program of a y of one element, and its inputs.
-        u: The direction.
-        product: Torch's numbers, by variable.
-        tolerance: How far a number may be from the truth.
-    """
-    if _elements(point) > MOST_ELEMENTS or _products(point) > MOST_PRODUCTS:
-        return None
-    torch = Torch(tolerance.dtype, np.zeros(point.shape), None, judges_value=False)
-    proof = BoundedProof(np.ones(1, dtype=bool), {}, 0.0, [], {})
-    symbols = [s for s in point.program.variables if str(s) in {*u, *product}]
-    try:
-        prover = _Prover(point, torch, symbols, tolerance, np.float64)
-        is_there = bool(prover.values.value.is_known.all())
-        for symbol, flow in hessian_product(
-            prover.values, {s: u[str(s)][None] for s in symbols if str(s) in u}
-        ).items():
-            if str(symbol) in product:
-                found, given = flow.bounds.mapped(_in_rows), product[str(symbol)].reshape(1, -1)
-                agreeing = prover.agreeing(given, found, proof) & is_there
-                proof.blocks[str(symbol)] = agreeing
-                proof.shown += prover.shown(str(symbol), given, found, agreeing)
-    except (NoRuleError, OverTimeError):
-        return None
-    return proof
 
 
 def _is_quick(point: Point, sweeps: int) -> bool:
@@ -177,8 +135,8 @@ class _Prover:
         program = prepared(point.source or point.program)
         self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
-    def prove(self, proof: BoundedProof, within: Mapping[str, Mask]) -> None:
-        """Add what this attempt proves; `within` has the numbers that the bounds in float64 hold, rounding and all."""
+    def prove(self, proof: BoundedProof) -> None:
+        """Add what this attempt proves."""
         torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
             found = self.agreeing(torch.value, value, proof)
@@ -195,27 +153,6 @@ class _Prover:
             if not any(entry.variable == name for entry in proof.shown):
                 proof.shown += self.shown(name, given, truth, agreeing, rows.start, columns.start)
             proof.blocks[name][rows, columns] |= agreeing
-            distance = abs(given - truth.middle)
-            if self.values.kind is np.float64:
-                within[name][rows, columns] = exists & truth.is_known & (distance <= truth.radius)
-                continue
-            most = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
-            is_off = within[name][rows, columns] & exists & (distance * (1 - 2.0**-40) > truth.radius + most)
-            is_off &= abs(truth.middle) > truth.radius  # a number in the place of a 0 may be what cancels to it
-            proof.lost[name][rows, columns] = is_off
-            if is_off.any():
-                worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
-                off = self.shown(name, given, truth, worst, rows.start, columns.start)
-                proof.off += map(self._lost, off)
-
-    def _lost(self, entry: Entry) -> Entry:
-        """An entry that is off, with how many digits it has."""
-        found = compare(entry, entry.truth, self.tolerance, is_last=True) or entry
-        return replace(
-            found,
-            verdict="inaccurate",
-            note=f"{digits_left(found, self.torch.dtype)} the rounding of {self.torch.dtype}",
-        )
 
     def _blocks(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """The truth of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""

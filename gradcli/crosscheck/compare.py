@@ -106,9 +106,11 @@ class Verdicts:
     missing: list[tuple[Entry, Undefined]] = field(default_factory=list)
 
 
-def verdicts(
-    entries: Sequence[Entry], truths: Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]], tolerance: Tolerance
-) -> Verdicts:
+Truths = Callable[[int, Sequence[Entry]], Callable[[Entry], Outcome]]
+"""What some entries are in truth, at so many bits."""
+
+
+def verdicts(entries: Sequence[Entry], truths: Truths, tolerance: Tolerance) -> Verdicts:
     """Compare entries with their truths, at ever more bits for those that need it.
 
     Args:
@@ -346,14 +348,6 @@ class Singular:
 
     entry: Entry
     cause: Undefined
-    rows: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Wrong:
-    """An entry whose number is not the truth, and the rows of y that it is about."""
-
-    entry: Entry
     rows: frozenset[int]
 
 

@@ -168,16 +168,6 @@ def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
         return None
 
 
-def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
-    """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
-    compared = {
-        block: confirm(point, derivative, evidence, derived.directions, most=0).refuted
-        for block, derivative in derived.blocks.items()
-        if not isinstance(derivative, str)
-    }
-    return {block: reason for block, reason in compared.items() if reason}
-
-
 def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None, most: int = 1) -> Formulas:
     """Compare the formulas with the reference at a point.
 
@@ -225,41 +215,25 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
     return found, with_refuted(check, found.refuted, derived)
 
 
-@dataclass(frozen=True)
-class Witness:
-    """A point with what the reference found there, if it was asked; of many points, the number."""
-
-    point: Point
-    evidence: Evidence | None
-    number: int | None = None
-
-
 def concluded(
-    check: Check | None, witnesses: Sequence[Witness], program: Program, derived: Derived
+    check: Check | None, point: Point, evidence: Evidence | None, program: Program, derived: Derived
 ) -> tuple[Formulas, Check | None]:
     """The formulas that the reference confirms, and the check with a finding for each that it contradicts.
 
     Args:
         check: Of the numbers, if there is one.
-        witnesses: The points that were judged; formulas are confirmed at the first, or else at the last.
+        point: The Program and its inputs.
+        evidence: What the reference found there, if it was asked.
         program: As typed, for its names.
         derived: The formulas.
     """
-    formulas = Formulas()
-    for witness in [*witnesses[:1], *(witnesses[-1:] if len(witnesses) > 1 else [])]:
-        formulas = confirmed(witness.point, program, derived, witness.evidence)
-        if not any(formula.note for formula in formulas.shown.values()):
-            break
-    for witness in witnesses:
-        if witness.number is not None:
-            for block, reason in contradicted(witness.point, derived, witness.evidence).items():
-                formulas.refute(block, f"at point {witness.number:,}, {reason}")
+    formulas = confirmed(point, program, derived, evidence)
     shown = with_names(formulas.shown, program)
     if check is not None and check.findings:  # which say what is special at this point
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
-    if check is not None and len(witnesses) == 1:
-        check = _with_conventions(check, witnesses[0].point, derived, formulas)
+    if check is not None:
+        check = _with_conventions(check, point, derived, formulas)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 

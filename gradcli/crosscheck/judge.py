@@ -24,7 +24,7 @@ from gradcli.crosscheck.compare import (
     Evidence,
     Singular,
     Tolerance,
-    Wrong,
+    Truths,
     number_of,
     verdicts,
 )
@@ -49,6 +49,8 @@ LEFT_OVER = 8
 A product of matrices leaves at most half a one for each term that cancels, and kernels multiply several, such as the
 reflections of a factorization.  There are never more than entries of the gradient.
 """
+
+ON_CUT = "torch's number is not the truth; an angle is on its cut here, where torch heeds the sign of a 0"
 
 MOST_OPEN = 256
 """Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
@@ -148,11 +150,7 @@ class _Judge:
             by_structure = survey.block(symbol) == 0
             by_structure[np.maximum(rows, 0), columns] = False
             looked[str(symbol)] |= by_structure
-        lost = [entry for entry in proof.off if not self._is_looked_at(entry, looked)]
-        self._mark(survey, lost, looked, of_y)
-        decided += lost if self.case.tolerance.is_strict else map(self._marked, lost)
-        more = sum(int(np.count_nonzero(block & ~looked[name])) for name, block in proof.lost.items())
-        is_open = {name: ~block & ~looked[name] & ~proof.lost[name] for name, block in proof.blocks.items()}
+        is_open = {name: ~block & ~looked[name] for name, block in proof.blocks.items()}
         most = int(MOST_OPEN * max(1.0, patience()))
         places = [
             (name, int(row), int(column))
@@ -170,8 +168,6 @@ class _Judge:
             self._mark(survey, others, looked, of_y)
             decided += others
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
-        if more:
-            notes.append(f"{more:,} more entries are inaccurate")
         if left and part.left_out:
             notes.insert(0, part.left_out)
         if not of_y.all():
@@ -318,30 +314,30 @@ class _Judge:
         # Imported where they are needed: most checks have neither, and start twice as fast without.
         if known.wrong:
             from gradcli.crosscheck.rounding import explained
-            from gradcli.crosscheck.singular import at_jumps
 
-            wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in known.wrong]
-            # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
-            decided += at_jumps(case, explained(case, self.point, selection.rows, wrong))
+            decided += map(self._unless_cut, explained(case, self.point, known.wrong, truths))
         if known.missing:
             from gradcli.crosscheck.singular import classify_singularities
 
             ones = [Singular(entry, cause, frozenset(case.rows(entry, found))) for entry, cause in known.missing]
-            decided += self._unless_rounded(classify_singularities(case, ones), selection, found)
+            decided += self._unless_rounded(classify_singularities(case, ones), truths)
         return decided if case.tolerance.is_strict else list(map(self._marked, decided))
 
-    def _unless_rounded(
-        self, entries: Sequence[Entry], selection: Selection, found: EnclosedDerivatives
-    ) -> list[Entry]:
+    def _unless_cut(self, entry: Entry) -> Entry:
+        """Leave open what disagrees where an angle is on its cut: torch has another one there for -0.0 than for 0."""
+        found = self.point.critical if entry.verdict == "disagree" else None
+        is_cut = found is not None and any(spots.name == "atan2" for spots in found.spots)
+        return replace(entry, verdict="unchecked", note=ON_CUT, proven=False) if is_cut else entry
+
+    def _unless_rounded(self, entries: Sequence[Entry], truths: Truths) -> list[Entry]:
         """Call `inaccurate` what disagrees by the rounding of torch's passes where the whole is smooth."""
-        case = self.case
-        wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in entries if entry.verdict == "disagree"]
+        wrong = [entry for entry in entries if entry.verdict == "disagree"]
         if not wrong:
             return list(entries)
         from gradcli.crosscheck.rounding import explained
         from gradcli.crosscheck.singular import PICKED
 
-        judged = explained(case, self.point, selection.rows, wrong)
+        judged = explained(self.case, self.point, wrong, truths)
         covered = {(e.variable, e.row, e.column) for e in judged if e.verdict in ("agree", "inaccurate")}
         return [
             replace(e, verdict="inaccurate", note=e.note.removesuffix(PICKED))

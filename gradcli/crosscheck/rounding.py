@@ -8,7 +8,7 @@ passes that compute something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ import numpy as np
 import sympy
 from flint import arb
 
-from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Wrong, number_of
+from gradcli.crosscheck.compare import FORMATS, ZERO_BITS, Case, Truths, number_of
 from gradcli.crosscheck.point import STEP, Point
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit, require_time
-from gradcli.reference.dependencies import Flat, OverBudgetError
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedRun, Size, sizes
 from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
@@ -48,13 +48,7 @@ DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
 
 
-def explained(
-    case: Case,
-    point: Point,
-    rows: Flat | None,
-    wrong: Sequence[Wrong],
-    zeros_of: Callable[[Sequence[Wrong]], Sequence[Wrong]] | None = None,
-) -> list[Entry]:
+def explained(case: Case, point: Point, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:
     """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
 
     What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
@@ -63,16 +57,20 @@ def explained(
     Args:
         case: What the numbers are compared with.
         point: The Program and its inputs.
-        rows: Of y, that may matter; None for all.
         wrong: The entries whose number is not the truth.
-        zeros_of: Those of them whose truth is 0; by default by the Jacobian of the case.
+        truths: What they are in truth.
     """
     if not wrong:
         return []
-    passes = _Passes(case, point, [one.entry for one in wrong])
-    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one.entry))}
-    zeros = zeros_of(list(residues)) if zeros_of else _zeros(case, rows, list(residues))
-    rest = [one.entry for one in wrong if one not in zeros]
+    passes = _Passes(case, point, wrong)
+    residues = {} if case.tolerance.is_strict else {one: found for one in wrong if (found := passes.residue(one))}
+    zeros = []
+    if residues:
+        truth_of = truths(ZERO_BITS, list(residues))
+        with precision(ZERO_BITS):
+            known = {one: truth_of(one) for one in residues}
+        zeros = [one for one, truth in known.items() if not isinstance(truth, Undefined) and truth.contains(0)]
+    rest = [one for one in wrong if one not in zeros]
     return [residues[one] for one in zeros] + (_excused(case, point, rest, passes) if rest else [])
 
 
@@ -102,20 +100,6 @@ UNEXPLAINED: Mapping[Verdict, str] = {
 }
 
 UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding leaves of it is not known"
-
-
-def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]:
-    """The entries whose truth is 0, as far as a float can tell."""
-    if not wrong:
-        return []
-    try:
-        plan = case.reference.plan(list(dict.fromkeys(case.direction(one.entry) for one in wrong)), rows)
-    except OverBudgetError:
-        return []
-    seen = plan.run(ZERO_BITS)
-    with precision(ZERO_BITS):
-        truths = {one: case.truth(one.entry, seen) for one in wrong}
-        return [one for one, truth in truths.items() if not isinstance(truth, Undefined) and truth.contains(0)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +21,17 @@ import sympy
 
 from gradcli.crosscheck.compare import spaced
 from gradcli.crosscheck.point import MOST_ELEMENTS, Point, Torch
-from gradcli.crosscheck.summary import Family
+from gradcli.crosscheck.summary import SEED, Family
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import Flat, OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import MOST, Reference
+from gradcli.reference.near_kinks import critical
 from gradcli.results import Array
 
 if TYPE_CHECKING:
-    from gradcli.reference.near_kinks import Critical
+    from gradcli.reference.near_kinks import Spots
 
 MOST_ODD = 64
 """Numbers of torch that are not 0 where the truth is 0 by structure, which are judged."""
@@ -153,59 +155,36 @@ class Survey:
         found = self.point.critical
         if found is None:
             return [], [], f"kinks were not looked for, as there are more than {MOST_ELEMENTS:,} elements"
-        groups = list(self._groups(found))
-        share = max(1, most // max(1, len(groups)))
-        directions: dict[Direction, None] = {}
-        rows: dict[int, None] = {}
-        left: dict[str, int] = {}
-        for name, atom, elements, count in groups:
-            taken, columns = self._columns(atom, elements, share)
-            directions |= dict.fromkeys(columns)
+        groups = [(spots, *self._moved(spots)) for spots in found.spots]
+        share = max(1, most // max(1, sum(len(elements) > 0 for _, _, elements in groups)))
+        columns, rows, left = dict[Direction, None](), dict[int, None](), dict[str, None]()
+        for spots, atom, elements in groups:
+            chosen = np.array(spaced(elements.tolist(), share), dtype=np.int64)
+            own: list[Direction] = []
+            with suppress(OverBudgetError):
+                made_of = self.reference.wide.made_of({atom: chosen})
+                own = [(symbol, int(j)) for symbol in self.variables for j in made_of.get(symbol, ())]
             if self.torch.jacobian is not None or not self.variables:
-                rows |= dict.fromkeys(self._rows(atom, elements[:: 1 + len(elements) // max(1, taken)], share))
-            if (columns or not self.variables) and count > taken:
-                left[name] = left.get(name, 0) + count - taken
-        return list(directions)[:most], list(rows)[:most], _left(left, found.unknown)
+                with suppress(OverBudgetError):
+                    _, reached = self.reference.wide.followed({atom: (np.zeros_like(chosen), chosen)})
+                    rows |= dict.fromkeys(spaced(np.unique(reached).tolist(), share))
+            columns |= dict.fromkeys(spaced(own, share))
+            if len(elements) and (len(chosen) < spots.count or len(own) > share):
+                left[spots.name] = None
+        names, unknown, words = ", ".join(left), ", ".join(found.unknown), []
+        if names:
+            words.append(
+                f"more elements at or next to a kink, a jump or an edge of a domain were not looked at: {names}"
+            )
+        if unknown:
+            words.append(f"kinks behind {unknown} were not looked for")
+        return list(columns)[:most], list(rows)[:most], "; ".join(words)
 
-    def _groups(self, found: Critical) -> Iterator[tuple[str, Atom, Flat, int]]:
-        """The critical elements of each operation that move y."""
-        for spots in found.spots:
-            atom = self.reference.renamed.get(spots.atom, spots.atom)
-            elements = spots.elements
-            if self._moving is not None:
-                # A kink in what reaches no judged row of y, or none with a weight in v, cannot show in an entry.
-                elements = elements[np.isin(elements, self._moving.get(atom, ()))]
-            if len(elements):
-                yield spots.name, atom, elements, max(1, spots.count * len(elements) // len(spots.elements))
-
-    def _columns(self, atom: Atom, elements: Flat, most: int) -> tuple[int, list[Direction]]:
-        """About how many of some elements have their columns among these, and these."""
-        chosen = spaced(elements.tolist(), most)
-        try:
-            made_of = self.reference.wide.made_of({atom: np.array(chosen)})
-        except OverBudgetError:
-            return 0, []
-        columns = [(symbol, int(j)) for symbol in self.variables for j in made_of.get(symbol, ())]
-        kept = spaced(columns, most)
-        return len(chosen) * len(kept) // len(columns) if columns else len(chosen), kept
-
-    def _rows(self, atom: Atom, elements: Flat, most: int) -> list[int]:
-        try:
-            _, rows = self.reference.wide.followed({atom: (np.zeros_like(elements), elements)})
-        except OverBudgetError:
-            return []
-        return [int(row) for row in np.unique(rows)][:: 1 + len(rows) // most] if len(rows) else []
-
-
-def _left(left: Mapping[str, int], unknown: Sequence[str]) -> str:
-    """The remark on critical elements that a sample leaves out; empty if there are none."""
-    words = []
-    if left:
-        of = ", ".join(f"{count:,} of {name}" for name, count in left.items())
-        words.append(f"more elements at or next to a kink, a jump or an edge of a domain were not looked at: {of}")
-    if unknown:
-        words.append(f"kinks behind {', '.join(unknown)} were not looked for")
-    return "; ".join(words)
+    def _moved(self, spots: Spots) -> tuple[Atom, Flat]:
+        """The critical elements that move y: in what reaches no row, or none with a weight, no kink can show."""
+        atom = self.reference.renamed.get(spots.atom, spots.atom)
+        known = self._moving
+        return atom, spots.elements if known is None else np.intersect1d(spots.elements, known.get(atom, ()))
 
 
 ALL_ENTRIES = 1_024
@@ -216,9 +195,6 @@ SAMPLE = 256
 
 SPARSE = 4
 """Entries of a column that may differ from 0, on average, up to which all of its rows are looked at."""
-
-SEED = 0
-"""Of the sample."""
 
 
 @dataclass(frozen=True)
@@ -309,3 +285,188 @@ def pick(scores: npt.NDArray[np.float64], most: int, generator: np.random.Genera
     extremes = np.argpartition(scores, -largest)[-largest:].tolist()
     order = [*extremes, 0, len(scores) - 1, *generator.integers(0, len(scores), 2 * most).tolist()]
     return list(dict.fromkeys(order))[:most]
+
+
+MOST_POINTS = 16
+"""Points whose numbers are judged; of more, a sample."""
+
+MOST_CRITICAL = 12
+"""Of them, points at or next to a kink."""
+
+
+def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[str], count: int) -> list[int]:
+    """The points at or next to a kink, a jump, or an edge of a domain: a few of each operation, in turn.
+
+    Args:
+        point: The first of them.
+        arrays: The value of every variable.
+        names: Those that differ between points.
+        count: How many there are.
+    """
+    largest = max((math.prod(shape) for shape in point.shapes.values()), default=0)
+    rows = max(1, MOST_ELEMENTS // max(1, largest))
+    found: dict[Atom, list[int]] = {}
+    for first in range(0, count, rows):
+        part = {name: array[first : first + rows] if name in names else array for name, array in arrays.items()}
+        for spots in critical(point.program, point.shapes, part, names).spots:
+            own = found.setdefault(spots.atom, [])
+            fresh = np.unique(spots.points)[: MOST_CRITICAL - len(own)]
+            own += (first + fresh).tolist()
+    turns = itertools.zip_longest(*found.values())
+    return list(dict.fromkeys(place for turn in turns for place in turn if place is not None))
+
+
+_LOST = 4
+"""Rows with a number that is not finite that are held."""
+
+
+@dataclass
+class Held:
+    """A row, with the numbers that were found there, and what messages call it."""
+
+    number: int
+    inputs: Mapping[str, Array]
+    values: tuple[Array, ...]
+    called: str = ""
+
+
+@dataclass
+class Sample:
+    """The rows that are held, by why they are: those with the smallest scores, of each kind.
+
+    A score follows from the row and its number alone, so that the samples of the parts of a table, joined in any
+    order, are that of the whole.
+
+    Attributes:
+        most: Rows that are judged.
+
+    >>> x, sample = np.arange(-500.0, 500.0), Sample()
+    >>> for part in (slice(600, 1000), slice(0, 600)):
+    ...     one = Sample()
+    ...     one.see(np.arange(2, 1002)[part], {"x": x[part]}, (x[part] ** 2,))
+    ...     sample.join(one)
+    >>> found = [held.number for held in sample.rows()]
+    >>> len(found), found[0], 502 in found, found[-1]
+    (16, 2, True, 1001)
+    """
+
+    most: int = MOST_POINTS
+    kept: dict[str, list[tuple[float, Held]]] = field(default_factory=dict)
+
+    @property
+    def wants_critical(self) -> bool:
+        """Whether more rows at kinks can be held."""
+        return len(self.kept.get("critical", ())) < MOST_CRITICAL
+
+    def see(
+        self,
+        numbers: npt.NDArray[Any],
+        inputs: Mapping[str, Array],
+        values: tuple[Array, ...],
+        critical: Sequence[int] = (),
+        called: Callable[[int], str] = lambda row: "",
+    ) -> None:
+        """Look at some rows.
+
+        Args:
+            numbers: The place of each in their source, ascending.
+            inputs: The variables, of shape (N, *x.shape).
+            values: The quantities, of shape (N, *shape).
+            critical: Places of rows at or next to a kink, or another place where there may be no derivative.
+            called: What messages call the row at a place.
+        """
+        count = len(numbers)
+        if not count:
+            return
+
+        def keep(why: str, scores: Array) -> None:
+            kept, most = self.kept.setdefault(why, []), self._room(why)
+            # Most rows of a long stream fail this, so that a block costs one comparison.
+            fresh = np.flatnonzero(scores < (kept[-1][0] if len(kept) == most else np.inf))
+            for row in fresh[np.argsort(scores[fresh], kind="stable")[:most]].tolist():
+                # Copies, as a view would keep the whole block in memory.
+                own = {name: array[row].copy() for name, array in inputs.items()}
+                held = Held(int(numbers[row]), own, tuple(array[row].copy() for array in values), called(row))
+                kept.append((float(scores[row]), held))
+            self._cut(why)
+
+        order = numbers.astype(np.float64)
+        at_kinks = np.full(count, np.inf)
+        at_kinks[list(critical)] = order[: len(critical)]
+        sizes = {f"{place} {name}": _sizes(array) for place, (name, array) in enumerate(inputs.items())}
+        sizes |= {f"{place} out": _sizes(array) for place, array in enumerate(values)}
+        lost = np.any([np.isinf(size) for size in sizes.values()], axis=0)
+        keep("critical", at_kinks)
+        keep("first", order)
+        keep("last", -order)
+        keep("lost", np.where(lost, order, np.inf))
+        keep("random", _random(numbers))
+        for name, size in sizes.items():
+            keep(f"least {name}", size)
+            # Infinite sizes have their own list; here they would hide the largest finite row.
+            keep(f"most {name}", np.where(np.isinf(size), 1.0, -size))
+
+    def join(self, other: Sample) -> None:
+        """Add the rows of a sample of other rows."""
+        for why, kept in other.kept.items():
+            self.kept.setdefault(why, []).extend(kept)
+            self._cut(why)
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the sample for JSON: each row once, and its scores."""
+        rows = {held.number: held for kept in self.kept.values() for _, held in kept}
+        listed = [
+            [one.number, one.called, {name: array.tolist() for name, array in one.inputs.items()},
+             [array.tolist() for array in one.values], one.values[0].dtype.name]
+            for one in rows.values()
+        ]  # fmt: skip
+        scores = {why: [[score, held.number] for score, held in kept] for why, kept in self.kept.items()}
+        return {"most": self.most, "rows": listed, "kept": scores}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Sample:
+        """Rebuild a sample from its `facts`."""
+        rows = {}
+        for number, called, inputs, values, dtype in facts["rows"]:
+            arrays = {name: np.array(one, np.float64) for name, one in inputs.items()}
+            rows[number] = Held(number, arrays, tuple(np.array(one, dtype) for one in values), called)
+        kept = {why: [(score, rows[number]) for score, number in pairs] for why, pairs in facts["kept"].items()}
+        return cls(facts["most"], kept)
+
+    def rows(self) -> list[Held]:
+        """The sample: at most `most` rows by their numbers, those at kinks first where it is too small."""
+        if not self.kept:
+            return []
+        critical, first, last, lost, rest, *others = ([row for _, row in kept] for kept in self.kept.values())
+        extremes = list(itertools.chain(*others))
+        order: dict[int, Held] = {}
+        for row in [*critical, *first, *last, *lost, *extremes[: self.most // 2], *rest, *extremes]:
+            order.setdefault(row.number, row)
+        chosen = list(order.values())[: self.most]
+        return sorted(chosen, key=lambda row: row.number)
+
+    def _room(self, why: str) -> int:
+        """How many rows are held for a reason."""
+        return {"critical": MOST_CRITICAL, "lost": _LOST, "random": self.most}.get(why, 1)
+
+    def _cut(self, why: str) -> None:
+        once = {pair[1].number: pair for pair in self.kept[why]}.values()
+        self.kept[why] = sorted(once, key=lambda pair: (pair[0], pair[1].number))[: self._room(why)]
+
+
+def _random(numbers: npt.NDArray[Any]) -> Array:
+    """Hash the numbers of the rows to scores from 0 to 1.
+
+    Source: SplitMix64 of G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    """
+    mixed = (numbers.astype(np.uint64) + np.uint64(SEED + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: Array = ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+    return found
+
+
+def _sizes(array: Array) -> Array:
+    """The largest magnitude in each row; infinite where one is not finite."""
+    sizes: Array = magnitude(array.reshape(len(array), math.prod(array.shape[1:]))).max(axis=1, initial=0.0)
+    return sizes

@@ -11,9 +11,11 @@ judged for itself.  Some entries can also be enclosed without torch, to confirm 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -23,11 +25,15 @@ from gradcli.crosscheck.compare import (
     FIRST_BITS,
     TOLERANCE,
     Block,
+    Case,
     Evidence,
+    Singular,
     Tolerance,
+    compare,
+    to_float,
+    verdicts,
 )
-from gradcli.crosscheck.hessian_rows import HessianRows, Row
-from gradcli.crosscheck.judge import Judgement, judge
+from gradcli.crosscheck.judge import Judgement, judge, unless_minor
 from gradcli.crosscheck.point import (
     STEP,
     HessianVectorProduct,
@@ -38,18 +44,203 @@ from gradcli.crosscheck.point import (
     unravel,
     way,
 )
-from gradcli.crosscheck.sample import SEED, Survey, magnitude, pick
-from gradcli.crosscheck.summary import FamilyCheck, summarize
+from gradcli.crosscheck.sample import Survey, magnitude, pick
+from gradcli.crosscheck.singular import (
+    BITS as OF_SERIES,
+    Limit,
+    Looks,
+    classify_singularities,
+    planned,
+    shown_number,
+    sides_in_words,
+)
+from gradcli.crosscheck.summary import SEED, FamilyCheck, summarize
 from gradcli.errors import Span
 from gradcli.language.program.wengert import Atom, Builder
-from gradcli.reference.balls import Ball, exists
-from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.reference.balls import Ball, exists, precision
+from gradcli.reference.deadline import OverTimeError, require_time, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.rules import Undefined
-from gradcli.reference.second_order import HessianProducts
+from gradcli.reference.rules import Outcome, Undefined
+from gradcli.reference.second_order import HessianProducts, is_met
 from gradcli.results import Array, Entry, Index, Of, Verdict
+
+
+@dataclass
+class HessianRows:
+    """Products of one Hessian with directions, whose elements are derivatives of slopes along the direction.
+
+    Args:
+        point: The Program and its inputs.
+        tolerance: How far a number may be from the truth.
+        wrt: The variables of the elements.
+    """
+
+    point: Point
+    tolerance: Tolerance
+    wrt: tuple[str, ...]
+    _known: dict[int, HessianProducts] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.case = Case(Reference(self.point.program, self.point.shapes, self.point.inputs), self.tolerance)
+
+    @cached_property
+    def _without_slope(self) -> Mapping[Direction, Entry]:
+        """Find the inputs along which y certainly has no slope, each with the verdict on it, without torch's number."""
+        shapes = {name: self.point.shape_of(name) for name in self.wrt}
+        entries = [
+            Entry(n, (), unravel(j, s), "unchecked", math.nan) for n, s in shapes.items() for j in range(math.prod(s))
+        ]
+        try:
+            found = self.case.reference.plan([self.case.direction(entry) for entry in entries]).run(FIRST_BITS)
+        except OverBudgetError:
+            return {}
+        causes = ((entry, self.case.truth(entry, found)) for entry in entries)
+        ones = [Singular(entry, cause, frozenset((0,))) for entry, cause in causes if isinstance(cause, Undefined)]
+        seen = (one for one in classify_singularities(self.case, ones) if one.verdict in ("kink", "undefined"))
+        return {self.case.direction(one): replace(one, torch=None) for one in seen}
+
+    def _at(self, bits: int) -> HessianProducts:
+        if bits not in self._known:
+            self._known[bits] = HessianProducts(self.case.reference, bits)
+        return self._known[bits]
+
+    @property
+    def work(self) -> int:
+        """The slopes that one product goes through."""
+        return sum(map(len, self._at(FIRST_BITS).ways.values()))
+
+    def judged(
+        self, u: Mapping[str, Array], product: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool = False
+    ) -> list[Entry]:
+        """Decide the elements of a product.
+
+        Args:
+            u: The direction.
+            product: Torch's numbers by variable, of x's shape.
+            slopes: What was decided of the slopes that the product is the derivative of.
+            is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
+
+        Raises:
+            OverBudgetError, OverTimeError: It is too much.
+        """
+        require_time()
+        asked = [
+            Entry(name, (), unravel(j, self.point.shape_of(name)), "unchecked", number)
+            for name in self.wrt
+            for j, number in enumerate(product[name].ravel().tolist())
+        ]
+        found = self._balls(asked, u, slopes, is_row=is_row)
+        is_strict = self.tolerance.is_strict
+        return found if is_strict else [unless_minor(e, product, self.point, self.tolerance) for e in found]
+
+    def _balls(
+        self, asked: Sequence[Entry], u: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool
+    ) -> list[Entry]:
+        """The elements that are asked for, one by one; see `judged`."""
+        moving = way(u)
+        own = next(iter(moving)) if len(moving) == 1 else None
+        waiting, decided = list[Entry](), list[Entry]()
+        y = self._at(FIRST_BITS).run.values.get(self.point.program.output, {}).get(0)
+        if isinstance(y, Undefined) and any(slope.verdict == "undefined" for slope in slopes):
+            return [_unless_missing(entry, slopes) for entry in asked]
+        for entry in asked:
+            column = self.case.direction(entry)
+            by, against = (own, [column]) if is_row and own is not None else (column, list(moving))
+            if not is_met(self._at(FIRST_BITS), by, against):
+                waiting.append(entry)
+                continue
+            known = slopes if by == own else [*filter(None, [self._without_slope.get(column)])]
+            if column == own:
+                decided.append(self._where_met(entry, column, moving, known))
+            else:
+                decided.append(_unless_missing(entry, known))
+        wrong = [entry for entry in decided if entry.verdict == "disagree"]
+        others = [entry for entry in decided if entry.verdict != "disagree"]
+        return others + self._smooth(waiting, u, wrong)
+
+    def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: Sequence[Entry]) -> list[Entry]:
+        """The entries where all operations on the way are smooth, or move with no input that matters.
+
+        And those that are wrong, which rounding may explain.
+        """
+
+        def truths(bits: int, _: Sequence[Entry]) -> Callable[[Entry], Outcome]:
+            found = self._at(bits).along(way(u))
+            return lambda entry: self._truth(entry, found)
+
+        known = verdicts(entries, truths, self.tolerance)
+        decided = [*known.decided, *(_unknown(entry, "is not decided") for entry, _ in known.missing)]
+        if wrong := [*wrong, *known.wrong]:
+            from gradcli.crosscheck.rounding import explained
+
+            passes = replace(self.point, tangent_of=(self.point, u))
+            decided += explained(self.case, passes, wrong, truths)
+        return decided
+
+    def _truth(self, entry: Entry, found: Mapping[Direction, Ball]) -> Outcome:
+        truth = found.get(self.case.direction(entry), arb(0))
+        return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
+
+    def _where_met(
+        self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
+    ) -> Entry:
+        """The derivative of a slope along its own input, by series on both sides."""
+        missing = _unless_missing(entry, slopes)
+        if missing.verdict == "undefined" or any(slope.verdict == "unchecked" for slope in slopes) or not slopes:
+            return missing
+        is_removable = any(one.verdict == "removable" for one in slopes)
+        one = Singular(entry, Undefined("slope", "", decided=False), frozenset((0,)))
+        plan = planned(self.case, [one])
+        for bits in OF_SERIES:
+            if plan is None:
+                break
+            with precision(bits):
+                looks = Looks(self.case, plan, bits).second(one, has_value=not is_removable)
+                left, right = (limit.times(moving[by]) for limit in looks)
+                found = self._meeting(entry, left, right)
+            if missing.verdict == "kink":
+                return replace(missing, one_sided=_sides(left, right))
+            if found is not None:
+                return replace(found, verdict="removable") if is_removable and found.truth is not None else found
+        return missing
+
+    def _meeting(self, entry: Entry, left: Limit, right: Limit) -> Entry | None:
+        """The verdict by the second derivatives on both sides; None if they do not tell."""
+        if "unknown" in (left.kind, right.kind):
+            return None
+        if left.ball is None or right.ball is None:
+            note = f"the second derivative does not exist: {sides_in_words(left, right)}"
+            return replace(entry, verdict="undefined", note=note, proven=True)
+        if not left.meets(right):
+            note = "the second derivatives from the left and from the right differ"
+            return replace(entry, verdict="kink", note=note, one_sided=_sides(left, right), proven=True)
+        if left.ball != right.ball:
+            return None
+        return compare(entry, right.ball, self.tolerance, is_last=True)
+
+
+def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:
+    return None if left.ball is None or right.ball is None else (to_float(left.ball), to_float(right.ball))
+
+
+def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
+    """The entry as undecided, unless the slope that it is the derivative of has none."""
+    missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
+    if missing is None:
+        return _unknown(entry, "is not decided")
+    note = f"the gradient does not exist here: {missing.note}"
+    if missing.verdict == "kink":
+        picked = "" if missing.torch is None else f", and torch picked {shown_number(missing.torch)} for it"
+        note = f"the gradient has a kink here{picked}"
+    return replace(entry, verdict=missing.verdict, note=note, proven=missing.proven)
+
+
+def _unknown(entry: Entry, why: str) -> Entry:
+    note = f"branches or poles meet here; whether the second derivative exists, {why}"
+    return replace(entry, verdict="unchecked", note=note, proven=False)
+
 
 KNOWN = 3
 """Elements of each variable that give the rows and columns at which formulas of second derivatives are compared."""
@@ -143,6 +334,8 @@ def _few(size: int) -> list[int]:
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
+OVER_BUDGET = "the second derivatives were over the budget of the reference"
+
 ALL_ROWS = 64
 """Up to this many rows of a Hessian, every one is checked."""
 
@@ -176,23 +369,13 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
-    found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
-    entries = [*(replace(entry, row=None, of="hvp") for entry in found.decided), *beside]
-    notes = (found.missing,) if found.missing else ()
-    words = "none" if found.left == total else "what could be decided" if found.left else "all"
-    return _judgement(
-        FamilyCheck(
-            "hvp",
-            total,
-            entries,
-            words,
-            notes,
-            is_whole=not found.left,
-            bounded=found.bounded,
-            left=found.left,
-            error=found.error,
-        )
-    )
+    try:
+        found = HessianRows(point, tolerance, wrt).judged(torch.u, torch.hvp, beside)
+    except (OverBudgetError, OverTimeError) as error:
+        note = str(error) or OVER_BUDGET
+        return _judgement(FamilyCheck("hvp", total, beside, "none", (note,), is_whole=False, left=total))
+    entries = [replace(entry, row=None, of="hvp") for entry in found]
+    return _judgement(FamilyCheck("hvp", total, [*entries, *beside], "all"))
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
@@ -200,41 +383,28 @@ def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...],
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
-    products, entries, rows, work = HessianRows(point, tolerance, wrt), list[Entry](), list[Row](), 0
+    products, entries, done = HessianRows(point, tolerance, wrt), list[Entry](), 0
     notes = {f"of the gradient: {note}": None for note in beside.notes}
     total = sum(torch.gradient[name].size for name in wrt)
     chosen = _chosen_rows(point, torch, wrt, tolerance)
     for name, i in chosen:
-        # Stop before a row that would be over, by the mean of those so far.
-        if rows and work + work // len(rows) > MOST_WORK:
+        if done and (done + 1) * products.work > MOST_WORK:
             break
         index, unit = _unit(point, name, i)
         row = {other: block[index] for other, block in torch.hessian[name].items()}
         slopes = [entry for entry in gradient if entry.variable == name and entry.column == index]
-        found = products.judged(unit, row, slopes, is_row=True)
-        if found.missing:
-            notes[found.missing] = None
-            if not found.bounded:  # nothing of this row is known
-                break
-        rows.append(found)
-        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found.decided]
-        work += found.work
+        try:
+            found = products.judged(unit, row, slopes, is_row=True)
+        except (OverBudgetError, OverTimeError) as error:
+            notes[str(error) or OVER_BUDGET] = None
+            break
+        entries += [replace(entry, row=index, by=name, of="hessian") for entry in found]
+        done += 1
     if beside.chosen != "all" and beside.entries:
         notes[f"of the gradient, {beside.checked:,} of {beside.entries:,} elements were checked"] = None
-    words, left = _words(len(rows), len(chosen), total), sum(found.left for found in rows)
-    return _judgement(
-        FamilyCheck(
-            "hessian",
-            total * total,
-            [*entries, *gradient],
-            words,
-            tuple(notes),
-            is_whole=words == "all" and beside.is_whole and not left,
-            bounded=sum(found.bounded for found in rows),
-            left=left,
-            error=max((found.error or 0.0 for found in rows), default=0.0) or None,
-        )
-    )
+    words = _words(done, len(chosen), total)
+    is_whole = words == "all" and beside.is_whole
+    return _judgement(FamilyCheck("hessian", total * total, [*entries, *gradient], words, tuple(notes), is_whole))
 
 
 def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Tolerance) -> FamilyCheck:

@@ -15,18 +15,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import sympy
 from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
-from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, looks_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import Element, Rays
 from gradcli.reference.enclosure_pass import Direction
-from gradcli.reference.enclosure_plan import Plan, Reference
+from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Outcome, Undefined
 from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
 from gradcli.results import Entry
@@ -167,8 +164,6 @@ def shown_number(number: float) -> str:
 
 WHOLE = "whether that is so of the whole function"
 """What was not looked at."""
-
-_JUMP = Undefined("jump", "", decided=True)
 
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
@@ -422,71 +417,3 @@ def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> En
     if not left.overlaps(right):
         return kink(one, left, right)
     return smooth(one, right, tolerance) if left == right or is_nothing(left - right) else None
-
-
-def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, where what disagrees is `kink` if torch takes the other side of a jump, as atan2 at -0.0."""
-    if all(entry.verdict != "disagree" for entry in entries):
-        return list(entries)
-    turned = _turned(case)
-
-    def settled(entry: Entry) -> Entry:
-        is_wrong = entry.verdict == "disagree"
-        if not is_wrong or not (_is_beside(case, entry) or (turned is not None and _is_of(turned, entry))):
-            return entry
-        picked = f"torch gives {shown_number(number_of(entry))}, the {noun(entry)} on one side"
-        note = f"a discontinuity: {picked}, by the sign of a 0"
-        return replace(entry, verdict="kink", note=note, proven=False)
-
-    return list(map(settled, entries))
-
-
-def _is_beside(case: Case, entry: Entry) -> bool:
-    """Whether an element of y tends to torch's number on a way to the point."""
-    if entry.variable is not None:
-        return False
-    row = case.row(entry)
-    plan = planned(case, [Singular(entry, _JUMP, frozenset((row,)))])
-    if plan is None:
-        return False
-    looks = Looks(case, plan, BITS[0])
-    limits = (Limit.of(looks.way(n, sign).get(row, Undecided())).ball for n in (0, 1) for sign in (1, -1))
-    return any(ball is not None and _is_met(case, entry, ball) for ball in limits)
-
-
-def _is_of(turned: Case, entry: Entry) -> bool:
-    """Whether torch's number is that of the function with its angles on the other side of their cut."""
-    plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
-    if plan is None:
-        return False
-    seen = plan.run(BITS[0])
-    with precision(BITS[0]):
-        truth = turned.truth(entry, seen)
-    return not isinstance(truth, Undefined) and _is_met(turned, entry, truth)
-
-
-def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
-    with precision(BITS[0]):
-        found = compare(entry, ball, case.tolerance, is_last=True)
-    return found is not None and found.verdict == "agree"
-
-
-def _turned(case: Case) -> Case | None:
-    """The function where each angle on the cut is -pi, as torch has it where a 0 has a sign; None without angles."""
-    reference = case.reference
-    if not any(line.call.op.name == "atan2" for line in reference.program.lines):
-        return None
-
-    def write(builder: Builder, line: Line, operands: tuple[Atom, ...]) -> Atom:
-        found = builder.emit(line.call.op.name, operands, line.span, line.call.statics)
-        if line.call.op.name != "atan2":
-            return found
-        is_on_cut = builder.emit("eq", (operands[0], sympy.S.Zero), line.span)
-        turn = builder.emit("mul", (sympy.Integer(-2), found), line.span)
-        chosen = builder.emit("where", (is_on_cut, turn, sympy.S.Zero), line.span)
-        return builder.emit("add", (found, builder.emit("detach", (chosen,), line.span)), line.span)
-
-    program = rewritten(reference.program, write, shares=True).program
-    inputs = {str(x): reference.inputs[x].reshape(reference.shapes[x]) for x in program.variables}
-    shapes = {x: reference.shapes[x] for x in program.variables}
-    return replace(case, reference=Reference(program, shapes, inputs))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 from gradcli.results.verdicts import Index
+
+SEED = 0
+"""Of samples."""
 
 MAX_FINDINGS = 10
 """Findings that are listed."""
@@ -129,6 +132,43 @@ def joined(checks: Sequence[Check]) -> Check:
         sampled=any(check.sampled for check in checks),
         rewrite=next((check.rewrite for check in checks if check.rewrite is not None), None),
     )
+
+
+def merged(checks: Mapping[int, Check], count: int) -> Check:
+    """One check of several points: the worst verdict, the findings with their points, the coverage of all points.
+
+    Args:
+        checks: By the number of the point.
+        count: How many points there are, each with as many entries.
+    """
+    found = [replace(finding, point=point) for point, check in checks.items() for finding in check.findings]
+    found.sort(key=badness, reverse=True)
+    whole = joined(list(checks.values()))
+    return replace(
+        whole,
+        entries=count * max(check.entries for check in checks.values()),
+        checked=sum(check.checked for check in checks.values()),
+        findings=tuple(found[:MAX_FINDINGS]),
+        findings_count=sum(check.findings_count for check in checks.values()),
+        chosen=_points(checks, count),
+        proven=whole.proven and len(checks) == count,
+        sampled=whole.sampled or len(checks) < count,
+        zeros=sum(check.zeros for check in checks.values()),
+        undecided=sum(check.undecided for check in checks.values()),
+    )
+
+
+def worst_point(checks: Mapping[int, Check]) -> int:
+    """The first of the points with the worst verdict."""
+    return max(checks, key=lambda point: (SEVERITY.index(checks[point].verdict), -point))
+
+
+def _points(checks: Mapping[int, Check], count: int) -> str:
+    inside = [words for words in dict.fromkeys(check.chosen for check in checks.values()) if words != "all"]
+    points = ""
+    if len(checks) < count:
+        points = f"{len(checks)} of {count:,} points: kinks, first, last, extremes and a random rest, seed {SEED}"
+    return "; ".join(filter(None, [points, *(f"at a point: {words}" for words in inside)])) or "all"
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:

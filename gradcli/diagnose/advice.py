@@ -16,7 +16,7 @@ from flint import arb
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Point
 from gradcli.crosscheck.summary import MAX_FINDINGS, summarize, worth_listing
-from gradcli.diagnose.candidates import Candidate, candidates, readable
+from gradcli.diagnose.candidates import candidates, readable
 from gradcli.diagnose.diagnosis import diagnose
 from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.diagnose.expansions import with_series
@@ -204,13 +204,13 @@ def rewritten(
     most = min(MOST_TRIED, max(1, MOST_LINES // max(1, len(program.lines))))
     known = itertools.islice(_candidates(original, inputs, judgement, culprit), most)
     try:
-        for candidate in itertools.chain(known, _searched(original, measured)):
-            verdict = verdict_of(candidate.text)
+        for form in itertools.chain(known, _searched(original, measured)):
+            verdict = verdict_of(form.text)
             if verdict is None or SEVERITY.index(verdict) >= worst:
                 continue
-            if is_same(program, candidate.same.text, inputs):
-                basis = candidate.basis.text if candidate.basis is not None else ""
-                best = Rewrite(candidate.text, "; ".join(candidate.reasons), verdict, basis)
+            if is_same(program, form.same.text, inputs):
+                basis = form.basis.text if form.basis is not None else ""
+                best = Rewrite(form.text, "; ".join(form.reasons), verdict, basis)
                 worst = SEVERITY.index(verdict)
                 if verdict == "agree":
                     break
@@ -222,15 +222,15 @@ def rewritten(
 
 def _candidates(
     original: Form, inputs: Mapping[str, Array], judgement: Judgement, culprit: Span | None
-) -> Iterator[Candidate]:
+) -> Iterator[Form]:
     """Known forms of what is typed, and for a removable singularity its series put in."""
     yield from candidates(original, culprit)
     found = with_series(original, inputs) if judgement.check.verdict == "removable" else None
     if found is not None:
-        yield Candidate(*found, original)
+        yield found
 
 
-def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Candidate]:
+def _searched(original: Form, measured: Callable[[], Measure]) -> Iterator[Form]:
     """Forms that lose fewer bits at the point and around it, the best first; nothing is looked for before the first."""
     if len(original.program.lines) <= MOST_OPERATIONS:
-        yield from better(searched(original, measured()))[:MOST_OFFERED]
+        yield from (one.form for one in better(searched(original, measured()))[:MOST_OFFERED])

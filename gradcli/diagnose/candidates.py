@@ -7,7 +7,6 @@ better at a point is for the judge to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gradcli.diagnose.forms import MOST_LINES, MOST_TEXT, Form
 from gradcli.diagnose.guards import guarded
@@ -19,31 +18,6 @@ MOST_CANDIDATES = 20
 """Candidates for one function."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Another form of a function, and why.
-
-    Attributes:
-        form: It.
-        reasons: What it avoids.
-        basis: The form with no series in it, if it has some: these are the same to float64, which was proved of them.
-    """
-
-    form: Form
-    reasons: tuple[str, ...]
-    basis: Form | None = None
-
-    @property
-    def text(self) -> str:
-        """Of the form."""
-        return self.form.text
-
-    @property
-    def same(self) -> Form:
-        """The form that is the function beyond float64 too."""
-        return self.basis or self.form
-
-
 def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
     """A Program as a form; None for one that is too long, part of a snippet, or depends on values."""
     is_long = len(program.lines) > MOST_LINES or len(program.text) > MOST_TEXT
@@ -52,7 +26,7 @@ def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
     return Form(program, shapes)
 
 
-def candidates(original: Form, culprit: Span | None = None) -> Iterator[Candidate]:
+def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
     """Other forms of a function, the most likely to help first.
 
     Args:
@@ -64,31 +38,26 @@ def candidates(original: Form, culprit: Span | None = None) -> Iterator[Candidat
     '2*sin(x/2)**2/x'
     """
     seen: set[str] = set()
-    for form, *reasons in _proposed(original, culprit):
-        if form.text not in seen:
+    for form in _proposed(original, culprit):
+        if form is not None and form.text not in seen:
             seen.add(form.text)
-            yield Candidate(form, tuple(reasons))
+            yield form
         if len(seen) >= MOST_CANDIDATES:
             return
 
 
-def _proposed(original: Form, culprit: Span | None) -> Iterator[tuple[Form, *tuple[str, ...]]]:
-    """Forms with their reasons: of the culprit's branch, of each rule, of every branch, and of all rules together."""
+def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
+    """The culprit's branch guarded, each rule, every branch guarded, and all rules together."""
     blamed = [line.symbol for line in original.program.lines if line.span == culprit]
     for atom in blamed[-1:]:
-        yield from guarded(original, atom)
+        yield guarded(original, atom)
     fitting = []
     for rule in KNOWN:
         found = rule.everywhere(original)
-        if found is not None:
-            fitting.append(rule)
-            yield found
-    yield from guarded(original, None)
-    together, reasons = original, list[str]()
+        fitting += [rule] if found is not None else []
+        yield found
+    yield guarded(original, None)
+    together = original
     for rule in (*fitting, *KNOWN) if fitting else ():  # what one rule gives may be what another one looks for
-        found = rule.everywhere(together)
-        if found is not None:
-            together = found[0]
-            reasons.append(found[1])
-    if reasons:
-        yield together, *dict.fromkeys(reasons)
+        together = rule.everywhere(together) or together
+    yield together if fitting else None

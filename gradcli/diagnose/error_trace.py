@@ -283,49 +283,34 @@ class ErrorTrace:
             return arb.pos_inf()
         return abs(to - before).upper()
 
-    def slope(self, place: Place) -> tuple[float, bool] | None:
-        """By what a line multiplies what flows back, in torch, and whether that is 0; None of the way forward."""
-        from gradcli.autodiff.run import Tensor, apply, calls_in
+    def has_no_slope(self, place: Place) -> bool:
+        """Whether what flows back is no longer finite by one factor of an operation: its slope at what it was given."""
+        line = self.context.line_of.get(place[0])
+        return line is not None and line.call.op.kind is Kind.ELEMENTWISE and line.symbol not in self.context.forward
 
-        line, flowing = self.context.line_of.get(place[0]), self.context.flowing
-        if line is None or line.call.op.kind is not Kind.ELEMENTWISE or line.symbol in self.context.forward:
-            return None
-        if flowing.isdisjoint(line.call.operands):
-            return self.number(place), False
-        calls, values, are_zero = calls_in(self.context.dtype), dict[Atom, Tensor](), list[bool]()
-        for atom, e in self.sources(place):
-            one = self.torch[atom].flatten()[e]
-            are_zero += [bool(one == 0)] if atom in flowing else []
-            values[atom] = one * 0 + 1 if atom in flowing else one
-        return float(apply(line.call, values, calls)), all(are_zero)
+    def refusal(self, place: Place) -> tuple[Line, int] | None:
+        """The choice that does not take the operation that a number is part of, and by which operand; None if taken."""
+        line = self.context.line_of.get(place[0])
+        whole = None if line is None else self.context.whole.get(line.span)
+        inside = set() if whole is None else {whole.symbol}
+        for choice in self.context.forward.values() if whole is not None else ():
+            is_branch, alike = choice.call.op.is_branch, self.torch[choice.symbol].shape == self.torch[place[0]].shape
+            places = [k for k, a in enumerate(choice.call.operands) if a in inside and (k or not is_branch)]
+            inside |= {choice.symbol} if places else set()
+            if places and (is_branch or (choice.call.op.is_extreme and choice.call.op.kind is Kind.ELEMENTWISE)):
+                taken = np.any([self._takes(choice, k) for k in places], axis=0)
+                if not (taken.flat[place[1]] if alike else taken.any()):
+                    return choice, places[0]
+        return None
 
-    @cached_property
-    def refusals(self) -> Mapping[Atom, Mapping[int, tuple[Line, int] | None]]:
-        """For each element on the way to y, the choice that does not take it, and of which operand; None if taken."""
-        output = self.context.held(self.passes.value)
-        found: dict[Atom, dict[int, tuple[Line, int] | None]] = {}
-        found[output] = dict.fromkeys(range(self.torch[output].numel()))
-        for line in reversed(self.context.forward.values()):
-            elements = np.array(sorted(found.get(line.symbol, ())), dtype=np.int64)
-            for k, position, source in self.context.reference.footprint.parts(line, elements):
-                operand, is_branch = line.call.operands[k], bool(line.call.op.is_branch)
-                if not isinstance(operand, sympy.Symbol) or (is_branch and k == 0):
-                    continue
-                is_taken = np.full(source.shape, fill_value=True)
-                if is_branch:
-                    is_taken = self._numbers(line.call.operands[0], line.symbol)[elements[position]] == (k == 1)
-                elif line.call.op.is_extreme:
-                    is_taken = self._numbers(operand)[source] == self._numbers(line.symbol)[elements[position]]
-                inside = found.setdefault(operand, {})
-                for e, s, taken in zip(elements[position].tolist(), source.tolist(), is_taken.tolist(), strict=True):
-                    why = found[line.symbol][e] or (None if taken else (line, k))
-                    inside[s] = why and inside.get(s, why)
-        return found
-
-    def _numbers(self, atom: Atom, like: Atom | None = None) -> Array:
-        """Torch's numbers of a value, flat, as often as in the shape of another."""
-        array = np.asarray(self.torch[atom] if atom.is_Symbol else number(atom))
-        return array.ravel() if like is None else np.broadcast_to(array, self.torch[like].shape).ravel()
+    def _takes(self, choice: Line, k: int) -> Array:
+        """At which elements torch takes an operand."""
+        deciding, own = (
+            np.asarray(self.torch[a] if a.is_Symbol else number(a))
+            for a in (choice.call.operands[0 if choice.call.op.is_branch else k], choice.symbol)
+        )
+        found = deciding == ((k == 1) if choice.call.op.is_branch else own)
+        return np.broadcast_to(found, own.shape)
 
 
 def magnitude(outcome: Outcome) -> Ball:

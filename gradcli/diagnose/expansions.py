@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -83,15 +83,15 @@ Known = dict[tuple[str, str], tuple[_Series, ...]]
 """The series of parts that were looked at, by their texts."""
 
 
-def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, str]]:
-    """The forms with one part in a series of what it is made of, on larger and on smaller intervals, and why.
+def expansions(form: Form, known: Known | None = None) -> Iterator[Form]:
+    """The forms with one part in a series of what it is made of, on larger and on smaller intervals.
 
     Args:
         form: The function.
         known: The series of parts of other forms, which is added to.
 
     >>> from gradcli.language.parsing import parse
-    >>> [found.text for found, _ in expansions(Form(parse("(1 - cos(x))/x")))][-1]
+    >>> [found.text for found in expansions(Form(parse("(1 - cos(x))/x")))][-1]
     'z = where(abs(x) < 1/1024, 1/1024, x); where(abs(x) < 1/1024, x/2 - x**3/24 + x**5/720, (1 - cos(z))/z)'
     """
     known = {} if known is None else known
@@ -100,26 +100,28 @@ def expansions(form: Form, known: Known | None = None) -> Iterator[tuple[Form, s
         if (part, shown) not in known:
             known[part, shown] = tuple(_all(form, atom, u, Fraction(0)))
         for series in known[part, shown]:
-            found = form.rewritten({atom: _edit(form, atom, u, series)})
+            why = f"{part} cancels near {shown} = 0, where its series is taken: for abs({shown}) < {series.radius} "
+            why += "what that leaves out is less than a rounding of value and derivative"
+            found = form.rewritten({atom: _edit(form, atom, u, series)}, why)
             if found is not None:
-                why = f"{part} cancels near {shown} = 0, where its series is taken: for abs({shown}) < {series.radius} "
-                yield found, why + "what that leaves out is less than a rounding of value and derivative"
+                yield replace(found, basis=form.same)
 
 
-def with_series(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[str, ...]] | None:
-    """The form with series where parts are 0/0 at a value of their variable, and why; None if none is.
+def with_series(original: Form, inputs: Mapping[str, Array]) -> Form | None:
+    """The form with series where parts are 0/0 at a value of their variable; None if none is.
 
     Args:
-        form: The function.
+        original: The function.
         inputs: Values of its variables.
 
     >>> from gradcli.language.parsing import parse
-    >>> found, why = with_series(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
+    >>> found = with_series(Form(parse("(x**2 - 1)/(x - 1)*y")), {"x": np.array(1.0), "y": np.array(2.0)})
     >>> found.text
     'z = where(abs(x - 1) < 1/2, 3/2, x); where(abs(x - 1) < 1/2, 2 + (x - 1), (z**2 - 1)/(z - 1))*y'
     """
-    reasons: dict[str, None] = {}
+    form = original
     for n in range(MOST_POINTS):
+        reasons: list[str] = []
         edits: dict[Atom, Edit] = {}
         inside: set[Atom] = set()
         for atom, u in _parts(form):
@@ -130,9 +132,9 @@ def with_series(form: Form, inputs: Mapping[str, Array]) -> tuple[Form, tuple[st
             for one in series:
                 edits[atom] = _edit(form, atom, u, one)
                 inside |= {line.symbol for line in needed(form.program.lines, atom)}
-                reasons[f"{form.shown(atom)} is 0/0 at {form.shown(u)} = {one.center}, and its series is taken"] = None
-        form = (form.rewritten(edits) if edits else None) or form
-    return (form, tuple(reasons)) if reasons else None
+                reasons.append(f"{form.shown(atom)} is 0/0 at {form.shown(u)} = {one.center}, and its series is taken")
+        form = (form.rewritten(edits, "; ".join(reasons)) if edits else None) or form
+    return None if form is original else replace(form, basis=original)
 
 
 def _parts(form: Form) -> Iterator[tuple[Atom, Atom]]:

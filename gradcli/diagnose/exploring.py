@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from gradcli.diagnose.candidates import Candidate, candidates
+from gradcli.diagnose.candidates import candidates
 from gradcli.diagnose.expansions import Known, expansions
 from gradcli.diagnose.forms import Form
 from gradcli.diagnose.identities import RULES
@@ -46,16 +46,18 @@ class Side:
     places: Sequence[int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured(Candidate):
-    """A candidate, and what it loses.
+@dataclass(frozen=True)
+class Measured:
+    """A form, and what it loses.
 
     Attributes:
+        form: It.
         loss: That.
         condition: Where the first of two serves, such as `abs(x) < 1e-4`; empty for one form.
         sides: The two that it is made of.
     """
 
+    form: Form
     loss: LostBits
     condition: str = ""
     sides: tuple[Side, ...] = ()
@@ -63,7 +65,7 @@ class Measured(Candidate):
     @property
     def rank(self) -> tuple[int, bool, int]:
         """Bits lost beyond a few, whether it has series, then length."""
-        return round(self.loss.beyond(ENOUGH)), self.basis is not None, len(self.text)
+        return round(self.loss.beyond(ENOUGH)), self.form.basis is not None, len(self.form.text)
 
 
 def best_of(forms: Iterable[Measured]) -> Measured:
@@ -88,30 +90,29 @@ def searched(original: Form, measure: Measure, seconds: float = SECONDS) -> list
     loss = measure.of(original.program)
     if loss is None:
         return []
-    start, is_small = Measured(original, (), loss=loss), len(original.program.lines) <= MOST_OPERATIONS
+    start, is_small = Measured(original, loss), len(original.program.lines) <= MOST_OPERATIONS
     series: Known = {}
-    forms, counter = {start.text: start}, itertools.count()
+    forms, counter = {original.text: start}, itertools.count()
     waiting = [((-1, False, 0), next(counter), start)]  # the first, before what cures make of it
 
-    def add(one: Measured, found: Iterable[tuple[Form, *tuple[str, ...]]], basis: Form | None = None) -> None:
+    def add(found: Iterable[Form | None]) -> None:
         """Measure what a form can be written as."""
-        for form, *reasons in found:
+        for form in found:
             require_time()
-            is_new = form.text not in forms and len(forms) <= MOST_MEASURED
-            loss = measure.of(form.program) if is_new else None
-            if loss is not None:
-                new = Measured(form, tuple(dict.fromkeys((*one.reasons, *reasons))), basis, loss=loss)
-                forms[form.text] = new
+            if form is None or form.text in forms or len(forms) > MOST_MEASURED:
+                continue
+            if (loss := measure.of(form.program)) is not None:
+                new = forms[form.text] = Measured(form, loss)
                 heapq.heappush(waiting, (new.rank, next(counter), new))
 
     with suppress(OverTimeError), part_limit(seconds):
-        add(start, ((known.form, *known.reasons) for known in candidates(original)))
+        add(candidates(original))
         for _ in range(MOST_EXPANDED):
             if not (waiting and is_small) or measure.agrees(best_of(forms.values()).loss):
                 break
-            _, _, one = heapq.heappop(waiting)
-            if len(one.reasons) < MOST_STEPS:
-                if one.basis is None:  # identities are of the function itself: they come before series
-                    add(one, (found for rule in RULES for found in rule.once(one.form)))
-                add(one, expansions(one.form, series), one.same)
+            form = heapq.heappop(waiting)[2].form
+            if len(form.reasons) < MOST_STEPS:
+                if form.basis is None:  # identities are of the function itself: they come before series
+                    add(found for rule in RULES for found in rule.once(form))
+                add(expansions(form, series))
     return list(forms.values())

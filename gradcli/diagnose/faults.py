@@ -74,12 +74,14 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
         poison: The first number on the way that is not finite.
         cause: What made it so, which may be itself.
     """
-    slope = trace.slope(poison) if poison == cause else None
-    if slope is not None and isinstance(trace.value(poison).truth, Undefined):
+    if poison == cause and trace.has_no_slope(poison) and isinstance(trace.value(poison).truth, Undefined):
         line, shown = trace.context.line_of[poison[0]], trace.context.excerpt(poison[0])
-        effect = "and 0 times that is nan" if slope[1] else "which makes the derivative infinite or nan"
-        note = f"{shown} has the slope {said(slope[0])} here, {effect}"
-        return Blame("domain", line.span, note)
+        effect = (
+            "and 0 times that is nan"
+            if math.isnan(trace.number(poison))
+            else "which makes the derivative infinite or nan"
+        )
+        return Blame("domain", line.span, f"{shown} has no finite slope here, {effect}")
     fault, number = of_value(trace, cause), trace.number(cause)
     if fault is None or fault.kind == "overflow" or math.isfinite(number):
         return fault
@@ -91,24 +93,17 @@ def of_poison(trace: ErrorTrace, poison: Place, cause: Place) -> Blame | None:
 
 def of_branch(trace: ErrorTrace, place: Place) -> Blame | None:
     """An operation that is not finite, or whose slope is not, in a branch that is not taken; None if it is taken."""
-    line, truth = trace.context.line_of.get(place[0]), trace.value(place).truth
-    whole = None if line is None else trace.context.whole.get(line.span)
-    if line is None or whole is None:
+    line, truth, refusal = trace.context.line_of.get(place[0]), trace.value(place).truth, trace.refusal(place)
+    if line is None or refusal is None:
         return None
-    own = line if line.symbol in trace.refusals else whole
-    elements = trace.refusals.get(own.symbol, {})
-    is_alike = trace.torch[own.symbol].shape == trace.torch[line.symbol].shape
-    refusals = [elements.get(place[1])] if is_alike else list(elements.values())
-    if not refusals or refusals[0] is None or None in refusals:
-        return None
-    shown, slope = trace.context.excerpt(line.symbol), trace.slope(place)
+    shown = trace.context.excerpt(line.symbol)
     fault = None if isinstance(truth, Undefined) else _outside(trace, line, shown, truth)
     is_large = fault is not None and fault.kind == "overflow"
     effect = "overflows" if is_large else f"is {said(trace.number(place))}"
     effect += " here, and 0 times its slope is nan"
-    if slope is not None:
-        effect = f"has the slope {said(slope[0])} here, and 0 times that is nan"
-    return Blame("branch", line.span, f"{_refused(trace, *refusals[0], shown)} {effect}")
+    if trace.has_no_slope(place):
+        effect = "has no finite slope here, and 0 times that is nan"
+    return Blame("branch", line.span, f"{_refused(trace, *refusal, shown)} {effect}")
 
 
 def _refused(trace: ErrorTrace, choice: Line, k: int, shown: str) -> str:

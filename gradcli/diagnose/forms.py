@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
@@ -36,10 +36,19 @@ class Form:
     Attributes:
         program: With its text.
         sizes: Shapes of the variables, as far as they are known.
+        reasons: What it avoids, in the order in which it was written anew.
+        basis: The form with no series in it, if it has some: these are the same to float64, which was proved of them.
     """
 
     program: Program
     sizes: Mapping[str, Shape] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    basis: Form | None = None
+
+    @property
+    def same(self) -> Form:
+        """The form that is the function beyond float64 too."""
+        return self.basis or self
 
     @property
     def text(self) -> str:
@@ -76,15 +85,18 @@ class Form:
         """A value as text."""
         return self._expressions.expression(atom, is_whole=True).text
 
-    def rewritten(self, edits: Mapping[Atom, Edit]) -> Form | None:
+    def rewritten(self, edits: Mapping[Atom, Edit], why: str = "") -> Form | None:
         """The form with other values in the place of some; None if its text does not say the same.
 
         Args:
             edits: What writes the new values, by the old ones.
+            why: What that avoids.
         """
         writer = FormWriter(self, self.program.named)
         writer.copy(self.program.lines, writer.values, edits)
-        return writer.form(writer.values.get(self.program.output, self.program.output))
+        found = writer.form(writer.values.get(self.program.output, self.program.output))
+        reasons = tuple(filter(None, dict.fromkeys((*self.reasons, why))))
+        return None if found is None else replace(found, reasons=reasons, basis=self.basis)
 
 
 class FormWriter:

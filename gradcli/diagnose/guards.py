@@ -8,7 +8,7 @@ function only if everything between the operation and the branch works element b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import sympy
 
@@ -34,27 +34,24 @@ _HARMLESS: Mapping[str, str] = {
 """Operands at which value and slope are finite; of others it is 1."""
 
 
-def guarded(form: Form, culprit: Atom | None) -> Iterator[tuple[Form, str]]:
-    """The form with guards in branches, and why.
+def guarded(form: Form, culprit: Atom | None) -> Form | None:
+    """The form with guards in branches; None where there is nothing to guard.
 
     Args:
         form: The function.
         culprit: The operation to guard; all that are risky if it is not known.
     """
-    together = form
+    together, why = form, "what is not taken of each branch is kept from infinities"
+    if culprit is not None:
+        harmless = _guard(form.nodes[culprit])[1]
+        why = f"{form.shown(culprit)} is computed in the branch not taken too, and is given {harmless} there"
     for _ in range(MOST_ROUNDS if culprit is None else 1):
         edits = {choice: edit for choice in together.nodes if (edit := _edit(together, choice, culprit)) is not None}
-        found = together.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES))) if edits else None
+        found = together.rewritten(dict(itertools.islice(edits.items(), MOST_CHOICES)), why) if edits else None
         if found is None:
             break
         together = found
-    if together is form:
-        return
-    if culprit is None:
-        yield together, "what is not taken of each branch is kept from infinities"
-    else:
-        harmless = _guard(form.nodes[culprit])[1]
-        yield together, f"{form.shown(culprit)} is computed in the branch not taken too, and is given {harmless} there"
+    return None if together is form else together
 
 
 def _edit(form: Form, choice: Atom, culprit: Atom | None) -> Edit | None:

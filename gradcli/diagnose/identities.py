@@ -43,28 +43,24 @@ class RewriteRule:
                 if template is not None:
                     yield _edit(template, match), self._why(form, match)
 
-    def everywhere(self, form: Form) -> tuple[Form, str] | None:
-        """The form with the rule applied wherever it fits, and to what that gives, and why; None if it fits nowhere."""
-        found, why = form, ""
+    def everywhere(self, form: Form) -> Form | None:
+        """The form with the rule applied wherever it fits, and to what that gives; None if it fits nowhere."""
+        found = form
         for _ in range(MOST_ROUNDS):
             first = {atom: next(self.edits(found, atom), None) for atom in found.nodes}
             edits = {atom: one for atom, one in first.items() if one is not None}
             if not edits:
                 break
-            why = why or next(iter(edits.values()))[1]
-            following = found.rewritten({atom: edit for atom, (edit, _) in edits.items()})
+            why = next(iter(edits.values()))[1] if found is form else ""
+            following = found.rewritten({atom: edit for atom, (edit, _) in edits.items()}, why)
             if following is None:
                 return None
             found = following
-        return (found, why) if why else None
+        return None if found is form else found
 
-    def once(self, form: Form) -> Iterator[tuple[Form, str]]:
-        """The forms with the rule applied once, to one value in each way that fits, and why."""
-        for atom in form.nodes:
-            for edit, why in self.edits(form, atom):
-                found = form.rewritten({atom: edit})
-                if found is not None:
-                    yield found, why
+    def once(self, form: Form) -> Iterator[Form | None]:
+        """The forms with the rule applied once, to one value in each way that fits."""
+        return (form.rewritten({atom: edit}, why) for atom in form.nodes for edit, why in self.edits(form, atom))
 
     def _why(self, form: Form, match: Match) -> str:
         """The reason in the user's own names, unless they are long."""

@@ -47,12 +47,12 @@ class BetterForm:
     @property
     def bases(self) -> Sequence[str]:
         """The forms that it is made of, without series: each is the function."""
-        return list(dict.fromkeys(part.one.same.text for part in self.parts))
+        return list(dict.fromkeys(part.one.form.same.text for part in self.parts))
 
     @property
     def has_series(self) -> bool:
         """Whether it is the function to float64 only."""
-        return any(part.one.basis for part in self.parts)
+        return any(part.one.form.basis for part in self.parts)
 
 
 def improved(
@@ -87,7 +87,7 @@ def _is_same(
     program: Program, part: Side, points: Sequence[Mapping[str, Array]], beside: Sequence[Mapping[str, Array]]
 ) -> bool:
     compared = [*(points[place] for place in _some(part.places)), *beside]
-    return part.one.same.program is program or is_same_at(program, part.one.same.text, compared)
+    return part.one.form.same.program is program or is_same_at(program, part.one.form.same.text, compared)
 
 
 def _some(places: Sequence[int]) -> Sequence[int]:
@@ -105,7 +105,7 @@ def _forms(original: Form, measure: Measure) -> Iterator[Measured]:
     if not found or measure.asked or measure.agrees(best_of(found).loss):
         return
     part = measure.part([n for n, bits in enumerate(best_of(found).loss.bits) if bits > ENOUGH])
-    known = {one.text for one in found}
+    known = {one.form.text for one in found}
     for one in searched(original, part, SECONDS * patience() / 2):
-        if one.text not in known and (loss := measure.of(one.form.program)) is not None:
+        if one.form.text not in known and (loss := measure.of(one.form.program)) is not None:
             yield replace(one, loss=loss)

@@ -8,7 +8,7 @@ a branch that would be NaN where it is not taken is given the number of the swit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,7 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
     number = _number(split, points, measure_at)
     first, second = np.split(split.order, [split.count])
     sides = Side(split.first, first.tolist()), Side(split.second, second.tolist())
-    reasons = tuple(dict.fromkeys((*split.first.reasons, *split.second.reasons)))
+    reasons = tuple(dict.fromkeys((*split.first.form.reasons, *split.second.form.reasons)))
     best: list[Measured] = []
     for form in _joined(original, split, number):
         loss = None if form is None else measure.of(form.program)
@@ -84,7 +84,7 @@ def switched(original: Form, forms: Sequence[Measured], measure: Measure, measur
             continue
         if not best or loss.beyond(ENOUGH) < best[0].loss.beyond(ENOUGH) - PLATEAU:
             condition = split.condition(split.name, number)
-            best = [Measured(form, reasons, loss=loss, condition=condition, sides=sides)]
+            best = [Measured(replace(form, reasons=reasons), loss, condition, sides)]
     return best
 
 
@@ -100,7 +100,7 @@ def _split(
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     beyond = np.maximum(np.array([form.loss.bits for form in forms]) - ENOUGH, 0.0)[:, order]
-    lengths = np.array([len(form.text) for form in forms])[:, None] * 1e-6  # of equals, the shorter
+    lengths = np.array([len(one.form.text) for one in forms])[:, None] * 1e-6  # of equals, the shorter
     before = np.cumsum(beyond, axis=1)[:, :-1] + lengths
     behind = np.cumsum(beyond[:, ::-1], axis=1)[:, ::-1][:, 1:] + lengths
     totals = before.min(axis=0) + behind.min(axis=0)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gradcli.files.columnar import pyarrow
 from gradcli.files.csv_tables import is_number, number
 from gradcli.results import Array, Cells, Quantity, RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 
 class Layout(Record):

@@ -17,7 +17,7 @@ from gradcli.files.reader import FileReference, Files
 from gradcli.files.several import listed
 from gradcli.options import ROW_SUFFIXES
 from gradcli.results import Block, RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 
 def format_of(path: str, given: str | None, option: str) -> str:
@@ -28,7 +28,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        others = "zcat, jq and gzip have CSV in a pipe, and an array is a value, --at x=@x.npy --points-of x"
+        others = "zcat, jq and gzip have CSV in a pipe, and Function.map of Python takes arrays"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form

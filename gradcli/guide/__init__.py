@@ -7,7 +7,7 @@ from __future__ import annotations
 
 PAGES = (
     *("tour", "language", "verdicts", "code", "scripting", "large-tables"),
-    *("warm", "settings", "reference", "adding-an-operation", "changes"),
+    *("warm", "settings", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
 

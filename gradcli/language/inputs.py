@@ -232,10 +232,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
         if program.variables:
             require_shape(program, y)
             return program
-    v = read_value(value, source)
-    if v.shape != y.shape:
-        raise _misshapen(v.shape, y, _whole(value, source) if isinstance(value, str) else None, str(value))
-    return v
+    return _shaped(value, "v", y.name, y.shape, source)
 
 
 def require_shape(program: Program, y: Outputs) -> None:
@@ -253,17 +250,26 @@ def require_shape(program: Program, y: Outputs) -> None:
             raise InputError(f"v names '{name}', which is neither {y.name} nor a variable", place=place, hint=hint)
     shape = infer(program, {symbol: known[str(symbol)] for symbol in program.variables})[program.output]
     if shape != y.shape:
-        of_snippet = program.place(program.lines[-1]) if program.lines else None
-        is_typed = program.source != "EXPR"
-        raise _misshapen(shape, y, _whole(program.text, program.source) if is_typed else of_snippet, "v")
+        is_typed = program.source != "EXPR" or not program.lines
+        place = _whole(program.text, program.source) if is_typed else program.place(program.lines[-1])
+        raise _misshapen(shape, "v", y.name, y.shape, place, "v")
 
 
-def _misshapen(given: Shape, y: Outputs, place: Place | None, text: str) -> InputError:
-    hint = f"v weights the elements of {y.name}, so it must have {y.name}'s shape"
-    hint += "" if y.shape else ", here a plain number"
-    if math.prod(given) == math.prod(y.shape) == 1:
-        hint = f"write {_in_brackets(text, given, y.shape)}: as in torch, v must have {y.name}'s shape"
-    message = f"v has shape {show(given)}, and {y.name} has shape {show(y.shape)}"
+def _shaped(value: Value, letter: str, name: str, shape: Shape, source: str) -> Array:
+    """The array of a gradient vector or a direction, which has the shape of what it is of."""
+    found = read_value(value, source)
+    if found.shape != shape:
+        place = _whole(value, source) if isinstance(value, str) else None
+        raise _misshapen(found.shape, letter, name, shape, place, str(value))
+    return found
+
+
+def _misshapen(given: Shape, letter: str, name: str, shape: Shape, place: Place | None, text: str) -> InputError:
+    what = f"v weights the elements of {name}" if letter == "v" else f"u is a direction in {name}"
+    hint = f"{what}, so it must have {name}'s shape{'' if shape else ', here a plain number'}"
+    if math.prod(given) == math.prod(shape) == 1:
+        hint = f"write {_in_brackets(text, given, shape)}: as in torch, {letter} must have {name}'s shape"
+    message = f"{letter} has shape {show(given)}, and {name} has shape {show(shape)}"
     return InputError(message, place=place, hint=hint)
 
 
@@ -332,23 +338,12 @@ def read_directions(
         if sum(sizes.values()) != 1:
             raise _missing(variables, movable, command)
         named = {name: np.ones(variables[name]) for name in movable if sizes[name]}
-    return {name: _read(named[name], name, variables[name]) for name in movable if name in named}
-
-
-def _read(value: Value, name: str, shape: Shape) -> Array:
-    source = f"--u {name}"
-    if isinstance(value, str):
-        picked = _picked(value, shape, source, name, f"write --u {name}=1")
-        if picked is not None:
-            return picked
-    u = read_value(value, source)
-    if u.shape != shape:
-        place = _whole(value, source) if isinstance(value, str) else None
-        hint = f"u is a direction in {name}, so it must have {name}'s shape"
-        if u.size == math.prod(shape) == 1:
-            hint = f"write {_in_brackets(str(value), u.shape, shape)}: u must have {name}'s shape"
-        raise InputError(f"u has shape {show(u.shape)}, and {name} has shape {show(shape)}", place=place, hint=hint)
-    return u
+    found: dict[str, Array] = {}
+    for name in (name for name in movable if name in named):
+        u, shape, source = named[name], variables[name], f"--u {name}"
+        picked = _picked(u, shape, source, name, f"write --u {name}=1") if isinstance(u, str) else None
+        found[name] = _shaped(u, "u", name, shape, source) if picked is None else picked
+    return found
 
 
 def _only(movable: tuple[str, ...], value: Value) -> str:

@@ -20,10 +20,10 @@ import numpy as np
 from gradcli.errors import InputError, OutputError
 from gradcli.files.atomic import replacing
 from gradcli.results import Check
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.crosscheck.sample import Sample
     from gradcli.questions.streaming import Tally
 
 MANIFEST = "_gradcli.json"
@@ -190,6 +190,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _sample(facts: Mapping[str, Any] | None) -> Sample | None:
-    from gradcli.crosscheck.many_points import Sample
+    from gradcli.crosscheck.sample import Sample
 
     return Sample.of(facts) if facts else None

@@ -28,7 +28,7 @@ from gradcli.files.rows import Cut, Joined, PointSource
 from gradcli.mapping.folder import Folder, FolderPart, input_facts
 from gradcli.mapping.work import Work, apply, function_of
 from gradcli.results import RowSource
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 if TYPE_CHECKING:
     from gradcli.function import Function

@@ -16,7 +16,7 @@ import gradcli
 from gradcli.files.kept_cells import Layout
 from gradcli.files.rows import Cut, Rows, within
 from gradcli.files.sinks import open_sink
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 from gradcli.running.targets import target
 
 if TYPE_CHECKING:

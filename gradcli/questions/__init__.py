@@ -5,7 +5,6 @@ parsed_text, naming              a text read once; names of variables and of sta
 judging                          the one way to judge what torch says; remarks; functions that are another one elsewhere
 derivatives                      eval, jacobian, jvp, hessian, hvp
 products                         vjp and grad: several v, what accumulates, intermediates, the loss that v comes from
-points                           the same at many points
 streaming                        map: which columns are which variables; the rows as they go by
 check, views                     check; graph and code
 improve                          the best form at points or over a range

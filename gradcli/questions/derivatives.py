@@ -28,10 +28,6 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
     Raises:
         GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
     """
-    if inquiry.points_of:
-        from gradcli.questions import points
-
-        return points.evaluation(inquiry)
     question = inquiry.question()
     found = _by_numpy(question, check=inquiry.check)
     if found is not None:
@@ -71,10 +67,6 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
         GradcliError: As for `evaluation`.
         TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
     """
-    if inquiry.points_of:
-        from gradcli.questions import points
-
-        return Jacobian(**points.differentiated(inquiry, "jacobian"))
     question = inquiry.question()
     question.require_room("use vjp with --v e0, --v e1, ... for single rows, or --wrt for fewer variables")
     shared = checked(question, first_derivatives(question, question.jacobian), check=inquiry.check)

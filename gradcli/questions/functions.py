@@ -1,33 +1,25 @@
 """The functions of the language as answers: the op table as a list, and a page for one function.
 
-The list is what the rows say and imports neither torch nor SymPy.  A page asks the readings for the rest: the formula
-of the derivative, which the reference has confirmed, and a worked example with its verdict.
+The list is what the rows say and imports neither torch nor SymPy.  A page has a worked example too, with the formula
+of the derivative and the verdict.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.errors import UnknownFunctionError, did_you_mean, listed_names
+from gradcli.errors import UnknownFunctionError, did_you_mean
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, SIGNS, Kind, Op
-from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Meaning, Parameter
+from gradcli.results import FunctionEntry, FunctionPage, Functions, Listing, Parameter
 
 if TYPE_CHECKING:
-    import sympy
-
-    from gradcli.results import VJP, Array, Gradient, Jacobian
+    from gradcli.results import VJP, Array, Gradient
 
 _SEARCHED = 3
 """Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
-
-_VARIABLES: Mapping[str, str] = {"min": "lower", "max": "upper", "nan": "value", "threshold": "limit"}
-"""Parameters that no variable can be called, as they are functions, and variables in their place."""
-
-_NUMBERS = ("1.5", "0.5", "2")
-"""Values of operands for which a row has none; they only have to be inside of the domain."""
 
 
 def listed(*words: str, brief: bool = False) -> Functions:
@@ -67,28 +59,13 @@ def page(name: str) -> FunctionPage:
     Raises:
         UnknownFunctionError: No function has this name.
 
-    >>> page("exp").derivative.symbolic["x"].text
-    'exp(x)'
+    >>> page("exp").example.check.verdict
+    'agree'
     """
-    from gradcli.questions import derivatives
-    from gradcli.questions.question import Inquiry, read
-
     (entry, *_), _ = _found(name)
     op = ops.TABLE[entry.name]
-    meanings, note = _meanings(op)
-    text, values = _formula_of(op)
-    derivative = derivatives.jacobian(Inquiry(text, read(text), values, check=False))
     command, example = _example(op)
-    return FunctionPage(
-        entries=(entry,),
-        meanings=meanings,
-        meaning_note=note,
-        inner_kinks=tuple(dict.fromkeys(_inner_kinks(op))),
-        derivative=derivative,
-        derivative_note=_derivative_note(op, derivative),
-        example_command=command,
-        example=example,
-    )
+    return FunctionPage(entries=(entry,), meaning=_meaning(op), example_command=command, example=example)
 
 
 # -- the list
@@ -99,7 +76,7 @@ def _entry(op: Op, group: str) -> FunctionEntry:
     parameters = tuple(_parameter(op, name) for name in op.signature)
     spellings = tuple(_spellings(op))
     return FunctionEntry(
-        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.notes.caveat, **facts
+        group=group, usage=_usage(op), parameters=parameters, spellings=spellings, caveat=op.caveat, **facts
     )
 
 
@@ -126,7 +103,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 
 def _spellings(op: Op) -> Iterator[str]:
     """Other ways to write the function, each as an example of itself."""
-    yield from op.notes.notation
+    yield from op.notation
     for sign, name in SIGNS.items():
         if name == op.name:
             yield f"{op.signature[0]} {sign} {op.signature[1]}"
@@ -188,101 +165,26 @@ _ENTRIES = tuple(_entry(op, group) for group, rows in ops.GROUPS.items() for op 
 _BY_NAME = {entry.name: entry for entry in _ENTRIES}
 
 
-# -- the meaning
+# -- the meaning and the example
 
 
-def _meanings(op: Op) -> tuple[tuple[Meaning, ...], str]:
-    """The definitions in the language, and what to know of them."""
+def _meaning(op: Op) -> str:
+    """The definition in the language, for the constants that are left out, or what there is in its place."""
     if op.kind is Kind.SOURCE:
-        return (), "constant numbers, the same for torch, the formula and the reference"
+        return "constant numbers, the same for torch, the formula and the reference"
     if op.is_primitive:
         ruled = "torch and" if op.kind is Kind.SPECTRAL else "torch, the formula and"
-        return (), f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
+        return f"a primitive: not defined by others, but a rule of its own for {ruled} the reference"
     if op.is_recorded or op.kind is Kind.INLINED:
-        return (), "torch says what it is made of, for the shapes of its operands"
+        return "torch says what it is made of, for the shapes of its operands"
     if op.has_equation or op.of_shapes:
         each = "equation" if op.has_equation else "shape"
-        return (), f"{op.meaning}, which is written with the other functions for each {each}"
+        return f"{op.meaning}, which is written with the other functions for each {each}"
     if op.written is not None and "reduction" not in op.statics:
-        return (Meaning("", op.meaning, op.meaning),), ""
-    found = tuple(_meaning(op, case, constants) for case, constants in _cases(op))
-    handed_on = sorted({name for m in found for name in re.findall(r"\b(\w+)=\1\b", m.text)}, key=op.signature.index)
-    if not handed_on:
-        return found, ""
-    are = "is" if len(handed_on) == 1 else "are"
-    return found, f"where {listed_names(handed_on)} {are} given, the functions inside get the same"
-
-
-def _meaning(op: Op, case: str, constants: Mapping[str, Any]) -> Meaning:
+        return op.meaning
     from gradcli.language.program.expansion import meaning_of
 
-    text = meaning_of(op, {**op.statics, **constants})
-    if (reduction := constants.get("reduction", "mean")) != "mean":
-        return Meaning(case, text, "the same without the mean" if reduction == "none" else "the sum of the same")
-    short = re.sub(r", (\w+)=\1\b", "", text).replace("count(x, dim)", "count(x)")
-    return Meaning(case, text, short)
-
-
-def _cases(op: Op) -> list[tuple[str, dict[str, Any]]]:
-    """The values of a constant argument for which the definition is another one."""
-    if "reduction" in op.statics:
-        return [(f"reduction='{name}'", {"reduction": name}) for name in ("mean", "sum", "none")]
-    match op.name:
-        case "gelu":
-            return [(f"approximate='{name}'", {"approximate": name}) for name in ("none", "tanh")]
-        case "norm":
-            infinite = [(f"p={p}", {"p": float(p)}) for p in ("inf", "-inf")]
-            return [("p=2", {"p": 2}), ("p=1", {"p": 1}), *infinite, ("any other p", {"p": 3})]
-    return [("", {})]
-
-
-def _inner_kinks(op: Op) -> Iterator[str]:
-    """Where the operations of an elementwise definition have kinks or jump, in terms of the operands."""
-    is_written = op.has_equation or op.written is not None or op.is_recorded or op.kind is Kind.INLINED
-    if op.is_primitive or is_written or REQUIRED in op.statics.values():
-        return
-    from gradcli.language.program.expansion import definition
-    from gradcli.language.program.meaning import compose, meaning
-
-    constants = {**op.statics} | ({"reduction": "none"} if "reduction" in op.statics else {})
-    program = definition(op.name, tuple(constants.values()), len(op.operands))
-    if any(line.call.op.kind is not Kind.ELEMENTWISE for line in program.lines):
-        return
-    values: dict[sympy.Expr, sympy.Expr] = {symbol: symbol for symbol in program.variables}
-    for line in program.lines:
-        operands = [values.get(a, a) for a in line.call.operands]
-        values[line.symbol] = meaning(line.call, tuple(operands))
-        for kink in line.call.op.kinks:
-            where = compose(kink, dict(zip(line.call.op.operands, operands, strict=True)))
-            if where.free_symbols and not all(str(name) in op.conditions for name in where.free_symbols):
-                yield str(where)
-
-
-# -- the derivative and the example
-
-
-def _formula_of(op: Op) -> tuple[str, dict[str, str]]:
-    """The expression to differentiate: of scalars where the operation is elementwise, else the worked example."""
-    text, at = op.worked_example
-    if op.kind is not Kind.ELEMENTWISE or REQUIRED in op.statics.values():
-        return text, at
-    values: dict[str, str] = {}
-    words = []
-    for operand, number in zip(op.operands, _NUMBERS, strict=False):
-        name = _VARIABLES.get(operand, operand)
-        given = at.get(operand, op.defaults.get(operand, number))
-        values[name] = str(given).partition(",")[0]
-        words.append(f"{name} > 0" if operand in op.conditions else name)
-    return f"{op.name}({', '.join(words)})", values
-
-
-def _derivative_note(op: Op, derivative: Jacobian) -> str:
-    if op.kind is Kind.SOURCE:
-        return f"{op.name} itself has no operands to differentiate by"
-    is_flat = not any(block.any() for block in (derivative.jacobian or {}).values())
-    if op.is_condition or (op.is_step and is_flat):  # the angle of atan2 jumps too, but is not flat beside it
-        return "a step: the derivative is 0 wherever there is one"
-    return ""
+    return meaning_of(op, dict(op.statics))
 
 
 def _example(op: Op) -> tuple[str, VJP | Gradient]:

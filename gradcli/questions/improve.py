@@ -120,7 +120,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
     domain = _domain(where, is_proved=is_proved, has_series=found.has_series)
-    return _better(answer, found.one.text, found.one.reasons, domain, is_proved=is_proved)
+    return _better(answer, found.one.form.text, found.one.form.reasons, domain, is_proved=is_proved)
 
 
 # -- the points

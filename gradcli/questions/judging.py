@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 import numpy as np
 
 from gradcli.crosscheck.compare import Tolerance
-from gradcli.crosscheck.formulas import Derived, Formulas, Witness, concluded as concluded_at
+from gradcli.crosscheck.formulas import Derived, Formulas, concluded as concluded_at
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers, Torch
 from gradcli.crosscheck.summary import joined
@@ -22,7 +22,6 @@ from gradcli.diagnose.error_trace import DiagnosisContext
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.calls import shadowed
 from gradcli.language.parsing import parse
-from gradcli.language.program.movement import gives_back
 from gradcli.language.program.wengert import Atom, Program, cut
 from gradcli.progress import doing
 from gradcli.questions.question import Cotangent, Question
@@ -57,7 +56,7 @@ def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, An
         "vjp": found,
         "value": question.value,
         "jacobian": jacobian,
-        "jacobian_omitted": question.jacobian_omitted(),
+        "jacobian_omitted": question.jacobian_omitted,
         **question.common,
         **checked(question, numbers, check=check),
     }
@@ -102,7 +101,7 @@ def as_fields(formulas: Formulas, check: Check | None, by: _Arranged = by_variab
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
     """The formulas that the reference confirms, and the check with a finding for each that it contradicts."""
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
-    return concluded_at(check, [Witness(question.point, evidence)], question.program, derived)
+    return concluded_at(check, question.point, evidence, question.program, derived)
 
 
 def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
@@ -296,14 +295,6 @@ def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: 
     rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
     check = compared(rest, first_derivatives(rest, None, v, {name: grad}, judges_value=False)).check
     return replace(check, findings=tuple(replace(finding, variable=label) for finding in check.findings))
-
-
-def itself(question: Question, atom: Atom) -> Atom:
-    """The line that made the tensor of a line, of which torch keeps one gradient whatever its names are."""
-    for line in reversed(question.program.lines):
-        if line.symbol == atom and gives_back(line.call, question.shapes):
-            atom = line.call.operands[0]
-    return atom
 
 
 # -- functions that may be another one at each point: code of the user, of which a Program was recorded

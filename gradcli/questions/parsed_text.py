@@ -31,13 +31,7 @@ class JudgedOptions(CommonOptions, total=False):
     check: bool
 
 
-class PointOptions(JudgedOptions, total=False):
-    """Those of answers that there may be one of for each of many points."""
-
-    points_of: Sequence[str]
-
-
-_SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions, PointOptions)}
+_SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonOptions, JudgedOptions)}
 
 
 def _public(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,7 +73,7 @@ class ParsedText:
     ('A', 'x')
     """
 
-    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "show", "accumulate", "points_of", "expect", "random", "box")
+    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "box")
     """Options beside which an answer has numbers."""
 
     def __init_subclass__(cls) -> None:
@@ -139,15 +133,14 @@ class ParsedText:
         wrt: Sequence[str] | None = None,
         dtype: Dtype | None = None,
         check: bool = True,
-        points_of: Sequence[str] = (),
     ) -> Inquiry:
-        return replace(self._inquiry(at, wrt, dtype, points_of), check=check)
+        return replace(self._inquiry(at, wrt, dtype), check=check)
 
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
+    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
         snippet = unnamed(self._snippet) if has_nameless(at) else self._snippet
-        return Inquiry(self.expression, snippet, values, wrt, dtype, points_of=points_of)
+        return Inquiry(self.expression, snippet, values, wrt, dtype)
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None

@@ -17,7 +17,7 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import meant
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Program, show
+from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippets.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.progress import counted
@@ -25,15 +25,12 @@ from gradcli.questions.judging import (
     compared,
     differentiated,
     first_derivatives,
-    itself,
-    judged_adjoint,
     of_passes,
     of_v,
     with_part,
 )
-from gradcli.questions.naming import intermediates
 from gradcli.questions.question import Cotangent, Dtype, Inquiry, Question, require_one_element, rounded
-from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Intermediate, Loss, Products
+from gradcli.results import VJP, Array, Check, Differentiation, Gradient, Loss, Products
 
 MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
@@ -41,43 +38,29 @@ MAX_PRODUCTS = 256
 MOST_ELEMENTS = 2**24
 """Elements of all lines that are explained: each is held with its adjoint and local derivatives, 1 GiB in all."""
 
-MAX_SHOWN = 30
-"""Intermediates of one answer; the adjoint of each is judged on a function of its own."""
 
-
-def vjp(
-    inquiry: Inquiry, vs: Sequence[Value] = (), show: Sequence[str] = (), loss: str | None = None, command: str = "vjp"
-) -> VJP:
-    """One product, or one for each of many points; of a snippet with several passes, that of all or of the last.
+def vjp(inquiry: Inquiry, vs: Sequence[Value] = (), loss: str | None = None, command: str = "vjp") -> VJP:
+    """One product; of a snippet with several passes, that of all or of the last.
 
     Raises:
-        GradcliError: As for `vjps`; what is asked at one point only is asked at many.
+        GradcliError: As for `vjps`.
     """
-    if not inquiry.points_of:
-        return answered(inquiry, vs, show, loss, command=command)[1][0]
-    from gradcli.questions.points import differentiated
-
-    for name, given in (("show", show), ("loss", loss)):
-        if given:
-            point = f"leave out --points-of {','.join(inquiry.points_of)}, or --{name}"
-            raise UsageError(f"--{name} and --points-of exclude each other", hint=point)
-    return VJP(**differentiated(inquiry, command, vs[0] if vs else None))
+    return answered(inquiry, vs, loss, command=command)[1][0]
 
 
-def grad(inquiry: Inquiry, show: Sequence[str] = ()) -> Gradient:
-    """The gradient of a y of one element, or one for each of many points: the product with v = 1.
+def grad(inquiry: Inquiry) -> Gradient:
+    """The gradient of a y of one element: the product with v = 1.
 
     Raises:
-        GradcliError: y has several elements; a name to show is none of the function's.
+        GradcliError: y has several elements.
     """
-    found = vjp(inquiry, ("ones",), show, command="grad")
+    found = vjp(inquiry, ("ones",), command="grad")
     return Gradient(**{**_shared(found), "command": "grad"}, grad=found.vjp)
 
 
 def vjps(
     inquiry: Inquiry,
     vs: Sequence[Value],
-    show: Sequence[str] = (),
     text: str | None = None,
     *,
     accumulate: bool = False,
@@ -87,18 +70,17 @@ def vjps(
     Raises:
         GradcliError: As for `answered`.
     """
-    _, answers = answered(inquiry, vs, show, text, accumulate=accumulate, each=True)
+    _, answers = answered(inquiry, vs, text, accumulate=accumulate, each=True)
     first = answers[0]
     check = first.check
     if check is not None and len(answers) > 1:
         check = joined([_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None])
-    return Products(**{**_shared(first), "check": check, "intermediates": {}}, answers=tuple(answers))
+    return Products(**{**_shared(first), "check": check}, answers=tuple(answers))
 
 
 def answered(
     inquiry: Inquiry,
     vs: Sequence[Value],
-    show: Sequence[str] = (),
     text: str | None = None,
     *,
     accumulate: bool = False,
@@ -110,19 +92,17 @@ def answered(
     Args:
         inquiry: The function at its point.
         vs: The gradient vectors.
-        show: Names of intermediates, and of variables.
         text: Of the loss that v is the derivative of.
         accumulate: Whether to show what `.grad` holds after each pass.
         command: `grad`, if y must have one element; `explain`, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
 
     Raises:
-        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many; a
-            name to show is none of the function's.
+        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many.
     """
     snippet, check = inquiry.snippet, inquiry.check
     own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
-    question = own.question(shares=not show)
+    question = own.question()
     if command == "grad":
         require_one_element(question, "grad")
     if command == "explain" and question.elements > MOST_ELEMENTS:
@@ -136,20 +116,17 @@ def answered(
     passes = snippet.passes if accumulates and is_of_snippet else ()
     # The v of a snippet is that of all its passes together, where each has none of its own.
     given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
-    atoms = _named(question, show)
     loss = None if text is None else derive_loss(question, text, extra, check=check)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
     remarked |= dict.fromkeys((*of_passes(question), *(loss.warnings if loss else ())))
     weights = [question.weights(v) for v in given] if loss is None else [loss.v]
-    values, adjoints = _retained(question, atoms, weights)
     added: list[Array] = []
     held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
     warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(counted("product", weights, len(weights))):
-        found, grads = differentiated(question, v, check=check), adjoints[number]
-        found["intermediates"] = {name: Intermediate(value, grads.get(name)) for name, value in values.items()}
+        found = differentiated(question, v, check=check)
         zeroed, adds = steps[number]
         added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
@@ -158,9 +135,6 @@ def answered(
                 held = {name: held[name] + grad for name, grad in found["vjp"].items()}
         found |= {"warnings": (*warnings, *remarked), "accumulated": held if accumulates else None, "loss": loss}
         if check:
-            for name, grad in grads.items():
-                part = judged_adjoint(question, itself(question, atoms[name]), name, values[name], v, grad)
-                found["check"] = with_part(found["check"], part, f"the adjoint of {name}")
             if accumulates and len(added) > 1:
                 found["check"] = _with_added(found["check"], question, added, held)
             found["check"] = with_loss(found["check"], loss, question, found["vjp"])
@@ -179,33 +153,6 @@ def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Progra
     if many > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
     return [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in passes]
-
-
-def _named(question: Question, names: Sequence[str]) -> dict[str, Atom]:
-    """What the names to show stand for.
-
-    Raises:
-        InputError: One is none of the function's.
-        TooLargeError: There are too many of them.
-    """
-    names = tuple(dict.fromkeys(names))
-    if len(names) > MAX_SHOWN:
-        raise TooLargeError(f"--show names {len(names):,} values, more than {MAX_SHOWN}")
-    own: dict[str, Atom] = {str(symbol): symbol for symbol in question.program.variables}
-    found = own | intermediates(question.program, [name for name in names if name not in own])
-    return {name: found[name] for name in names}
-
-
-def _retained(
-    question: Question, atoms: Mapping[str, Atom], vs: Sequence[Array]
-) -> tuple[Mapping[str, Array], Sequence[Mapping[str, Array]]]:
-    """The values of some intermediates, and their adjoints for each v."""
-    if not atoms:
-        return {}, [{}] * len(vs)
-    from gradcli.autodiff.backward_passes import retained
-
-    live = None if question.live is None else question.live.tensors
-    return retained(question.program, question.arrays, question.wrt, question.dtype, atoms, vs, live)
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:

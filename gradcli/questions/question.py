@@ -194,9 +194,7 @@ class Question:
         """The Program at several points, the values of some variables having them on their first axis."""
         from gradcli.autodiff.batched import Batch
 
-        return Batch(
-            self.program, arrays, mapped, self.wrt, self.dtype, points, self.shape, self.elements, self.by_point
-        )
+        return Batch(self.program, arrays, mapped, self.wrt, self.dtype, points, self.shape, self.by_point)
 
     @property
     def by_point(self) -> Callable[..., Forward] | None:
@@ -258,13 +256,16 @@ class Question:
     @property
     def small_jacobian(self) -> dict[str, Array] | None:
         """The Jacobian as it is shown beside a product, if it is small enough."""
-        return None if self.jacobian_omitted() else self.jacobian
+        return None if self.jacobian_omitted else self.jacobian
 
-    def jacobian_omitted(self, times: int = 1) -> str:
-        """Say why the Jacobian, or one for each of several points, is left out of an answer; "" where it is not."""
-        if (entries := times * self.jacobian_entries) <= JACOBIAN_ENTRIES:
+    @property
+    def jacobian_omitted(self) -> str:
+        """Why the Jacobian is left out of an answer; "" where it is not."""
+        if self.jacobian_entries <= JACOBIAN_ENTRIES:
             return ""
-        return f"{entries:,} entries, more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
+        return (
+            f"{self.jacobian_entries:,} entries, more than {JACOBIAN_ENTRIES:,}; the jacobian command has no such limit"
+        )
 
     def product(self, v: Array) -> dict[str, Array]:
         """The vector-Jacobian product vᵀJ by torch, for each variable."""
@@ -361,7 +362,6 @@ class Inquiry:
         wrt: The variables to differentiate by; by default those that the text says, or all.
         dtype: Of the computation; by default that of the tensors of the text, or float64.
         check: Whether to compare with the reference.
-        points_of: The variables whose first axis counts points.
         live: The function of Python whose recording the text is.
     """
 
@@ -371,7 +371,6 @@ class Inquiry:
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True
-    points_of: Sequence[str] = ()
     live: Live | None = None
 
     def require_fixed(self) -> None:

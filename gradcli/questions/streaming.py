@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.crosscheck.many_points import MOST_POINTS, Sample, critical_points, merged
+from gradcli.crosscheck.point import Torch
+from gradcli.crosscheck.sample import MOST_POINTS, Sample, critical_points
+from gradcli.crosscheck.summary import merged, worst_point
 from gradcli.errors import InputError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.wengert import Shape
-from gradcli.questions.points import PointsQuestion, judged
+from gradcli.questions.judging import advised, compared, diagnosed
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, Fault, Mapped, OnError, Quantity, RowSource, StreamSummary
 
@@ -402,16 +404,20 @@ class Stream:
         held = self.tally.sample.rows() if self.tally.sample else []
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
-        from gradcli.autodiff.batched import AtPoints
-
         question = self.plan.question
-        arrays = {name: np.stack([row.inputs[name] for row in held]) for name in self.plan.bound}
-        value, *blocks = (np.stack(array) for array in zip(*(row.values for row in held), strict=True))
-        points = PointsQuestion(question, {**question.arrays, **arrays}, tuple(self.plan.bound), len(held))
-        found = AtPoints(value, jacobian=dict(zip(question.wrt, blocks, strict=True)) if blocks else None)
-        _, judgements = judged(points, found, None, range(len(held)))
-        checks = {held[place].number: judgement.check for place, judgement in judgements.items()}
-        return merged(checks, self.tally.read - self.tally.faulty)
+        looks = {row.number: question.at(row.inputs) for row in held}
+        found = {}
+        for row in held:
+            value, *blocks = row.values
+            numbers = Torch(question.dtype, value, dict(zip(question.wrt, blocks, strict=True)) or None)
+            found[row.number] = compared(looks[row.number], numbers)
+        worst = worst_point({number: one.check for number, one in found.items()})
+        for number, one in found.items():
+            if number == worst:
+                found[number] = advised(looks[number], one, None)
+            elif one.check.verdict == "disagree":
+                found[number] = diagnosed(looks[number], one, None)[0]
+        return merged({number: one.check for number, one in found.items()}, self.tally.read - self.tally.faulty)
 
 
 def mapped(

@@ -12,18 +12,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradcli.codegen.languages import gradcli_text, latex_document, numpy_script, torch_script
-from gradcli.codegen.layout import WIDTH
+from gradcli.codegen.languages import gradcli_text, latex_document, torch_script
 from gradcli.codegen.script import Task
-from gradcli.crosscheck.formulas import confirmed, evidence_at
-from gradcli.errors import MOST_NAMES, InputError, TooLargeError, listed_names, printable
+from gradcli.codegen.self_writing import WIDTH
+from gradcli.errors import MOST_NAMES, TooLargeError, listed_names, printable
 from gradcli.language.foreign import unwrapped
 from gradcli.language.inputs import Value
 from gradcli.language.program.wengert import Atom, Program, show
-from gradcli.questions.judging import by_variable
 from gradcli.questions.naming import intermediates
 from gradcli.questions.products import vjp
-from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry, Question, rounded
+from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
 MAX_ELEMENTS = 2**25
@@ -145,8 +143,8 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
         language: Of the script.
 
     Raises:
-        InputError: v is needed and not given, or there is no formula for a script that needs one.
-        TooLargeError: The script would be too long, or too slow.
+        InputError: v is needed and not given.
+        TooLargeError: The script would be too long.
     """
     question = inquiry.of_last(inquiry.question(), v)
     if len(question.program.lines) > MAX_LINES:
@@ -163,38 +161,11 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
             text = torch_script(task)
         case "gradcli":
             text = gradcli_text(task)
-        case "numpy":
-            text = _numpy(question, task)
         case "latex":
             text = latex_document(vjp(inquiry, () if v is None else (v,)))
     comment = _comment(question, v, language, inquiry.at)
     common = {name: fact for name, fact in question.common.items() if name != "output"}
     return Source(command="code", language=language, source=f"{comment}\n{text}", **common)
-
-
-def _numpy(question: Question, task: Task) -> str:
-    """The script with the formulas that the reference confirms.
-
-    Raises:
-        InputError: A variable has none.
-        TooLargeError: The Jacobian has too many entries for loops over formulas.
-    """
-    if question.jacobian_entries > JACOBIAN_ENTRIES:
-        raise TooLargeError(
-            f"the Jacobian has {question.jacobian_entries:,} entries; "
-            f"a NumPy script fills up to {JACOBIAN_ENTRIES:,} from the formula",
-            hint="--to torch has no such limit",
-        )
-    evidence = evidence_at(question.point, question.wrt)
-    found = confirmed(question.point, question.program, question.derived, evidence)
-    for name, reason in by_variable(found.omitted).items():
-        message = f"there is no formula of the derivative by '{name}' for a NumPy script: {reason}"
-        raise InputError(message, hint="--to torch needs none, or leave the variable out by --wrt")
-    try:
-        return numpy_script(task, by_variable(found.derivatives), by_variable(found.shown))
-    except NotImplementedError as error:
-        message = f"the formula has no NumPy form: {error}"
-        raise InputError(message, hint="--to torch needs no formula") from None
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:

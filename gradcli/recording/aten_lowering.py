@@ -23,7 +23,7 @@ from gradcli.language.parsing import Reader
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed, show
 from gradcli.language.text.source import SourceText
-from gradcli.recording.schemas import Overload
+from gradcli.recording.aten_calls import Overload
 
 Value = Any
 """An argument: an atom where it is a tensor, a number, a word, or a list of these."""
@@ -194,26 +194,24 @@ class AtenLowering:
             bound.statics[parameter] = _static(parameter, given.get(parameter, default))
         return self.lowering.made(row, bound.values, bound.constants, self.span)[0]
 
-    def call(self, function: Overload, arguments: Mapping[str, Value], rules: Mapping[str, Rule] | None = None) -> Any:
+    def call(self, function: Overload, arguments: Mapping[str, Value]) -> Any:
         """Append a call of ATen.
 
         Args:
             function: An operation that changes none of its arguments.
             arguments: By the names of its schema, with atoms in place of tensors.
-            rules: The only ones, where rows are of other numbers.
 
         Returns:
             An atom, or a list of atoms; `NotImplemented` of what has no row.
         """
         name, _, overload = str(function).removeprefix("aten.").removeprefix("prims.").partition(".")
-        known = self.rules if rules is None else rules
-        rule = known.get(f"{name}.{overload}") or known.get(name)
+        rule = self.rules.get(f"{name}.{overload}") or self.rules.get(name)
         if rule is not None:
             try:
                 return rule(self, **arguments)
             except NoRowError:
                 return NotImplemented
-        row = row_of(name) if rules is None else None
+        row = row_of(name)
         if row is None or row.kind is Kind.INLINED or (self.records_meaning and row.is_recorded):
             return NotImplemented
         plain = {key: value for key, value in arguments.items() if key not in _HELD}

@@ -15,9 +15,9 @@ from gradcli.errors import InputError
 from gradcli.language.program import wengert
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
+from gradcli.recording.aten_calls import DecidedValue, tensors_in
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace
-from gradcli.recording.values import DecidedValue, tensors_in
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder

@@ -19,7 +19,7 @@ from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.recording.schemas import Overload, name_of, unbound
+from gradcli.recording.aten_calls import Overload, name_of, unbound
 
 
 def _alike(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,20 +87,6 @@ def _solved(A: Tensor, B: Tensor, *, left: bool = True, **_: Any) -> tuple[Any, 
     if not left:
         return _solved(A.mT, B.mT)[0].mT, None, None, None
     return _of_each(lambda a, b: (torch.linalg.solve(a, b),))(A, B)[0], None, None, None
-
-
-@_of_each
-def _lu_factor(A: Tensor, pivot: bool = True, **_: Any) -> Any:
-    """Eliminate column by column, with the largest element first, as LAPACK does."""
-    for k in range(min(A.shape)):
-        rows = [*range(len(A))]
-        first = k + int(A[k:, k].abs().argmax()) * pivot
-        rows[k], rows[first] = first, k
-        A = A[rows]
-        below = A[k + 1 :, k : k + 1] / A[k, k]
-        rest = A[k + 1 :, k + 1 :] - below * A[k, k + 1 :]
-        A = torch.cat([A[: k + 1], torch.cat([A[k + 1 :, :k], below, rest], 1)])
-    return A, None, None
 
 
 def _lu_unpack(LU: Tensor, *_: Any) -> Any:
@@ -232,32 +218,21 @@ def _padded(x: Tensor, axis: int, before: int, after: int, value: float = 0.0) -
 
 
 def _windows(
-    x: Tensor,
-    count: int,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int] = (1,),
-    *,
-    is_ceil: bool = False,
-    fill: float = 0.0,
-    beyond: float = 0.0,
+    x: Tensor, count: int, *where: Any, is_ceil: bool = False, fill: float = 0.0, beyond: float = 0.0
 ) -> Tensor:
     """Lay the windows of the last dimensions along new ones.
 
     Args:
         x: What they slide over.
         count: How many dimensions.
-        kernel: Sizes of a window.
-        stride: From window to window; the sizes where it is empty.
-        padding: How much there is before the first element and after the last.
-        dilation: From one element of a window to the next.
+        where: Sizes of a window; the steps from one to the next, or the sizes if there are none; how much there is
+            before the first element and after the last; the steps from one element of a window to the next.
         is_ceil: Whether a last window may reach beyond that.
         fill: What the padding holds.
         beyond: What lies beyond.
     """
     first = x.ndim - count
-    each = [[*one] * (count // len(one)) for one in (kernel, stride or kernel, padding, dilation)]
+    each = [[*(one or where[0])] * (count // len(one or where[0])) for one in where]
     for axis, pad in enumerate(each[2], first):
         x = _padded(x, axis, pad, pad, fill)
     for axis, (size, step, pad, apart) in enumerate(zip(*each, strict=True), first):
@@ -280,19 +255,9 @@ def _inside(count: int) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
 
-def _convolution(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,
-    output_padding: Sequence[int],
-    groups: int,
-    *_: Any,
-) -> Tensor:
+def _convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *how: Any) -> Tensor:
     """Sum over windows; a transposed one slides a turned kernel over the input with zeros in between."""
+    stride, padding, dilation, transposed, output_padding, groups, *_ = how
     count = weight.ndim - 2
     each = [[*one] * (count // len(one)) for one in (stride, padding, dilation, output_padding)]
     if transposed:
@@ -312,28 +277,17 @@ def _convolution(
     return found if bias is None else found + bias[(slice(None), *[None] * count)]
 
 
-def _columns(
-    x: Tensor, kernel: Sequence[int], dilation: Sequence[int], padding: Sequence[int], stride: Sequence[int]
-) -> Tensor:
+def _columns(x: Tensor, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
     found = _windows(x, 2, kernel, stride, padding, dilation)
     return found.movedim((-2, -1), (-4, -3)).flatten(-5, -3).flatten(-2)
 
 
-def _mean_pool(
-    count: int,
-    x: Tensor,
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor: int | None,
-) -> Tensor:
-    where = kernel, stride, padding
-    found = _windows(x, count, *where, is_ceil=ceil_mode).sum(_inside(count))
-    held = torch.ones(x.shape[-count:], dtype=x.dtype)
-    held = _windows(held, count, *where, is_ceil=ceil_mode, fill=float(count_include_pad)).sum(_inside(count))
-    return found / (divisor or held)
+def _mean_pool(count: int, x: Tensor, *how: Any) -> Tensor:
+    kernel, stride, padding, is_ceil, counts_padding, divisor = how
+    where = (kernel, stride, padding, (1,))
+    ones = torch.ones(x.shape[-count:], dtype=x.dtype)
+    held = _windows(ones, count, *where, is_ceil=is_ceil, fill=float(counts_padding)).sum(_inside(count))
+    return _windows(x, count, *where, is_ceil=is_ceil).sum(_inside(count)) / (divisor or held)
 
 
 def _largest_pool(count: int, x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
@@ -469,8 +423,6 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "_linalg_solve_ex": _solved,
     "triangular_solve": _triangular_solve,
     "linalg_lstsq": _least_squares,
-    "linalg_lu_factor_ex": _lu_factor,
-    "linalg_lu": lambda A, pivot: _lu_unpack(_lu_factor(A, pivot)[0]),
     "lu_unpack": _lu_unpack,
     "linalg_lu_solve": _lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),

@@ -109,14 +109,6 @@ def alias(tensor: Tensor) -> Tensor:
         return tensor.detach()
 
 
-def as_real(tensor: Tensor) -> Tensor:
-    """See complex numbers as their two parts in a last dimension, in the same memory; real ones as they are."""
-    if not tensor.is_complex():
-        return tensor
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
-        return torch.view_as_real(tensor.resolve_conj())
-
-
 def geometry(tensor: Tensor) -> Geometry:
     """Name the elements of its memory that a tensor holds."""
     return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype

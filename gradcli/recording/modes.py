@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import GradcliError
-from gradcli.recording.values import tensors_in
+from gradcli.recording.aten_calls import is_wrapped, tensors_in
 
 PASSES: Mapping[Callable[..., Any], str] = {
     torch.Tensor.backward: "Tensor.backward",
@@ -46,10 +46,10 @@ class Surface(torch.overrides.TorchFunctionMode):
         if function in PASSES:
             return self.recorder.passed(PASSES[function], function, args, kwargs)
         if function is torch.nn.functional.linear and not kwargs:
-            return self.recorder.composite("linear", function, args, *args)
-        if function is torch.einsum and not kwargs and isinstance(args[0], str):
-            operands = args[1] if isinstance(args[1], list | tuple) else args[1:]
-            return self.recorder.composite("einsum", function, args, args[0], [*operands])
+            return self.recorder.composite(torch.ops.aten.linear.default, args)
+        if function is torch.einsum and isinstance(args[0], str) and len(args) <= 3:
+            operands = [*args[1:]] if isinstance(args[1], torch.Tensor) else [*args[1]]
+            return self.recorder.composite(torch.ops.aten.einsum.default, (args[0], operands))
         if function in _READS:
             try:
                 self.recorder.decisions.left(_READS[function], tensors_in(args), self.recorder.places.find())
@@ -83,7 +83,13 @@ class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):
 
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a call for its numbers."""
-        return function(*args, **kwargs)
+        with self.paused():
+            return function(*args, **kwargs)
+
+    def composite(self, function: Any, args: Sequence[Any]) -> Any:
+        """Run a call that is a row as it is written, and see it as one, unless a transform of torch.func wraps it."""
+        is_seen = not any(map(is_wrapped, tensors_in(args)))
+        return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
 
     def lose(self, error: Exception) -> None:
         """Take note of what cannot be recorded.

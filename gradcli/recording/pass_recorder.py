@@ -16,17 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import (
-    Array,
-    Operation,
-    Tensor,
-    apply,
-    differentiated_by,
-    evaluate,
-    leaves_of,
-    output_of,
-    prepared,
-)
+from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of, prepared
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand, expansion
@@ -34,13 +24,12 @@ from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
+from gradcli.recording.aten_calls import Overload, name_of, numbers_of
 from gradcli.recording.aten_lowering import AtenLowering, Rule, row_of
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.places import CallPlace
+from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.schemas import Overload, name_of
-from gradcli.recording.tensor_names import TensorNames
-from gradcli.recording.values import numbers_of
+from gradcli.results import Array
 
 AS_ROWS = frozenset(
     "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e".split()
@@ -237,8 +226,10 @@ def _recorded(
         by = recorder.by({line.call: line.span for line in ran.lines})
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
         found = dict(zip(wrt, _passes(way, y, [leaves[name] for name in wrt], wrt, seed), strict=True))
-    atoms = {name: None if tensor is None else _atom(recorder, tensor) for name, tensor in found.items()}
-    atoms[OF_Y] = _atom(recorder, y)
+    atoms = {
+        name: None if tensor is None or tensor._is_zerotensor() else recorder.number(tensor)
+        for name, tensor in {**found, OF_Y: y}.items()
+    }
     whole = expansion(
         replace(recorder.lines.program([atom for atom in atoms.values() if atom is not None]), text=ran.text),
         keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE,
@@ -249,15 +240,6 @@ def _recorded(
     told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
     known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
     return TorchPasses(whole.program, known, seeds, results, value, told)
-
-
-def _atom(recorder: Recorder, tensor: Tensor) -> Atom | None:
-    if tensor._is_zerotensor():
-        return None
-    found = recorder.atom(tensor)
-    if found is None:  # that follows from no variable
-        found = recorder.lines.literal(tensor.detach())
-    return recorder.lines.number(found)
 
 
 def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:

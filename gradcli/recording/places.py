@@ -1,17 +1,19 @@
-"""Where in the user's code a call comes from: its line, and the `autograd.Function` in whose forward it is."""
+"""The user's code around a call: its line, the `autograd.Function` in whose forward it is, and names of tensors."""
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.recording.aten_calls import Application, replaced
 from gradcli.recording.user_files import is_of_user, line_of_file
-from gradcli.recording.values import Application, replaced
 
 _APPLY = torch.autograd.Function.apply.__func__.__code__  # type: ignore[attr-defined]
 """What runs while a custom function is applied."""
@@ -25,13 +27,11 @@ class CallPlace:
         frame: Of the user's line that makes it.
         where: That line; empty where there is none.
         custom: The number of the application of an `autograd.Function` in whose forward it is.
-        module: The module in whose forward it is.
     """
 
     frame: FrameType | None = None
     where: str = ""
     custom: int | None = None
-    module: torch.nn.Module | None = None
 
     def __str__(self) -> str:
         """The line behind a message."""
@@ -56,17 +56,14 @@ class Places:
     def find(self) -> CallPlace:
         """Find the place of the present call."""
         own: FrameType | None = None
-        custom = module = None
+        custom: int | None = None
         for frame, _ in traceback.walk_stack(sys._getframe(2)):
             if own is None and is_of_user(frame.f_code.co_filename):
                 own = frame
             if frame.f_code is _APPLY and custom is None:
                 custom = self._application(frame)
-            if module is None and frame.f_code.co_name == "forward":
-                found = frame.f_locals.get("self")
-                module = found if isinstance(found, torch.nn.Module) else None
         where = "" if own is None else line_of_file(own.f_code.co_filename, own.f_lineno)
-        return CallPlace(own, where, custom, module)
+        return CallPlace(own, where, custom)
 
     def _application(self, frame: FrameType) -> int:
         if id(frame) not in self._frames:
@@ -81,3 +78,86 @@ def next_node() -> int:
     with torch.inference_mode(False), torch.enable_grad(), torch._C.DisableTorchFunction():
         node = torch.ones((), requires_grad=True).clone().grad_fn
         return 0 if node is None else int(node._sequence_nr())
+
+
+# -- names of tensors that a function finds elsewhere: of parameters, of `self`, of the code around it
+
+UNNAMED = "const"
+"""What a tensor without a name is called, with a number behind it."""
+
+
+_NUMBERS = re.compile(r"(?:^|\.)(\d+)")
+"""The layers of a `Sequential`, whose names are numbers: `layers.0.weight` is `layers_0.weight` here."""
+
+
+class TensorNames:
+    """Hands out names that no other value has.
+
+    Args:
+        function: Whose tensors are named.
+        taken: Names of its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._numbers: dict[str, int] = {}  # the next one of a name
+        self._in_modules: dict[int, dict[int, str]] = {}  # names by tensor, by module
+        self._of_owner = dict(_of_module(getattr(function, "__self__", None) or function))
+
+    def of(self, tensor: Tensor, frame: FrameType | None) -> str:
+        """The best name of a tensor that no recorded call made, as seen from a line of the user's."""
+        found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
+        return self.free(found or UNNAMED, numbered=not found)
+
+    def _around(self, tensor: Tensor, frame: FrameType | None) -> Iterator[str]:
+        """What a tensor is called where it is used: its path in a module, a name of the file, a local name."""
+        if frame is None:
+            return
+        for name, module in _modules_around(frame):
+            if id(module) not in self._in_modules:
+                self._in_modules[id(module)] = dict(_of_module(module))
+            if own := self._in_modules[id(module)].get(id(tensor)):
+                yield own if name == "self" else f"{name}.{own}"
+        attributes = getattr(frame.f_locals.get("self", frame.f_globals.get("self")), "__dict__", {})
+        scopes: list[tuple[str, Any]] = [("", frame.f_globals), ("", frame.f_locals), ("self.", attributes)]
+        for before, scope in scopes:
+            yield from (before + name for name, value in scope.items() if value is tensor and name.isidentifier())
+
+    def first(self, names: Sequence[str]) -> str:
+        """The first of some names that nothing has, or the last with a number."""
+        return self.free(next((name for name in names if name not in self._taken), names[-1]))
+
+    def free(self, name: str, *, numbered: bool = False) -> str:
+        """A name as wished for, with a number behind it if that is taken."""
+        name = ".".join(_readable(part) for part in name.split("."))
+        found = name
+        while numbered or found in self._taken:
+            number = self._numbers.setdefault(name, 2 - numbered)
+            found, self._numbers[name], numbered = f"{name}_{number}", number + 1, False
+        self._taken.add(found)
+        return found
+
+
+def _readable(name: str) -> str:
+    """A part of a name as the language reads it: `__h` is `h`, and the layer `a-b` of a `ModuleDict` is `a_b`."""
+    found = re.sub(r"\W", "_", name)
+    found = found.strip("_") or UNNAMED if found.startswith("__") else found
+    return found if found.isidentifier() else f"{UNNAMED}_{found}"
+
+
+def _of_module(owner: Any) -> Iterator[tuple[int, str]]:
+    """Parameters and buffers of a module, by the identity of their tensors."""
+    if isinstance(owner, torch.nn.Module):
+        for name, tensor in (*owner.named_parameters(), *owner.named_buffers()):
+            yield id(tensor), _NUMBERS.sub(lambda number: f"{'_' if number.start() else 'layer_'}{number[1]}", name)
+
+
+def _modules_around(frame: FrameType) -> Iterator[tuple[str, torch.nn.Module]]:
+    """The modules that have a name where a line runs, those of the outermost caller first, and `self` last."""
+    found: list[tuple[str, torch.nn.Module]] = []
+    for one, _ in traceback.walk_stack(frame):
+        if is_of_user(one.f_code.co_filename):
+            scopes = (one.f_locals, one.f_globals)
+            named = {name: one for scope in scopes for name, one in scope.items() if isinstance(one, torch.nn.Module)}
+            found += sorted(named.items(), key=lambda item: item[0] != "self")
+    return reversed(found)

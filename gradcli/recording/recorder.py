@@ -21,27 +21,16 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program.program_text import OUTPUTS, written
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.recording import aten_calls as calls
+from gradcli.recording.aten_calls import Leaf, Overload, WrongDtypeError, is_followed, name_of, replaced, tensors_in
 from gradcli.recording.aten_lowering import MOST_LITERAL, AtenLowering, as_atom
-from gradcli.recording.aten_rules import COMPLEX, INDEXED, RULES, with_parts
+from gradcli.recording.aten_rules import INDEXED, RULES
 from gradcli.recording.decisions import LOW, ORDERED, RecordedDecisions
 from gradcli.recording.decompositions import decomposed, is_unread
-from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, as_real, geometry, memory
+from gradcli.recording.memory import ASSIGNED, SHAPED, Memory, alias, geometry, memory
 from gradcli.recording.modes import DispatchMode
-from gradcli.recording.places import CallPlace, Places, next_node
-from gradcli.recording.schemas import NOISY, Overload, bound, changed_by, functional, name_of, parameters
-from gradcli.recording.tensor_names import UNNAMED, TensorNames
+from gradcli.recording.places import UNNAMED, CallPlace, Places, TensorNames, next_node
 from gradcli.recording.torch_meanings import ask
-from gradcli.recording.values import (
-    Leaf,
-    WrongDtypeError,
-    copied,
-    is_followed,
-    is_plain,
-    is_wrapped,
-    replaced,
-    tensors_in,
-    within,
-)
 
 MOST_CALLS = 100_000
 """Calls of one recording."""
@@ -75,7 +64,6 @@ class Recorder(DispatchMode):
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
-        self._generators: dict[int, tuple[torch.Generator, Tensor]] = {}
         self.changed: list[Tensor] = []
         self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
@@ -99,6 +87,11 @@ class Recorder(DispatchMode):
         for name, tensor in arguments.items():
             self.of_arguments.add(self._leaf(name, tensor, is_argument=True))
 
+    def number(self, tensor: Tensor) -> Atom:
+        """Find the value that a tensor holds, or write out the numbers of what no recorded call made."""
+        atom = self.atom(tensor)
+        return self.lines.number(self.lines.literal(tensor.detach()) if atom is None else atom)
+
     def atom(self, tensor: Tensor) -> Atom | None:
         """Find the value that a tensor holds; None of what no recorded call made."""
         return self.operand(tensor, CallPlace()) if self.knows(tensor) else None
@@ -116,9 +109,7 @@ class Recorder(DispatchMode):
         return written(program, named, self.names.free, last or self.names.first(OUTPUTS))
 
     def restore(self, but: Mapping[str, Any] | Sequence[str] = ()) -> None:
-        """Give what the function found elsewhere the numbers that it had, such as running means, and generators too."""
-        for generator, state in self._generators.values():
-            generator.set_state(state)
+        """Give what the function found elsewhere the numbers that it had, such as running means."""
         for name, leaf in self.leaves.items():
             is_found = not (leaf.is_argument or leaf.is_made) and name not in but
             if is_found and not torch.equal(leaf.tensor, leaf.value):
@@ -132,19 +123,15 @@ class Recorder(DispatchMode):
     ) -> Any:
         """Run a call, and record it if a value takes part that follows from what the function was given or found."""
         kwargs = kwargs or {}
-        if function is torch.ops.aten._conj.default and isinstance(args[0], torch.Tensor):  # which puts it off
-            function = torch.ops.aten._conj_physical.default
         if self._pauses or not function._schema.returns:
             return self.run(function, args, kwargs)
-        name, changed = name_of(function), changed_by(function, args, kwargs)
+        name, changed = name_of(function), calls.changed_by(function, args, kwargs)
         tensors = tensors_in((args, dict(kwargs)))
-        for one in within([*args, *kwargs.values()], torch.Generator):
-            self._generators.setdefault(id(one), (one, one.get_state()))
         if any(one.is_meta for one in tensors):  # of shapes alone
             return self.run(function, args, kwargs)
-        is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in parameters(function)
+        is_drawn = torch.Tag.nondeterministic_seeded in function.tags and "dropout_p" not in calls.parameters(function)
         is_alone = all(self._is_made(one) for one in tensors)
-        if is_drawn and name in NOISY and not is_alone:
+        if is_drawn and name in calls.NOISY and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if is_drawn or is_alone or name in SHAPED:
             found = self._constant(self.run(function, args, kwargs), changed)
@@ -160,21 +147,21 @@ class Recorder(DispatchMode):
             self._lifted.add(memory(tensors[0]))
         if name in ("lift_fresh", "detach", "alias", "set_"):
             return self.run(function, args, kwargs)
-        if name in ("as_strided", "view_as_complex") or (function.is_view and tensors[0].is_complex()):
+        if name == "as_strided":
             self._value(tensors[0], place)
             found = self.run(function, args, kwargs)
-            if self._values.part(as_real(found)) is not None:  # the memory knows what it is made of
+            if self._values.part(found) is not None:  # the memory knows what it is made of
                 return found
-        if "running_mean" in parameters(function):  # which are changed, and the schema does not say so
+        if "running_mean" in calls.parameters(function):  # which are changed, and the schema does not say so
             tuple(self._value(one, place) for one in tensors)
-        keep = self._changed if changed and "running_mean" not in parameters(function) else self._made_of
+        keep = self._changed if changed and "running_mean" not in calls.parameters(function) else self._made_of
         return keep(function, args, kwargs, changed, place)
 
     def _changed(
         self, function: Overload, args: Any, kwargs: Mapping[str, Any], changed: Sequence[Tensor], place: CallPlace
     ) -> Any:
         """Record a call that writes to tensors."""
-        results, inputs = self._lowered(function, bound(function, args, kwargs), changed, place)
+        results, inputs = self._lowered(function, calls.bound(function, args, kwargs), changed, place)
         base = changed[0] if changed[0]._base is None else changed[0]._base
         if base.grad_fn is not None and place.custom is None and not torch.is_grad_enabled():
             said = f"a tensor that autograd follows is changed in place where it records nothing{place}"
@@ -191,7 +178,7 @@ class Recorder(DispatchMode):
 
     def _made_of(self, function: Overload, args: Any, kwargs: Mapping[str, Any], _: Any, place: CallPlace) -> Any:
         """Record a call that makes tensors."""
-        found, given, name = self.run(function, args, kwargs), bound(function, args, kwargs), name_of(function)
+        found, given, name = self.run(function, args, kwargs), calls.bound(function, args, kwargs), name_of(function)
         outputs = list(found) if isinstance(found, tuple | list) else [found]
         if self.records_meaning and name == "isnan":  # of which torch is not asked
             return self._constant(found, ())
@@ -211,27 +198,6 @@ class Recorder(DispatchMode):
                     self.decisions.put_off(output, name, given, place)
         return found
 
-    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
-        """Run a function that is a row as it is written, whatever it is made of.
-
-        Args:
-            name: Of the row.
-            function: What is run.
-            args: What it is given.
-            arguments: Of the row.
-        """
-        tensors, place = tensors_in(args), self.places.find()
-        is_seen = not (self._pauses or any(map(is_wrapped, tensors)) or all(map(self._is_made, tensors)))
-        if not is_seen or self._is_untracked(place):
-            return function(*args)
-        self._learn_names(place.frame)
-        with self.paused():
-            found = self.run(function, args, {})
-        atoms = [replaced(one, torch.Tensor, lambda tensor: self.operand(tensor, place)) for one in arguments]
-        self._require_dtype([found], inputs := within(atoms, sympy.Basic))
-        self._keep(found, self.lines.row(name, *atoms), inputs, place)
-        return found
-
     def _lowered(
         self, function: Overload, given: dict[str, Any], outputs: Sequence[Any], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
@@ -239,6 +205,9 @@ class Recorder(DispatchMode):
         name, self._count = name_of(function), self._count + 1
         if self._count > MOST_CALLS:
             raise InputError(f"{self.called} makes more than {MOST_CALLS:,} calls of torch", hint="record a part of it")
+        if any(one.is_complex() for one in tensors_in([given, outputs])):
+            hint = "compute with their real and imaginary parts as tensors"
+            raise InputError(f"{self.called} calls {name}{place} of complex numbers, which are not read", hint=hint)
         if given.get("dropout_p"):
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
         if name in INDEXED:
@@ -251,16 +220,14 @@ class Recorder(DispatchMode):
             other = next((held(given[key]) for key in ("src", "value") if key in given), 0)
             atom = as_atom(other)
             return [self.lines.expanded(atom, tuple(outputs[0].shape))], [atom]
-        plain = functional(function) or function
+        plain = calls.functional(function) or function
         atoms = {key: held(value) for key, value in given.items()}
-        inputs = within(atoms, sympy.Basic)
-        is_complex = any(one.is_complex() for one in tensors_in([given, outputs]))
+        inputs = calls.within(atoms, sympy.Basic)
         refused: GradcliError | None = None
         with self.paused():
             is_read = not self._is_made_up(plain, given)
         try:
-            atoms = with_parts(self.lines, given, atoms) if is_complex else atoms
-            found = self.lines.call(plain, atoms, COMPLEX if is_complex else None) if is_read else NotImplemented
+            found = self.lines.call(plain, atoms) if is_read else NotImplemented
         except GradcliError as error:
             found, refused = NotImplemented, error
         if found is NotImplemented:
@@ -275,8 +242,7 @@ class Recorder(DispatchMode):
             parts = self._parts(function, given)
         if parts is NotImplemented:
             why = "which has no meaning here" if refused is None else f"which is not read: {refused.message}"
-            of = " of complex numbers" * any(one.is_complex() for one in tensors_in(given))
-            raise InputError(f"{self.called} calls {function}{of}{place}, {why}", hint=getattr(refused, "hint", None))
+            raise InputError(f"{self.called} calls {function}{place}, {why}", hint=getattr(refused, "hint", None))
         parts = parts if isinstance(parts, tuple | list) else [parts]
         return [
             self._value(one, place) if isinstance(one, torch.Tensor) and is_followed(one) else None for one in parts
@@ -291,7 +257,6 @@ class Recorder(DispatchMode):
         if result is None or not is_followed(output):  # else it is a part that no line gives, and that may not be used
             return
         self.decisions.note_dtype(output, place)
-        output = as_real(output)
         if output.numel() == 1 and self.lines.shape(result) != output.shape:  # a number that was taken as a row
             result = self.lines.row("reshape", result, tuple(output.shape))
         self._derived(result, *inputs)
@@ -343,7 +308,7 @@ class Recorder(DispatchMode):
 
     def _constant(self, found: Any, changed: Sequence[Tensor]) -> Any:
         """Note what a call made that follows from no value."""
-        for tensor in map(as_real, (*tensors_in(found), *changed)):
+        for tensor in (*tensors_in(found), *changed):
             if self.records_meaning and self.is_of_argument(tensor):
                 continue
             self._values.forget(tensor)
@@ -376,12 +341,12 @@ class Recorder(DispatchMode):
 
     def _copied(self, tensor: Tensor) -> Tensor:
         with self.paused():
-            return copied(tensor)
+            return calls.copied(tensor)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """The value that a tensor holds, as autograd follows it."""
         atom = self._value(tensor, place)
-        if not (tensor.is_floating_point() or tensor.is_complex()) or self._inside or place.custom is not None:
+        if not tensor.is_floating_point() or self._inside or place.custom is not None:
             return atom
         if not tensor.requires_grad and atom in self._followed:
             if self._given_in_call.get(tensor) == self._surface.calls:  # behind that call autograd follows it
@@ -404,7 +369,6 @@ class Recorder(DispatchMode):
     def _value(self, tensor: Tensor, place: CallPlace) -> Atom:
         if tensor.layout is not torch.strided:
             raise InputError(f"{self.called} uses a tensor of layout {tensor.layout}, which is not recorded")
-        tensor = as_real(tensor)
         atom = self._values.part(tensor)
         if atom is not None:
             return atom
@@ -462,7 +426,7 @@ class Recorder(DispatchMode):
     def _learn_names(self, frame: FrameType | None) -> None:
         """Remember what the user's code calls the values that are there."""
         for name, value in () if frame is None else frame.f_locals.items():
-            if not (name.isidentifier() and is_plain(value)):
+            if not (name.isidentifier() and calls.is_plain(value)):
                 continue
             atom = self._values.find(value)
             if isinstance(atom, sympy.Dummy) and atom not in self._called:

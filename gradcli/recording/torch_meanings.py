@@ -23,7 +23,7 @@ from gradcli.errors import InputError, TooLargeError
 from gradcli.language.ops import TABLE, Kind
 from gradcli.language.program.library_calls import TorchCalls, plain
 from gradcli.language.program.wengert import AskedMeaning, Call, Program, Shape
-from gradcli.recording.tensor_names import TensorNames
+from gradcli.recording.places import TensorNames
 
 if TYPE_CHECKING:
     from gradcli.recording.recorder import Recorder
@@ -179,10 +179,8 @@ def _recorded(make_recorder: Any, asked: _Asked) -> dict[int, Program]:
         if recorder.decisions.lost or not recorder.of_arguments.isdisjoint(conditions):
             hint = "call it in a function of Python, FILE.py::NAME"
             raise InputError(f"values decide what {asked.name} computes", hint=hint)
-        lines, of_numbers = recorder.lines, {n: one for n, one in enumerate(found) if one.is_floating_point()}
-        atoms = {n: (recorder.atom(one), one) for n, one in of_numbers.items()}
-        values = {n: lines.literal(one) if atom is None else lines.number(atom) for n, (atom, one) in atoms.items()}
-        return {n: replace(lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
+        values = {n: recorder.number(one) for n, one in enumerate(found) if one.is_floating_point()}
+        return {n: replace(recorder.lines.program([one]), variables=tuple(asked.symbols)) for n, one in values.items()}
 
 
 def _part(make_recorder: Any, asked: _Asked, n: int) -> Program:

@@ -5,9 +5,11 @@ There is one rule a kind: what it gives, and by each operand a chain of linear m
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,11 +22,14 @@ from gradcli.language.program.expansion import expand, rewritten
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, sources
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Builder, Call, Line, Program, Shape
-from gradcli.reference.array_functions import compile_bounds
+from gradcli.reference.array_functions import BITS, cholesky, determinant, lower_half, transposed
+from gradcli.reference.balls import precision
 from gradcli.reference.bounds import (
+    Array,
     Bounds,
     Mask,
     NoRuleError,
+    as_bounds,
     bounded,
     chosen,
     compared,
@@ -33,18 +38,18 @@ from gradcli.reference.bounds import (
     inverse,
     larger,
     multiply,
-    negative,
     product,
     smaller,
     stacked,
     truth,
     unknown,
 )
+from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import (
+    Flow,
     Map,
     MatrixProduct,
-    Recurrence,
     Routing,
     Scaled,
     gathered,
@@ -53,7 +58,6 @@ from gradcli.reference.linear_maps import (
     spread,
 )
 from gradcli.reference.rules import rule_of
-from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, lower_half, transposed
 
 MOST_STEPS = 4_096
 """Elements of a running product or extreme, and factors of a product."""
@@ -149,10 +153,7 @@ class Values:
         """Of a line, a variable or a number."""
         if atom in self.values:
             return self.values[atom]
-        try:
-            return compile_bounds(atom)({}).mapped(lambda x: x.reshape(1))
-        except NoRuleError:  # an infinity
-            return unknown(np.zeros(1))
+        return evaluated(atom, {}).mapped(lambda x: x.reshape(1))
 
     def _run(self, line: Line) -> None:
         op, operands = line.call.op, line.call.operands
@@ -190,7 +191,7 @@ class Values:
             case Kind.MATRIX if call.op.keeps_shape:
                 found = inverse(operands[0])
                 return found, lambda k: [
-                    MatrixProduct(negative(found), is_right=False),
+                    MatrixProduct(-found, is_right=False),
                     MatrixProduct(found, is_right=True),
                 ]
             case Kind.MATRIX:
@@ -198,9 +199,21 @@ class Values:
                 return found, lambda k: [Scaled(_cofactors(operands[0], found)), total]
             case Kind.DEFINED if call.op.name == "cholesky":
                 return _factored(call, operands[0])
-            case Kind.SPECTRAL if not call.op.keeps_shape:
-                return _spectral(operands[0], inside[0])
         raise NoRuleError
+
+
+def evaluated(expression: sympy.Expr, environment: Mapping[sympy.Symbol, Bounds]) -> Bounds:
+    """An expression of elements.
+
+    Raises:
+        NoRuleError: It has a function without a rule.
+    """
+    kind = next((a.kind for a in environment.values()), np.float64)
+    try:
+        with precision(BITS):
+            return as_bounds(compile_ball(expression)(environment), kind)
+    except NotImplementedError:
+        raise NoRuleError from None
 
 
 def _elementwise(
@@ -213,7 +226,7 @@ def _elementwise(
     elif call.op.is_branch:
         found = chosen(*wide)
     else:
-        found = compile_bounds(rule_of(call).expression)(named(call, wide))
+        found = evaluated(rule_of(call).expression, named(call, wide))
     points = max(len(a.middle) for a in wide)
     return found.spread((points, *shape)), lambda k: [routes[k], *_slope(call, k, wide)]
 
@@ -231,11 +244,11 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds]) -> Sequence[Scaled]:
         return [Scaled(_choices(call, operands)[k], is_choice=True)]
     rule, environment = rule_of(call), named(call, operands)
     try:
-        slope = compile_bounds(rule.slopes[k])(environment)
+        slope = evaluated(rule.slopes[k], environment)
     except NoRuleError:
         slope = unknown(np.zeros(1))
     for distance in (*rule.kinks, *rule.edges[k]):
-        slope = slope.where(is_apart(compile_bounds(distance)(environment)), unknown(slope.middle))
+        slope = slope.where(is_apart(evaluated(distance, environment)), unknown(slope.middle))
     return [Scaled(slope)]
 
 
@@ -250,12 +263,7 @@ def _choices(call: Call, operands: Sequence[Bounds]) -> Sequence[Bounds]:
     holds, fails = decided(condition[0]) if condition else _order(a, b, call.op.folds_by)
     if call.operands[-1] == call.operands[-2]:  # whichever it is: all by one of them
         holds, fails = np.full(holds.shape, True), np.full(holds.shape, False)
-    return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), *_taken(holds, fails)]
-
-
-def _taken(holds: Mask, fails: Mask) -> tuple[Bounds, Bounds]:
-    """1 of the first where it is certainly taken, and of the second where the first certainly is not."""
-    return truth(holds, fails), truth(fails, holds)
+    return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), truth(holds, fails), truth(fails, holds)]
 
 
 def _order(a: Bounds, b: Bounds, fold: Monoid) -> tuple[Mask, Mask]:
@@ -299,7 +307,11 @@ def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
     if fold is Monoid.SUM:
         return total.there(a), lambda k: [total]
     if fold is Monoid.PRODUCT:
-        return _product_of(a, inside, axes, shape)
+        count, rest = math.prod(inside[d] for d in axes), [d + 1 for d in range(len(inside)) if d not in axes]
+        order = (0, *(d + 1 for d in axes), *rest)
+        front = a.mapped(lambda x: np.transpose(x, order).reshape(len(x), count, *shape))
+        one = exact(np.ones((len(a.middle), *shape)), a.kind)
+        return _running(front, 1, fold).mapped(lambda x: x[:, -1]) if count else one, _no_way
     won, lost = winners(a, axes, fold)
     pick, along = (np.max if fold is Monoid.LARGEST else np.min), tuple(axis + 1 for axis in axes)
     middle, radius = pick(a.middle, axis=along), np.max(np.where(lost, 0.0, a.radius), axis=along)
@@ -310,21 +322,9 @@ def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
 def winners(a: Bounds, axes: Sequence[int], fold: Monoid) -> tuple[Mask, Mask]:
     """Which elements are certainly the only extreme one along some axes of a point, and which are certainly none."""
     along = tuple(axis + 1 for axis in axes)
-    a = a if fold is Monoid.LARGEST else negative(a)
+    a = a if fold is Monoid.LARGEST else -a
     lost = a.high < a.low.max(axis=along, keepdims=True)
     return ~lost & (np.sum(~lost, axis=along, keepdims=True) == 1), lost
-
-
-def _product_of(a: Bounds, inside: Shape, axes: tuple[int, ...], shape: Shape) -> Local:
-    """The last of the running products, with the factors in front."""
-    count, rest = math.prod(inside[d] for d in axes), math.prod(shape)
-    if not count:
-        return exact(np.ones((len(a.middle), *shape))), lambda k: [gathered(np.full(shape, -1), inside)]
-    order = np.moveaxis(np.arange(count * rest).reshape(inside), axes, range(len(axes)))
-    front = gathered(order.reshape(count, rest), inside)
-    last = gathered(np.arange((count - 1) * rest, count * rest).reshape(shape), (count, rest))
-    found, steps = _running(front.there(a), 1, Monoid.PRODUCT)
-    return last.there(found), lambda k: [front, steps, last]
 
 
 def _scanned(call: Call, a: Bounds, inside: Shape) -> Local:
@@ -334,24 +334,20 @@ def _scanned(call: Call, a: Bounds, inside: Shape) -> Local:
     if fold is Monoid.SUM:
         route = running_sum(axis + 1, inside[axis])
         return route.there(a), lambda k: [route]
-    found, steps = _running(a, axis + 1, fold)
-    return found, lambda k: [steps]
+    return _running(a, axis + 1, fold), _no_way
 
 
-def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
-    """The products or extremes up to each element."""
-    count = a.middle.shape[axis]
-    if count > MOST_STEPS:
+def _running(a: Bounds, axis: int, fold: Monoid) -> Bounds:
+    """The products or extremes up to each element, whose slopes are not known."""
+    if a.middle.shape[axis] > MOST_STEPS:
         raise NoRuleError
     join = {Monoid.PRODUCT: multiply, Monoid.LARGEST: larger, Monoid.SMALLEST: smaller}[fold]
     parts = [Bounds(*each) for each in zip(*(np.moveaxis(x, axis, 0) for x in (a.middle, a.radius)), strict=True)]
-    found, slopes = parts[:1], []
-    for own in parts[1:]:
-        before = found[-1]
-        slopes.append((before, own) if fold is Monoid.PRODUCT else _taken(*_order(own, before, fold)))
-        found.append(join(own, before))
-    steps = Recurrence(axis, [own for own, _ in slopes], [before for _, before in slopes], fold is not Monoid.PRODUCT)
-    return stacked(found, axis) if found else a, steps
+    return stacked(list(accumulate(parts, join)), axis) if parts else a
+
+
+def _no_way(k: int) -> Sequence[Map]:
+    raise NoRuleError
 
 
 def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
@@ -373,15 +369,6 @@ def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
     return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
-def _spectral(a: Bounds, inside: Shape) -> Local:
-    """Eigenvalues, which move by v.T @ dA @ v."""
-    found, vectors, is_alone = eigenvalues(a)
-    turned = vectors.mapped(transposed)
-    diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)
-    ways: list[Map] = [MatrixProduct(turned, is_right=False), MatrixProduct(vectors, is_right=True), diagonal]
-    return found, lambda k: [*ways, Scaled(truth(is_alone, np.zeros_like(is_alone)))]
-
-
 def _factored(call: Call, a: Bounds) -> Local:
     """A factor L, which moves by L @ P, P being the lower half of what is symmetric in inv(L) @ dA @ inv(L).T."""
     found = cholesky(a)
@@ -392,3 +379,93 @@ def _factored(call: Call, a: Bounds) -> Local:
     ways = [*inward, symmetric, half, MatrixProduct(found, is_right=False)]
     turn = Routing(transposed, transposed)
     return (turn.there(found), lambda k: [*ways, turn]) if call.statics[0] else (found, lambda k: ways)
+
+
+MOST_ELEMENTS = 2**25
+"""Elements of all lines of a sweep, with those of its rows."""
+
+
+def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
+    """The adjoints of the variables that move, for rows of weights of y.
+
+    Args:
+        values: Of a Program, at one point.
+        v: Of shape (rows, *y.shape), exactly.
+
+    Raises:
+        NoRuleError: An operation has no rule, or it is too much at once.
+    """
+    _require_room(values, len(v))
+    flows = {values.program.output: Flow(exact(v, values.kind), v != 0)}
+    with np.errstate(all="ignore"):
+        for line in reversed(values.program.lines):
+            flow = flows.pop(line.symbol, None)
+            if flow is None or line.symbol not in values.moves or not flow.reached.any():
+                continue
+            require_time()
+            for k, operand in enumerate(line.call.operands):
+                if operand in values.moves:
+                    add(flows, operand, back(way(values, line, k), flow))
+    return of_variables(values, flows, len(v))
+
+
+def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
+    """The tangents of y, for several directions at a time; see `changes`."""
+    count = len(next(iter(u.values())))
+    nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
+    return changes(values, u).get(values.program.output, Flow(exact(nothing), nothing != 0))
+
+
+def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
+    """The tangents of all lines that move.
+
+    Args:
+        values: Of a Program, at one point.
+        u: By variable, of shape (directions, *x.shape), exactly; the others do not move.
+
+    Raises:
+        NoRuleError: An operation has no rule, or it is too much at once.
+    """
+    _require_room(values, len(next(iter(u.values()))))
+    flows: dict[Atom, Flow] = {symbol: Flow(exact(own, values.kind), own != 0) for symbol, own in u.items()}
+    with np.errstate(all="ignore"):
+        for line in values.program.lines:
+            if line.symbol in values.moves:
+                require_time()
+                for k, operand in enumerate(line.call.operands):
+                    if operand in flows:
+                        maps = way(values, line, k)
+                        add(
+                            flows,
+                            line.symbol,
+                            functools.reduce(lambda flow, one: one.there(flow), maps, flows[operand]),
+                        )
+    return flows
+
+
+def way(values: Values, line: Line, k: int) -> list[Map]:
+    """The maps that changes of operand k go through."""
+    if line.symbol not in values.ways:
+        raise NoRuleError
+    return [*values.ways[line.symbol](k)]
+
+
+def back(maps: Sequence[Map], flow: Flow) -> Flow:
+    """Bring adjoints of a line to an operand."""
+    return functools.reduce(lambda found, one: one.back(found), reversed(maps), flow)
+
+
+def add(flows: dict[Atom, Flow], atom: Atom, flow: Flow) -> None:
+    """Add changes or adjoints to those that are known of a line or variable."""
+    flows[atom] = flows[atom].plus(flow) if atom in flows else flow
+
+
+def of_variables(values: Values, flows: Mapping[Atom, Flow], rows: int) -> dict[Atom, Flow]:
+    """Pick the adjoints of the variables that move, with zeros where nothing came back."""
+    zeros = {s: np.zeros((rows, *values.shapes[s])) for s in values.program.variables if s in values.moves}
+    return {s: flows[s] if s in flows else Flow(exact(zero), zero != 0) for s, zero in zeros.items()}
+
+
+def _require_room(values: Values, rows: int) -> None:
+    if rows * max(map(math.prod, values.shapes.values()), default=1) > MOST_ELEMENTS:
+        raise NoRuleError

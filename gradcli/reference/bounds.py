@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from flint import arb
 
+from gradcli.reference.balls import Ball, exists
 from gradcli.reference.deadline import require_time
 
 Array = npt.NDArray[np.floating[Any]]
@@ -79,6 +81,11 @@ class Bounds:
         return np.asarray((self.middle == 0) & (self.radius == 0))
 
     @property
+    def kind(self) -> type[np.floating[Any]]:
+        """What is computed in."""
+        return self.middle.dtype.type
+
+    @property
     def is_known(self) -> Mask:
         """Where there is a bound at all."""
         return np.asarray(np.isfinite(self.radius))
@@ -104,6 +111,35 @@ class Bounds:
         middle = np.where(condition, self.middle, other.middle)
         return Bounds(middle, np.where(condition, self.radius, other.radius))
 
+    def __neg__(self) -> Bounds:
+        return Bounds(-self.middle, self.radius)
+
+    def __add__(self, other: Bounds | Ball) -> Bounds:
+        return add(self, as_bounds(other, self.kind))
+
+    def __mul__(self, other: Bounds | Ball) -> Bounds:
+        if not isinstance(other, Bounds) and abs(other) == 1:
+            return self if other > 0 else -self
+        return multiply(self, as_bounds(other, self.kind))
+
+    def __truediv__(self, other: Bounds | Ball) -> Bounds:
+        return divide(self, as_bounds(other, self.kind))
+
+    def __rtruediv__(self, other: Ball) -> Bounds:
+        return divide(as_bounds(other, self.kind), self)
+
+    def __pow__(self, other: Bounds | Ball) -> Bounds:
+        return power(self, as_bounds(other, self.kind))
+
+    def __rpow__(self, other: Ball) -> Bounds:
+        return power(as_bounds(other, self.kind), self)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def sqrt(self) -> Bounds:
+        """The square roots."""
+        return monotone(np.sqrt)(self)
+
     def united(self, other: Bounds) -> Bounds:
         """What holds both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
@@ -126,6 +162,24 @@ def bounded(middle: Array, radius: Array) -> Bounds:
     return Bounds(middle, radius)
 
 
+def as_bounds(found: Bounds | Ball | Sequence[Ball], kind: type[np.floating[Any]] = np.float64) -> Bounds:
+    """A ball, or a list of them, as bounds with as many digits as there are; unknown where one is no number."""
+    if isinstance(found, Bounds):
+        return found
+    every = found if isinstance(found, Sequence) else [found]
+    middles, radii = np.zeros(len(every), kind), np.full(len(every), np.inf, kind)
+    for n, ball in enumerate(map(arb, every)):
+        if exists(ball):
+            high = float(ball.mid())
+            low = 0.0 if kind is np.float64 or not math.isfinite(high) else float((ball - arb(high)).mid())
+            rest = abs(ball - arb(high) - arb(low)) if math.isfinite(high) else ball
+            middles[n] = kind(high) + kind(low)
+            radii[n] = 0.0 if rest == 0 else float(rest.upper()) + _SMALLEST
+            radii[n] += 0.0 if low == 0 else unit(middles) * abs(middles[n])
+    whole = bounded(middles, radii)
+    return whole if isinstance(found, Sequence) else whole.mapped(lambda x: x[0:1].reshape(()))
+
+
 def unknown(like: Array) -> Bounds:
     """Elements of which nothing is known."""
     return Bounds(np.zeros_like(like), np.full_like(like, np.inf))
@@ -138,11 +192,6 @@ def add(a: Bounds, b: Bounds) -> Bounds:
     """The sums."""
     middle = a.middle + b.middle
     return bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
-
-
-def negative(a: Bounds) -> Bounds:
-    """The negatives."""
-    return Bounds(-a.middle, a.radius)
 
 
 def multiply(a: Bounds, b: Bounds) -> Bounds:
@@ -300,7 +349,7 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
 
 def smaller(a: Bounds, b: Bounds) -> Bounds:
     """The smaller of two."""
-    return negative(larger(negative(a), negative(b)))
+    return -larger(-a, -b)
 
 
 def angle(y: Bounds, x: Bounds) -> Bounds:
@@ -354,11 +403,6 @@ def truth(holds: Mask, fails: Mask) -> Bounds:
     return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
 
 
-def is_same(a: Bounds, b: Bounds) -> Bounds:
-    """1 where two are certainly the same, and 0 where they are certainly not."""
-    return truth(*compared(a, b, (0,)))
-
-
 def power(a: Bounds, exponent: Bounds) -> Bounds:
     """Powers of what is above 0: they rise or fall by each of the two, so that the ends of the bounds tell."""
     ends = [np.power(base, e) for base in (a.low, a.high) for e in (exponent.low, exponent.high)]
@@ -366,20 +410,3 @@ def power(a: Bounds, exponent: Bounds) -> Bounds:
     middle = np.power(a.middle, exponent.middle)
     radius = np.maximum(high - middle, middle - low) + LOSS * unit(middle) * high + _SMALLEST
     return bounded(middle, np.where(a.low > 0, radius, np.inf))
-
-
-def whole_power(a: Bounds, exponent: int) -> Bounds:
-    """Powers by a whole number."""
-    if exponent < 0:
-        return divide(exact(1.0), whole_power(a, -exponent))
-    if exponent == 0:
-        return exact(np.ones_like(a.middle)).where(a.is_known, a)
-    middle, size = a.middle**exponent, abs(a.middle)
-    high = (np.nextafter(size + a.radius, np.inf)) ** exponent
-    low = np.maximum(np.nextafter(size - a.radius, 0), 0.0) ** exponent
-    # Between -high and high where the base may change its sign and the exponent is odd.
-    reach = np.maximum(high - abs(middle), abs(middle) - low)
-    if exponent % 2:
-        reach = np.where(size < a.radius, high + abs(middle), reach)
-    radius = np.where(a.radius == 0, 0.0, reach) + LOSS * unit(middle) * high
-    return bounded(middle, radius + np.where(a.is_zero, 0.0, _SMALLEST))

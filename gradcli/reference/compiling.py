@@ -1,7 +1,7 @@
-"""SymPy expressions as functions of balls.
+"""SymPy expressions as functions of balls, and of whole arrays with bounds.
 
 An expression compiles once to closures and runs at any precision.  A choice that the balls cannot make is the union of
-the branches; more precision then decides.
+the branches; more precision then decides.  Where a symbol stands for an array, all is done element by element.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from gradcli.language.program.meaning import (
 )
 from gradcli.reference import balls
 from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
+from gradcli.reference.bounds import Bounds, as_bounds, chosen
 
 Environment = Mapping[sympy.Symbol, Any]
 """What the symbols of an expression stand for: a ball, an integer (indices, sizes), or a function of indices."""
@@ -81,7 +82,7 @@ def compile_ball(expression: Expr) -> Compiled:
             whole = -int(mantissa) if sign else int(mantissa)
             return lambda env: arb(whole) * arb(2) ** int(exponent)
         case sympy.Symbol():
-            return lambda env: arb(env[expression])
+            return lambda env: env[expression] if isinstance(env[expression], Bounds) else arb(env[expression])
         case sympy.Add():
             return folded([compile_ball(a) for a in expression.args], operator.add)
         case sympy.Mul():
@@ -113,7 +114,16 @@ def compile_ball(expression: Expr) -> Compiled:
     if head is None:
         raise NotImplementedError(f"no rule on balls for {expression.func}")
     operands = [compile_ball(a) for a in expression.args]
-    return lambda env: head(*(operand(env) for operand in operands))
+    return lambda env: _applied(expression.func, head, [operand(env) for operand in operands])
+
+
+def _applied(function: Any, head: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """A function of balls, or of whole arrays with bounds."""
+    if not any(isinstance(value, Bounds) for value in values):
+        return head(*values)
+    from gradcli.reference.array_functions import applied
+
+    return applied(function, head, values)
 
 
 @lru_cache(maxsize=4096)
@@ -192,8 +202,10 @@ def _compile_power(expression: sympy.Pow) -> Compiled:
 def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
     """Only the branch that is taken is evaluated; both where the condition cannot be decided."""
 
-    def run(env: Environment) -> Ball:
+    def run(env: Environment) -> Any:
         truth = condition(env)
+        if isinstance(truth, Bounds):
+            return chosen(truth, *(as_bounds(one(env), truth.kind) for one in (first, second)))
         if truth == 1:
             return first(env)
         return second(env) if truth == 0 else first(env).union(second(env))
@@ -215,7 +227,7 @@ def _compile_comparison(condition: Relational) -> Compiled:
     compiled = compile_integer if is_index else compile_ball
     left, right = compiled(condition.lhs), compiled(condition.rhs)
     compare = COMPARISONS[condition.rel_op]
-    return lambda env: compare(left(env), right(env))
+    return lambda env: _applied(condition.rel_op, compare, (left(env), right(env)))
 
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:

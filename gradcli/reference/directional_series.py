@@ -1,8 +1,8 @@
 """A Program on a ray into the point: every element that the output is made of as a series in the distance.
 
 Where the first terms are known the value and the derivatives on this side are proved, or that there are none: the
-function grows without bound, or does not exist on this side.  Large determinants and inverses have no series, and
-eigenvalues one of the first order.
+function grows without bound, or does not exist on this side.  Large determinants and inverses have no series, nor have
+eigenvalues.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ from gradcli.reference.series import (
     CONSTANT,
     FLAT,
     FUNCTIONS,
-    LINEAR,
-    ONE,
     Absent,
     Divergent,
     Nan,
@@ -50,13 +48,9 @@ from gradcli.reference.series import (
     power,
     ray,
 )
-from gradcli.reference.spectral import Symmetric
 
 MOST_ROWS = 4
 """Rows of a matrix whose determinant is taken by minors, of which there are as many as their factorial."""
-
-MOST_ROWS_OF_SPECTRA = 8
-"""Rows of a matrix whose eigenvalues are followed."""
 
 SKIPPED = 256
 """Members of a sum that do not move, which take as long as one that does."""
@@ -192,8 +186,6 @@ class Rays:
                 return reduce(Series.__add__, operands, constant(arb(0)))
             if op.kind is Kind.MATRIX and len(operands) <= MOST_ROWS**2:
                 return _of_matrix(op, operands, e)
-            if op.kind is Kind.SPECTRAL and op.name == "eigvalsh" and len(operands) <= MOST_ROWS_OF_SPECTRA**2:
-                return _eigenvalue(operands, e)
         except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
@@ -292,19 +284,6 @@ def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
         return _determinant(rows)
     i, j = divmod(e % len(elements), order)
     return _determinant(_minor(rows, j, i)).scaled(arb((-1) ** (i + j))) / _determinant(rows)
-
-
-def _eigenvalue(elements: list[Series], e: int) -> Series:
-    """An eigenvalue to the first order, where the elements have one."""
-    order, given = math.isqrt(len(elements)), [a.derivative() for a in elements]
-    known = [slope for slope in given if slope is not None]
-    of = Symmetric([a.constant for a in elements], order)
-    found = of.slopes_along(known) if of.is_symmetric and len(known) == len(given) else None
-    if found is None:
-        raise Undecided
-    rests = [p for a in elements for p in (*dict(a.terms), a.rest) if p is not None and p > LINEAR]
-    rest = Series((), min([(2 * ONE, 0), *rests]), all(a.is_continuous for a in elements))
-    return ray(of.eigenvalues[e % order], found[e % order]) + rest
 
 
 def _determinant(rows: list[list[Series]]) -> Series:

@@ -7,7 +7,7 @@ The first axis of every array counts rows of adjoints, directions, or points, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.language.program.wengert import Shape
-from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, stacked, summed, terms
+from gradcli.reference.bounds import Array, Bounds, Mask, add, exact, multiply, product, summed, terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,35 +165,3 @@ class MatrixProduct:
         found = product(flow.bounds, matrix) if self.is_right else product(matrix, flow.bounds)
         reached = flow.reached.any(axis=-1 if self.is_right else -2, keepdims=True)
         return Flow(found, np.broadcast_to(reached, found.middle.shape))
-
-
-@dataclass(frozen=True)
-class Recurrence:
-    """Along an axis, each result is its own element times a slope, and the result before it times another."""
-
-    axis: int
-    own: Sequence[Bounds]
-    before: Sequence[Bounds]
-    is_choice: bool
-
-    def there(self, flow: Flow, /) -> Flow:
-        """Step by step from the start."""
-        parts = self._parts(flow)
-        for n, (own, before) in enumerate(zip(self.own, self.before, strict=True), 1):
-            moved = parts[n - 1].times(before, is_choice=self.is_choice)
-            parts[n] = parts[n].times(own, is_choice=self.is_choice).plus(moved)
-        return self._joined(parts)
-
-    def back(self, flow: Flow, /) -> Flow:
-        """Step by step from the end."""
-        parts = self._parts(flow)
-        for n in range(len(self.own), 0, -1):
-            parts[n - 1] = parts[n - 1].plus(parts[n].times(self.before[n - 1], is_choice=self.is_choice))
-            parts[n] = parts[n].times(self.own[n - 1], is_choice=self.is_choice)
-        return self._joined(parts)
-
-    def _parts(self, flow: Flow) -> list[Flow]:
-        return [flow.part(self.axis, n) for n in range(flow.reached.shape[self.axis])]
-
-    def _joined(self, parts: Sequence[Flow]) -> Flow:
-        return Flow(stacked([p.bounds for p in parts], self.axis), np.stack([p.reached for p in parts], self.axis))

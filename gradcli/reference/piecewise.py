@@ -12,20 +12,138 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import acb_mat, arb, arb_mat, ctx
 
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Line
 from gradcli.reference import balls
-from gradcli.reference.balls import Ball, exists
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.spectral import Exponential, Symmetric
 
 if TYPE_CHECKING:
     from gradcli.reference.enclosure_pass import Run
     from gradcli.reference.exact_forms import Form
+
+
+class Symmetric:
+    """The symmetric part of a matrix that is given row by row.
+
+    Args:
+        values: The elements.
+        order: The number of rows.
+    """
+
+    def __init__(self, values: Sequence[Ball], order: int) -> None:
+        given = arb_mat(order, order, list(values))
+        self.order, self.matrix = order, (given + given.transpose()) / 2
+        self.is_symmetric = given.overlaps(given.transpose())
+        self._projections: dict[int, arb_mat] = {}
+
+    @cached_property
+    def eigenvalues(self) -> list[Ball]:
+        """All of them, each as often as it occurs, the smallest first; nan where they are not found."""
+        middle, bits = self.matrix.mid(), ctx.prec
+        error = _norm(self.matrix - middle)
+        found = _of_numbers(middle)
+        if found is None:
+            size = _norm(middle)
+            with precision(4 * bits):
+                moved = arb_mat(middle)
+                for n in range(self.order):
+                    moved[n, n] += size * arb(2) ** -(bits + n)
+                error += _norm(moved.mid() - middle)
+                found = _of_numbers(moved.mid())
+        if found is None or not exists(error):
+            return [arb.nan()] * self.order
+        return [value + arb(0, error.upper()) for value in found]
+
+    def is_alone(self, k: int) -> bool:
+        """Whether an eigenvalue is told apart from all others."""
+        own = self.eigenvalues[k]
+        return exists(own) and not any(own.overlaps(other) for n, other in enumerate(self.eigenvalues) if n != k)
+
+    def projection(self, k: int) -> arb_mat:
+        """The derivatives of an eigenvalue that is told apart, by the elements of the matrix."""
+        if k not in self._projections:
+            found, scale = self._before[k] * self._after[self.order - 1 - k], arb(1)
+            for n, other in enumerate(self.eigenvalues):
+                scale *= self.eigenvalues[k] - other if n != k else 1
+            self._projections[k] = (found + found.transpose()) / (2 * scale)
+        return self._projections[k]
+
+    @cached_property
+    def _before(self) -> list[arb_mat]:
+        return self._products(self.eigenvalues)
+
+    @cached_property
+    def _after(self) -> list[arb_mat]:
+        return self._products(self.eigenvalues[::-1])
+
+    def _products(self, eigenvalues: Sequence[Ball]) -> list[arb_mat]:
+        """The products of A - λ over the first n eigenvalues, for each n."""
+        one = _identity(self.order)
+        found = [one]
+        for value in eigenvalues:
+            require_time()
+            found.append(found[-1] * (self.matrix - one * value))
+        return found
+
+
+def _of_numbers(matrix: arb_mat) -> list[Ball] | None:
+    """The eigenvalues of a symmetric matrix of numbers, ascending; None where they are not found."""
+    try:
+        found = acb_mat(matrix).eig(multiple=True)
+    except ValueError:
+        return None
+    lowest, highest = (sorted(ends) for ends in zip(*((v.real.lower(), v.real.upper()) for v in found), strict=True))
+    return [low.union(high) for low, high in zip(lowest, highest, strict=True)]
+
+
+def _norm(matrix: arb_mat) -> Ball:
+    """At least the root of the sum of all squares, which no eigenvalue of a symmetric matrix exceeds."""
+    return sum((abs(value).upper() ** 2 for value in matrix.entries()), start=arb(0)).sqrt().upper()
+
+
+def _identity(order: int) -> arb_mat:
+    return arb_mat([[int(i == j) for j in range(order)] for i in range(order)])
+
+
+class Exponential:
+    """The exponential of a matrix that is given row by row.
+
+    Args:
+        values: The elements.
+        order: The number of rows.
+    """
+
+    def __init__(self, values: Sequence[Ball], order: int) -> None:
+        self.order, self.matrix = order, arb_mat(order, order, list(values))
+        self._along: dict[int, arb_mat] = {}
+
+    @cached_property
+    def values(self) -> list[Ball]:
+        """The elements, row by row."""
+        return list(self.matrix.exp().entries())
+
+    def slope(self, out: int, n: int) -> Ball:
+        """The derivative of one element of the exponential by one of the matrix."""
+        if n not in self._along:
+            require_time()
+            self._along[n] = self._block(n).exp()
+        i, j = divmod(out, self.order)
+        return self._along[n][i, self.order + j]
+
+    def _block(self, n: int) -> arb_mat:
+        """The matrix [[A, E], [0, A]], E being 1 at one place and 0 elsewhere."""
+        order, block = self.order, arb_mat(2 * self.order, 2 * self.order)
+        for i in range(order):
+            for j in range(order):
+                block[i, j] = block[order + i, order + j] = self.matrix[i, j]
+        row, column = divmod(n, order)
+        block[row, order + column] = 1
+        return block
 
 
 def is_choice(op: Op) -> bool:

@@ -5,8 +5,8 @@ with the slopes s, whose tangents s' are sums of second derivatives times tangen
 operands, and its tangent a'*s + a*s'.  What arrives at the inputs is the gradient, and its tangent is the product Hu.
 
 Nothing of that is known where an operation is not smooth at the point: `met` are the elements at which one is not.
-Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, section 5.1; N. Higham, "Functions of Matrices", 2008,
-(3.16), for exponentials; T. Kato, "Perturbation Theory for Linear Operators", 1966, II-2.1, for projections.
+Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, section 5.1; T. Kato, "Perturbation Theory for Linear
+Operators", 1966, II-2.1, for projections.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from flint import arb, arb_mat
 
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line
-from gradcli.reference.balls import Ball, cofactor, exists, precision
+from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, Run
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.reference.piecewise import MOST_MINORS, Group, is_aggregate, is_choice
+from gradcli.reference.piecewise import Group, Symmetric, is_aggregate, is_choice
 from gradcli.reference.rules import Undefined, curvature, is_polynomial, is_power, rule_of
 from gradcli.reference.series import ANALYTIC, coefficients_of
-from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
 """By flat position; what is not in it is an exact zero."""
@@ -87,11 +86,6 @@ class HessianProducts:
                     if n in bends and out in own:
                         _add(found, line.call.operands[k], source, own[out] * bends[n])
             return {(s, e): ball for s in self.reference.program.variables for e, ball in found.get(s, {}).items()}
-
-    @cached_property
-    def moving(self) -> frozenset[Direction]:
-        """The inputs that what is met is made of."""
-        return self.inputs_of({atom: np.array(sorted(elements)) for atom, elements in self.met.items()})
 
     def inputs_of(self, elements: Mapping[Atom, Flat]) -> frozenset[Direction]:
         """The inputs that some elements are made of."""
@@ -215,11 +209,13 @@ def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> N
 
 
 def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
-    """The tangents of the slopes of a product, a determinant, an inverse, eigenvalues or an exponential.
+    """The tangents of the slopes of a product, a determinant, an inverse or eigenvalues.
 
-    They are a function of the result and of the place of the element that the slope is by.
+    They are a function of the result and of the place of the element that the slope is by; nothing is known of
+    exponentials and of the determinants of singular matrices.
     """
-    if group.undefined is not None:
+    is_open = group.op.kind is Kind.SPECTRAL and group.op.keeps_shape
+    if group.undefined is not None or is_open:
         return lambda out, n: arb.nan()
     if group.op.monoid is Monoid.PRODUCT:
         duals = [_Dual(value, tangent) for value, tangent in zip(group.values, moved, strict=True)]
@@ -229,9 +225,7 @@ def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
         return lambda out, n: (before[n] * after[len(duals) - 1 - n]).tangent
     order, change = group.order, arb_mat(group.order, group.order, list(moved))
     if group.op.kind is Kind.SPECTRAL:
-        return _bends_of_exponential(group, change) if group.op.keeps_shape else _bends_of_eigenvalues(group, change)
-    if not group.op.keeps_shape and not exists(group.inverse[0]):
-        return _bends_of_singular(group, change)
+        return _bends_of_eigenvalues(group, change)
     found = arb_mat(order, order, group.inverse)
     turned = -(found * change * found)  # the tangent of the inverse
     if not group.op.keeps_shape:
@@ -244,25 +238,6 @@ def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
         return -(turned[i, p] * found[q, j] + found[i, p] * turned[q, j])
 
     return of_inverse
-
-
-def _bends_of_singular(group: Group, change: arb_mat) -> Any:
-    """Of the cofactors of a singular matrix: each is a determinant, with cofactors of its own."""
-    order = group.order
-    if order > MOST_MINORS:
-        return lambda out, n: arb.nan()
-
-    def bend(out: int, n: int) -> Ball:
-        row, column = divmod(n, order)
-        rows, columns = ([k for k in range(order) if k != left] for left in (row, column))
-        minor = [group.values[i * order + j] for i, j in product(rows, columns)]
-        terms = (
-            change[rows[i], columns[j]] * cofactor(minor, order - 1, i, j)
-            for i, j in product(range(order - 1), repeat=2)
-        )
-        return (-1) ** (row + column) * sum(terms, start=arb(0))
-
-    return bend
 
 
 def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
@@ -284,30 +259,6 @@ def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
                     total += (half + half.transpose()) / (spectral.eigenvalues[k] - spectral.eigenvalues[j])
             known[k] = total
         return known[k][divmod(n, order)]
-
-    return bend
-
-
-def _bends_of_exponential(group: Group, change: arb_mat) -> Any:
-    """The upper right block of the exponential of X = [[A, E], [0, A]] with the change of A next to it, and X below."""
-    order, known = group.order, dict[int, arb_mat]()
-
-    def bend(out: int, n: int) -> Ball:
-        if n not in known:
-            require_time()
-            whole, (row, column) = arb_mat(4 * order, 4 * order), divmod(n, order)
-            for block in range(4):
-                for i in range(order):
-                    for j in range(order):
-                        whole[block * order + i, block * order + j] = group.spectral.matrix[i, j]
-            for first, second in ((0, 1), (2, 3)):
-                whole[first * order + row, second * order + column] = 1
-                for i in range(order):
-                    for j in range(order):
-                        whole[first // 2 * order + i, (first // 2 + 2) * order + j] = change[i, j]
-            known[n] = whole.exp()
-        i, j = divmod(out % (order * order), order)
-        return known[n][i, 3 * order + j]
 
     return bend
 

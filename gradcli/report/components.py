@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 
 from gradcli import results
+from gradcli.errors import UsageError
 from gradcli.notation import HU, JU, PARTIAL, Named, Notation, Signs, second
-from gradcli.report.wording import OF_PRODUCT
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 IN_GRAD = Signs("vTJ = %s.grad", "vᵀJ = %s.grad", "(v^{T} J)_{%s}")
 
@@ -19,7 +19,7 @@ class Component(Record):
 
     Attributes:
         label: What it is.
-        array: Its numbers; of many points, one after the other.
+        array: Its numbers.
         variable: By which it is; None of the value and of Ju.
         rows: The shape of the rows of a matrix, that of y or of the variable `by`; None of a vector.
         of: What its entries belong to, as `results.Entry` has it.
@@ -34,16 +34,24 @@ class Component(Record):
     by: str | None = None
 
 
+def no_table(command: str) -> UsageError:
+    """Refuse a format of bare numbers."""
+    return UsageError(f"what {command} answers is no table of numbers", hint="take --json, or -o FILE.json")
+
+
 def components(answer: results.Answer) -> list[Component]:
-    """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value."""
+    """List vᵀJ, the gradient, Hu or J by variable, the blocks of the Hessian, Ju, or the value.
+
+    Raises:
+        UsageError: The answer is a graph.
+    """
     y = Named(answer.output)
     match answer:
         case results.Products():
             stacked = {name: np.stack([one.vjp[name] for one in answer.answers]) for name in answer.wrt}
             return [Component(IN_GRAD(Named(name)), array, name) for name, array in stacked.items()]
         case results.VJP() | results.Explanation():
-            form = IN_GRAD if answer.points is None else OF_PRODUCT
-            return [Component(form(Named(name)), answer.vjp[name], name) for name in answer.wrt]
+            return [Component(IN_GRAD(Named(name)), answer.vjp[name], name) for name in answer.wrt]
         case results.Gradient():
             return gradient(answer)
         case results.Jacobian():
@@ -56,6 +64,8 @@ def components(answer: results.Answer) -> list[Component]:
                 Component(second(y, Named(a), Named(b)), answer.hessian[a][b], b, shapes[a], "hessian", a)
                 for a, b in product(answer.wrt, repeat=2)
             ]
+        case results.BackwardGraph():
+            raise no_table(answer.command)
         case results.JVP():
             return [Component(JU(), answer.jvp, of="jvp")]
     return [Component(y, answer.value)]

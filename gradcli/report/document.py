@@ -11,7 +11,7 @@ from typing import Literal
 
 from gradcli.notation import Notation
 from gradcli.results import Array, GraphEdge, GraphNode, Verdict
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 Role = Literal["plain", "strong", "aside", "code", "good", "open", "lost", "bad"]
 """What words are: ours, some of them strong or a remark; as typed; a verdict: good, open, lost digits, bad."""

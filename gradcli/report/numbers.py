@@ -5,7 +5,6 @@ Fewer digits, and texts that can be shown, are made by walks over an answer.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -74,11 +73,6 @@ def in_a_line(array: Array, number: Callable[[Any], str] = digits) -> str:
     return f"[{', '.join([*map(number, flat[:EDGE]), '…', number(flat[-1])])}]"
 
 
-def as_json(array: Array) -> Any:
-    """What JSON can hold of an array: `in_lists`; one of more than `MANY` elements stays itself until it is written."""
-    return array if array.size > MANY else in_lists(array)
-
-
 def in_lists(array: Array) -> Any:
     """An array as nested lists of Python floats, or a float; what JSON cannot hold as the strings it reads as.
 
@@ -101,26 +95,6 @@ def json_number(number: Any) -> float | str:
     if math.isinf(exact):
         return "Infinity" if exact > 0 else "-Infinity"
     return exact
-
-
-def json_pieces(array: Array) -> Iterator[str]:
-    """The text of an array in JSON, at most `MANY` elements at a time.
-
-    >>> "".join(json_pieces(np.arange(3.0)))
-    '[0.0, 1.0, 2.0]'
-    """
-    if array.size <= MANY:
-        yield json.dumps(in_lists(array), allow_nan=False)
-        return
-    size = max(1, array.size // len(array))
-    yield "["
-    for first in range(0, len(array), max(1, MANY // size)):
-        yield ", " * (first > 0)
-        if size > MANY:
-            yield from json_pieces(array[first])
-        else:
-            yield json.dumps(in_lists(array[first : first + MANY // size]), allow_nan=False)[1:-1]
-    yield "]"
 
 
 def spaced(row: Array) -> Iterator[str]:

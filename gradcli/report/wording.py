@@ -123,9 +123,6 @@ NO_VARIABLE = "there is no variable to differentiate by"
 NO_ELEMENTS = "empty, as the output has no elements"
 """In the place of a Jacobian."""
 
-NO_ADJOINT = "None: no variable that is differentiated by enters it"
-"""What an intermediate without an adjoint means."""
-
 NEITHER = "neither proved nor refuted"
 """Of a claim that nothing contradicts, where that is no proof."""
 
@@ -150,7 +147,7 @@ def diagonal(answer: results.Differentiation) -> str:
     """That Jacobians are diagonal, and what v = ones then gives: where v is that, and of the Jacobian itself."""
     found = [name for name in answer.wrt if name in answer.symbolic and answer.symbolic[name].structure == "diagonal"]
     is_ones = isinstance(answer, results.VJP) and bool((answer.v == 1).all())
-    if not found or not (is_ones or isinstance(answer, results.Jacobian)) or answer.value.size <= (answer.points or 1):
+    if not found or not (is_ones or isinstance(answer, results.Jacobian)) or answer.value.size <= 1:
         return ""
     row = answer.symbolic[found[0]].cells[0].row
     own = ", ".join(name + row.removeprefix(answer.output) for name in found)
@@ -250,12 +247,6 @@ def counterexample(claim: results.Claim) -> str:
     return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
 
 
-def sampled(sampling: results.Sampling) -> str:
-    """Which random points were looked at."""
-    boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
-    return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
-
-
 def conclusion(answer: results.Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:
@@ -280,13 +271,10 @@ def facts(page: results.FunctionPage) -> Iterator[tuple[str, str]]:
     yield "group", about.group
     yield "other names", ", ".join(about.aliases)
     yield "also written", "\n".join(about.spellings)
-    cases = [f"{m.case}: {m.short}" if m.case else m.short for m in page.meanings]
-    yield "meaning", "\n".join([*cases, page.meaning_note] if page.meaning_note else cases)
+    yield "meaning", page.meaning
     yield "domain", about.domain
     what = "the value jumps" if about.is_step else "a kink: the derivative jumps"
     yield "kinks", "\n".join(f"{what} where {kink} = 0" for kink in about.kinks)
-    if not about.kinks:
-        yield "kinks", "\n".join(f"the derivative may jump where {kink} = 0" for kink in page.inner_kinks)
     yield "note", about.caveat
 
 

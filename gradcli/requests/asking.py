@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.files.decoding import NOT_FINITE, array_of, kind
-from gradcli.options import DERIVATIVES, OPTIONS, QUESTIONS, Option, OptionKind, keys
+from gradcli.options import DERIVATIVES, GONE, OPTIONS, QUESTIONS, Option, OptionKind, keys
 from gradcli.results import Result
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _HINTS: Mapping[str, str] = {
     **{option.name: WHY_NOT for option in OPTIONS if option.is_presentation},
     "no_check": 'write "check": false',
     "box": 'write "in"',
+    **GONE,
 }
 """What to do about keys that the command line has and a request has not."""
 
@@ -80,7 +81,7 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
         method = "vjps"
         options |= {"vs": [options.pop("v")]} if "v" in options else {}
     elif command == "vjp":
-        has_own = not options.keys().isdisjoint(("v", "loss", "points_of"))
+        has_own = not options.keys().isdisjoint(("v", "loss"))
         method = "vjp" if has_own or not function.has_passes else "vjps"
     with progress.budget(budget):
         found: Result = getattr(function, method)(**options)
@@ -122,16 +123,10 @@ def _require_one_v(arguments: Mapping[str, Any]) -> None:
     """
     if "vs" in arguments and "v" in arguments:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
-    several = "vs" if "vs" in arguments else "accumulate" if arguments.get("accumulate") else ""
-    if several and "points_of" in arguments:
-        raise UsageError(f'"{several}" and "points_of" exclude each other', hint="each point takes one v")
 
 
 # -- from a value of JSON to the argument of an option, by the kind of the option
 
-
-_WHOLE = 2**53
-"""Whole numbers up to which every reader of JSON agrees on them."""
 
 _LARGEST = sys.float_info.max
 
@@ -215,12 +210,6 @@ def _number(given: Any, name: str) -> float:
     return float(given)
 
 
-def _whole(given: Any, name: str) -> int:
-    number = _number(given, name)
-    _must(number.is_integer() and abs(number) <= _WHOLE, name, f"a whole number of at most {_WHOLE}", given)
-    return int(number)
-
-
 def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
     """The value, if it is what is wanted.
 
@@ -259,5 +248,4 @@ _READERS: Mapping[OptionKind, Callable[[Any, str], Any]] = {
     **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS, OptionKind.VERDICTS), _names),
     OptionKind.SWITCH: _switch,
     OptionKind.NUMBER: _number,
-    OptionKind.WHOLE: _whole,
 }

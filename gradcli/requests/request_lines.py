@@ -18,9 +18,6 @@ LINE_BYTES = 2**25
 WORDS_CHARACTERS = 2**17
 """Characters of a line of words that are read: as many as Linux takes in one word of a command line."""
 
-ID_DEPTH = 100
-"""Lists and objects around each other in an id, which is repeated as it came."""
-
 _EXAMPLE = 'write {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}, "v": "ones"}'
 _EXAMPLE_IN_WORDS = 'grad "x**2" --at 3'
 
@@ -84,7 +81,8 @@ def read(line: bytes | None, number: int = 1) -> Request:
             head = {"id": number}
             return Request(head, {}, words=_words(text))
         own = {"id": members.pop("id")} if "id" in members else {}
-        _require_repeatable(own.get("id"))
+        if isinstance(own.get("id"), list | dict) or own.get("id") in (math.inf, -math.inf):
+            raise InputError('the key "id" must be a text or a number that float64 has')
         return Request(own, members)
     except GradcliError as error:
         return Request(head, {}, error)
@@ -157,20 +155,3 @@ def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
             raise InputError(f'the request has the key "{key}" twice in one object', hint="give it once")
         found[key] = value
     return found
-
-
-def _require_repeatable(found: Any) -> None:
-    """Refuse an id that could not be written as it came.
-
-    Raises:
-        GradcliError: It holds a number beyond the range of float64, or is nested too deep.
-    """
-    level = [found]
-    for _ in range(ID_DEPTH):
-        if any(isinstance(item, float) and math.isinf(item) for item in level):
-            raise InputError('the key "id" has a number beyond the range of float64', hint="write it as a text")
-        inside = [item for item in level if isinstance(item, list | dict)]
-        if not inside:
-            return
-        level = [item for outer in inside for item in (outer.values() if isinstance(outer, dict) else outer)]
-    raise TooLargeError(f'the key "id" is nested deeper than {ID_DEPTH}', hint="a number or a text will do")

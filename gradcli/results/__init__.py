@@ -3,7 +3,7 @@
 answers                          of one function at a point: values, derivatives, their formulas
 verdicts                         what was found of numbers and of claims; rows of a stream
 views                            of explain, improve, graph, code and functions
-comparing                        when two answers are equal
+record                           frozen dataclasses
 """
 
 # Every name of these is public.

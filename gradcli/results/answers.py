@@ -13,8 +13,8 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
-from gradcli.results.comparing import Comparable, Record
-from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling, Verdict
+from gradcli.results.record import Record
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Verdict
 from gradcli.showing import Shown
 
 
@@ -121,7 +121,7 @@ class Formula(Record):
         return texts[0]
 
 
-class Reply(Comparable, Record, Shown, kw_only=True):
+class Reply(Record, Shown, kw_only=True):
     """What an answer repeats of the question.
 
     Attributes:
@@ -146,8 +146,6 @@ class Answer(Reply, kw_only=True):
         output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
         value: The output y, an array of `dtype`.
         remarks: What to know of the answer itself.
-        points_of: The variables whose first axis counts points; of all arrays of the answer, it does too then.
-        points: How many points there are; None where there is one.
     """
 
     dtype: str
@@ -155,8 +153,6 @@ class Answer(Reply, kw_only=True):
     output: str
     value: Array
     remarks: tuple[str, ...] = ()
-    points_of: tuple[str, ...] = ()
-    points: int | None = None
 
 
 class ClosedForm(Reply, kw_only=True):
@@ -224,38 +220,23 @@ class Evaluation(Judged, kw_only=True):
     """
 
 
-class Intermediate(Comparable, Record):
-    """A named value on the way to y, as `retain_grad()` keeps it.
-
-    Attributes:
-        value: What it is.
-        grad: Its adjoint ∂(v·y)/∂value, of its shape; None where no variable that is differentiated by enters it.
-    """
-
-    value: Array
-    grad: Array | None
-
-
 class Differentiation(Judged, kw_only=True):
     """What the first derivatives share: they are made of Jacobian blocks by variable.
 
     Attributes:
-        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape, or (points, *y.shape, *x.shape) with `points_of`; None
-            if it was left out.
+        jacobian: ∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out.
         jacobian_omitted: Why it was left out.
         symbolic: The formula per variable that has one.
         symbolic_omitted: Why a variable has none.
-        intermediates: Those that were asked for, by name.
     """
 
     jacobian: Mapping[str, Array] | None = None
     jacobian_omitted: str = ""
     symbolic: Mapping[str, Formula]
     symbolic_omitted: Mapping[str, str]
-    intermediates: Mapping[str, Intermediate] = field(default_factory=dict)
 
 
-class Loss(Comparable, Record, kw_only=True):
+class Loss(Record, kw_only=True):
     """A loss ℓ of y, the v = ∂ℓ/∂y that it gives, and the gradient of both functions in one go.
 
     Attributes:
@@ -323,7 +304,6 @@ class Checking(Differentiation, kw_only=True):
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
         claims: What became of each claim.
-        sampling: What random points gave, if they were asked for.
         v: The gradient vector, if the entries are of vᵀJ.
         vjp: The vector-Jacobian product, then.
     """
@@ -336,7 +316,6 @@ class Checking(Differentiation, kw_only=True):
     elsewhere: tuple[str, ...] = ()
     requires_all: bool = False
     claims: tuple[Claim, ...] = ()
-    sampling: Sampling | None = None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gradcli.results.comparing import Comparable, Record
+from gradcli.results.record import Record
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -108,7 +108,7 @@ class Rewrite(Record):
     basis: str = ""
 
 
-class Check(Comparable, Record):
+class Check(Record):
     """The cross-check of torch's numbers and of the formula against the reference.
 
     Attributes:
@@ -148,7 +148,7 @@ class Check(Comparable, Record):
         return not self.sampled and self.checked == self.entries and is_judged
 
 
-class Claim(Comparable, Record):
+class Claim(Record):
     """What became of a derivative that somebody claims.
 
     Attributes:
@@ -179,24 +179,6 @@ class Claim(Comparable, Record):
     v: Array | None = None
     mistake: str = ""
     note: str = ""
-
-
-class Sampling(Comparable, Record):
-    """What a check found at random points.
-
-    Attributes:
-        points: How many.
-        seed: Of the generator.
-        boxes: The range of each variable that was drawn, as given.
-        verdicts: How many points had each verdict, best first.
-        worst: The point with the worst verdict, whose entries the answer lists.
-    """
-
-    points: int
-    seed: int
-    boxes: Mapping[str, str]
-    verdicts: Mapping[Verdict, int]
-    worst: Mapping[str, Array]
 
 
 # -- streams
@@ -247,7 +229,7 @@ def row_called(number: int, line: int | None = None, group: int | None = None) -
     return f"row {number}{inside}"
 
 
-class Block(Comparable, Record):
+class Block(Record):
     """Some rows, one after the other in their source.
 
     Attributes:
@@ -302,7 +284,7 @@ class Quantity(Record):
     columns: tuple[str, ...]
 
 
-class Mapped(Comparable, Record):
+class Mapped(Record):
     """What some rows are mapped to.
 
     Attributes:
@@ -318,7 +300,7 @@ class Mapped(Comparable, Record):
     faulty: frozenset[int] = frozenset()
 
 
-class StreamSummary(Comparable, Record):
+class StreamSummary(Record):
     """What there is to say when all rows have gone by.
 
     Attributes:

@@ -7,14 +7,14 @@ from itertools import groupby
 from typing import Literal
 
 from gradcli.notation import Notation
-from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Jacobian, Loss, Reply
-from gradcli.results.comparing import Comparable, Record
+from gradcli.results.answers import VJP, Answer, ClosedForm, Differentiation, Gradient, Loss, Reply
+from gradcli.results.record import Record
 from gradcli.results.verdicts import Array, Verdict
 
 # -- explain
 
 
-class Step(Comparable, Record):
+class Step(Record):
     """One line of the forward pass: `name = operation`, and its value.
 
     Attributes:
@@ -28,7 +28,7 @@ class Step(Comparable, Record):
     value: Array
 
 
-class Term(Comparable, Record, kw_only=True):
+class Term(Record, kw_only=True):
     """What one line adds to the adjoint of something that it uses.
 
     Attributes:
@@ -64,7 +64,7 @@ class Term(Comparable, Record, kw_only=True):
         return "" if self.derivative is None else self.derivative.text
 
 
-class Adjoint(Comparable, Record, kw_only=True):
+class Adjoint(Record, kw_only=True):
     """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
 
     Attributes:
@@ -124,7 +124,7 @@ Bits = tuple[int | None, ...]
 """Bits that are lost; None where the truth is not known."""
 
 
-class Strip(Comparable, Record):
+class Strip(Record):
     """Bits that are lost at some magnitudes of a variable: the most of all points around each.
 
     Attributes:
@@ -140,7 +140,7 @@ class Strip(Comparable, Record):
     after: Bits = ()
 
 
-class BitsLost(Comparable, Record):
+class BitsLost(Record):
     """The bits that are lost over all points.
 
     Attributes:
@@ -209,7 +209,7 @@ Drawing = Literal["", "tree", "table", "dot", "mermaid"]
 """What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
 
 
-class GraphTensor(Comparable, Record, kw_only=True):
+class GraphTensor(Record, kw_only=True):
     """A tensor with the attributes that autograd gives it, as read from torch.
 
     Attributes:
@@ -231,7 +231,7 @@ class GraphTensor(Comparable, Record, kw_only=True):
     retains_grad: bool
 
 
-class GraphNode(Comparable, Record):
+class GraphNode(Record):
     """An operation of the backward pass.
 
     Attributes:
@@ -289,7 +289,7 @@ class BackwardGraph(Answer, kw_only=True):
 
 # -- code
 
-Language = Literal["torch", "numpy", "latex", "gradcli"]
+Language = Literal["torch", "latex", "gradcli"]
 """What a script can be written in."""
 
 
@@ -358,20 +358,6 @@ class FunctionEntry(Record, kw_only=True):
     caveat: str = ""
 
 
-class Meaning(Record):
-    """The definition of a function in the language itself.
-
-    Attributes:
-        case: The constant argument that it is for, `reduction='mean'`; empty where there is one definition.
-        text: The definition.
-        short: The same for people: without the arguments that it hands on as they are, or by its difference.
-    """
-
-    case: str
-    text: str
-    short: str
-
-
 class Listing(Record):
     """Rows of the list of functions.
 
@@ -396,20 +382,12 @@ class FunctionPage(Listing, kw_only=True):
     """All that there is to say of one function, the only one of its list.
 
     Attributes:
-        meanings: Its definition, case by case; none for a primitive.
-        meaning_note: What to know of the definitions, or in their place.
-        inner_kinks: Expressions that vanish where an operation of the definition has a kink or jumps.
-        derivative: Expression, formulas and reasons, as `Function.jacobian` has them.
-        derivative_note: What to know of the formulas.
+        meaning: Its definition in the language, or what there is in its place.
         example_command: What to type for the example.
         example: What it answers.
     """
 
-    meanings: tuple[Meaning, ...]
-    meaning_note: str
-    inner_kinks: tuple[str, ...]
-    derivative: Jacobian
-    derivative_note: str
+    meaning: str
     example_command: str
     example: VJP | Gradient
 

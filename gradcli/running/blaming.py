@@ -1,36 +1,32 @@
-"""Which `autograd.Function` gives wrong gradients, the likeliest mistake in its `backward`, and what was tried of it.
+"""Which `autograd.Function` gives wrong gradients, where it does, and what was tried of it.
 
 Each is asked alone: what its `backward` gives is laid beside the derivative of its own `forward`.  Mistakes hide where
-nobody looks, so each look differs from the application in one thing: the values, the gradient vector v, the shapes, the
-layout, which inputs need a gradient, which output is used, or what was called meanwhile.  What the forward refuses is
-passed over.  What differs is wrong only if the enclosure of the truth says so too: at a kink the backward may follow a
-convention, and a forward may lose digits that its backward keeps.  A mistake is named only if it explains all of them.
+nobody looks, so each look differs from the application in one thing: the values, the gradient vector v, or which inputs
+need a gradient.  What the forward refuses is passed over.  What differs is wrong only if the enclosure of the truth
+says so too: at a kink the backward may follow a convention, and a forward may lose digits that its backward keeps.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.jacobians import gradients, vjp
-from gradcli.autodiff.run import Forward, Tensor, array_of, derivative_of, run, tensor_of
+from gradcli.autodiff.run import Tensor, array_of, derivative_of, run, tensor_of
 from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import Point, Torch
 from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.program.shapes import infer
 from gradcli.progress import patience
+from gradcli.recording.aten_calls import Application
 from gradcli.recording.pass_recorder import record
-from gradcli.recording.user_files import is_of_user, line_of_file
-from gradcli.recording.values import Application
+from gradcli.recording.user_files import line_of_file
 from gradcli.results import Array
 from gradcli.running.calling import Signature, signature
 from gradcli.running.cuts import largest
@@ -39,8 +35,8 @@ from gradcli.running.targets import guarded
 if TYPE_CHECKING:
     from gradcli.running.recorded import FunctionCall, Recorded
 
-MOST_APPLICATIONS = 8
-"""Applications that are asked alone, each class once before any of them twice."""
+MOST_FUNCTIONS = 8
+"""Functions that are asked alone."""
 
 MOST_ELEMENTS = 100_000
 """Elements of what one is applied to."""
@@ -51,19 +47,7 @@ SECONDS = 1.0
 SCALES = (1.0, 10.0, 1e3, 1e5, 1e8, 1e-3, 1e-6, 1e-8)
 """What the values are multiplied by, and by their negatives, with a little noise."""
 
-SHAPES = {"0-d": (), "1 element": (1,), "2-d": (2, 3), "1,000 elements": (1000,)}
-"""Shapes of all arguments, and what they are called."""
-
-SPREAD = 3.0
-"""Up to where 1,000 elements are spread, as sinh: to 10, and the denser the nearer to 0."""
-
-MOST_STEEP = 10
-"""Elements of each argument of a function that computes more numbers than the square of those that it is given."""
-
-STRETCH = 4
-"""The size of a dimension that the others have where one argument is stretched."""
-
-CLOSE = {"float64": 1e-7, "float32": 1e-3}
+CLOSE = {"float64": 1e-8, "float32": 1e-3}
 """Relative difference of gradients that are the same."""
 
 ROUNDINGS = 2**12
@@ -93,13 +77,11 @@ class Trial:
 
 
 def trials(recorded: Recorded) -> list[Trial]:
-    """Ask the custom functions of a recording alone; of each class the first application that is wrong counts."""
-    applications, end = recorded.applications, time.thread_time() + SECONDS * patience()
-    first = {application.function: application for application in reversed(applications)}
-    asked = sorted(applications, key=lambda one: first[one.function] is not one)[:MOST_APPLICATIONS]
-    found = [trial for one in asked if (trial := _trial(recorded, one, end)) is not None]
-    known = {trial.called: trial for trial in sorted(found, key=lambda one: not one.fault)[::-1]}
-    return list(known.values())[::-1]
+    """Ask the custom functions of a recording alone, each where it is first applied."""
+    end = time.thread_time() + SECONDS * patience()
+    first = {application.function: application for application in reversed(recorded.applications)}
+    found = (_trial(recorded, one, end) for one in reversed(first.values()))
+    return [trial for trial in itertools.islice(found, MOST_FUNCTIONS) if trial is not None]
 
 
 def _trial(recorded: Recorded, application: Application, end: float) -> Trial | None:
@@ -107,18 +89,18 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
     looks: list[_Look] = []
     try:
         custom = _alone(recorded, application)
-        custom.recorded(_Variant(custom.call.given))
+        custom.recorded(custom.call.given)
     except GradcliError:
         return None
     for variant in _variants(custom):
-        if time.thread_time() > end or (variant.is_shaped and any(look.wrong for look in looks)):
+        if time.thread_time() > end:
             break
         if (look := custom.look(variant)) is not None:
             looks.append(look)
     name = next((name for look in looks for name in custom.names if name in look.wrong), "")
-    function: Any = application.function
-    code = getattr(function.backward, "__code__", None)
-    called = f"{function.__name__}.backward" + (f" ({_line_of(code)})" if code else "")
+    code = getattr(application.function.backward, "__code__", None)  # type: ignore[attr-defined]
+    line = f" ({line_of_file(code.co_filename, code.co_firstlineno)})" if code else ""
+    called = f"{application.function.__name__}.backward{line}"
     fault = f"{called} {_words(custom, name, looks)}" if name else ""
     is_here = any(name in look.wrong for look in looks[:1] if look.variant.arrays is custom.call.given)
     return Trial(called, f"{called} was tried {_tried(custom, [look.variant for look in looks])}", fault, is_here)
@@ -126,35 +108,11 @@ def _trial(recorded: Recorded, application: Application, end: float) -> Trial | 
 
 def _tried(custom: _Custom, variants: Sequence[_Variant]) -> str:
     """Say what was looked at."""
-    points = [one.arrays for one in variants if one.arrays is not custom.call.given and not one.is_shaped]
+    points = [one.arrays for one in variants if one.arrays is not custom.call.given]
     sizes = np.concatenate([[], *(np.abs(point[name]).ravel() for point in points for name in custom.names)])
     ends = f" of sizes {sizes[sizes > 0].min():.0e} to {sizes.max():.0e}" if sizes.any() else ""
     tried = dict.fromkeys(one.tried for one in variants if one.tried)
     return f"at {len(points)} other points{ends}, with {', '.join(tried)}"
-
-
-def hooks(recorded: Recorded, wrt: Sequence[str]) -> str:
-    """Name the code of the user that a backward pass calls: what gives a gradient, or all of it if nothing does."""
-    found: dict[str, bool] = {}
-
-    def noted(frame: FrameType, event: str, given: object) -> None:
-        code, outer = frame.f_code, frame.f_back
-        if event == "return" and is_of_user(code.co_filename) and not (outer and is_of_user(outer.f_code.co_filename)):
-            called = f"{code.co_name} ({_line_of(code)})"
-            found[called] = found.get(called, False) or given is not None
-
-    forward, before = recorded.forward(recorded.arrays, wrt), sys.getprofile()
-    sys.setprofile(noted)
-    try:
-        vjp(forward, np.ones_like(recorded.value), tuple(wrt))
-    finally:
-        sys.setprofile(before)
-    said = ", ".join(called for called, gives in found.items() if gives or not any(found.values()))
-    return f"in the backward pass the gradient goes through {said}" if said else ""
-
-
-def _line_of(code: CodeType) -> str:
-    return line_of_file(code.co_filename, code.co_firstlineno)
 
 
 # -- asking
@@ -165,7 +123,7 @@ class _Variant:
     """What a look asks for: the values of the arguments, and what is another than where the function was applied.
 
     `tried` says that in the remark, and `where` behind what is wrong; `v` makes of random numbers the gradient vector,
-    `wrt` are the arguments that need a gradient (all if empty), `output` the only one that is used (None for all).
+    and `wrt` are the arguments that need a gradient, all if empty.
     """
 
     arrays: Mapping[str, Array]
@@ -173,31 +131,20 @@ class _Variant:
     where: str = ""
     v: Callable[[Tensor], Tensor] = torch.clone
     wrt: tuple[str, ...] = ()
-    output: int | None = None
-    is_strided: bool = False
-    is_shaped: bool = False
-    is_late: bool = False
-    """Whether another call comes between forward and backward, which runs twice."""
 
 
 @dataclass(frozen=True)
 class _Look:
-    """What was seen: the values, what `backward` gives by each argument, and what is true."""
+    """What was seen: what `backward` gives by each argument, what is true, and by which arguments it is wrong.
+
+    `error` is what is wrong beside numbers: that it fails, or changes v.
+    """
 
     variant: _Variant
-    arrays: Mapping[str, Array]
-    v: Array
-    y: Array
     found: Mapping[str, Array]
     truth: Mapping[str, Array]
-    replay: Forward
-    """The recorded forward, of which any v gives a derivative."""
-
     error: str
-    """What is wrong beside numbers: that it fails, or changes v."""
-
     wrong: Set[str]
-    """The arguments whose gradients are wrong."""
 
 
 @dataclass
@@ -209,15 +156,14 @@ class _Custom:
     names: tuple[str, ...]
     """The arguments that are differentiated by."""
 
-    outputs: int = 1
     generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(SEED))
-    _made: dict[Any, Recorded] = field(default_factory=dict, repr=False)
+    _made: Recorded | None = None
 
     def look(self, variant: _Variant) -> _Look | None:
         """Ask once; None where the function has no value or no finite derivative, or cannot be recorded."""
         names, dtype = variant.wrt or self.names, self.call.dtype
         try:
-            made = self.recorded(variant)
+            made = self.recorded(variant.arrays)
             arrays = {**made.arrays, **variant.arrays}
             forward = made.forward(arrays, names)
             inside = tuple(name for name in self.names if name in made.program.names)
@@ -226,8 +172,6 @@ class _Custom:
             weights = variant.v(tensor_of(self.generator.normal(size=y.shape), forward.output.dtype))
             v = array_of(weights)
             truth = {name: np.zeros_like(arrays[name]) for name in self.names} | vjp(replay, v, inside)
-            if variant.is_late:
-                made.forward({**arrays, **{name: arrays[name] * 0.9 for name in names}}, names)
         except GradcliError:
             return None
         is_finite = all(np.isfinite(one).all() for one in (*truth.values(), y))
@@ -235,13 +179,10 @@ class _Custom:
             return None
         try:
             with guarded("its backward runs"):
-                for _ in range(1 + variant.is_late):
-                    own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
+                own = gradients(forward.output, [forward.leaves[name] for name in names], weights)
             found, error = dict(zip(names, map(derivative_of, own), strict=True)), ""
         except GradcliError as raised:
             found, error = truth, f"fails: {raised.message}"
-        if error and variant.is_shaped:  # which it may refuse
-            return None
         if not np.array_equal(array_of(weights), v):
             error = "changes the gradient vector that it is given"
         unit = ROUNDINGS * float(np.finfo(dtype).eps) * largest(v) * largest(y)
@@ -249,35 +190,27 @@ class _Custom:
         wrong = {name for name in names if error or not _is_close(found[name], truth[name], dtype, room[name])}
         if wrong and not error:
             wrong -= {*inside} - _contradicted(made, arrays, Torch(dtype, y, None, v, found))
-        # What is right is kept without its graph, which may be large.
-        return _Look(variant, arrays, v, y, found, truth, replay if wrong else Forward({}, None), error, wrong)
+        return _Look(variant, found, truth, error, wrong)
 
-    def near(self, name: str, shape: tuple[int, ...] | None = None, scale: float = 1.0) -> Array:
-        """Draw values near those of an argument, or of its multiple, also in another shape; where they are 0, any."""
+    def near(self, name: str, scale: float) -> Array:
+        """Draw values near a multiple of those of an argument; where they are 0, any."""
         array = self.call.given[name]
         spread = np.where(array == 0, self.generator.uniform(-1, 1, size=array.shape), array) * scale
-        spread = np.resize(spread, array.shape if shape is None else shape)
-        return np.asarray(spread * self.generator.uniform(0.7, 1.3, size=spread.shape))
+        return np.asarray(spread * self.generator.uniform(0.7, 1.3, size=spread.shape), array.dtype)
 
-    def recorded(self, variant: _Variant) -> Recorded:
-        """Record it in this way, once, or at each point where values decide what it computes.
+    def recorded(self, arrays: Mapping[str, Array]) -> Recorded:
+        """Record it, once, or at each point where values decide what it computes.
 
         Raises:
             InputError: It cannot be.
         """
-        key = (*(array.shape for array in variant.arrays.values()), variant.is_strided, variant.output)
-        if key not in self._made or self._made[key].is_of_point:
-            call = replace(self.call, function=lambda **given: self._applied(variant, given), given=variant.arrays)
-            self._made[key] = call.recorded()
-        return self._made[key]
+        if self._made is None or self._made.is_of_point:
+            self._made = replace(self.call, function=self._applied, given=arrays).recorded()
+        return self._made
 
-    def _applied(self, variant: _Variant, given: Mapping[str, Tensor]) -> Any:
-        named = {**self.given, **given}
-        for name, tensor in given.items():  # copies, as a forward may write to its arguments
-            named[name] = _strided(tensor) if variant.is_strided and name in self.names else tensor.clone()
-        found = self.call.function(*named.values())
-        self.outputs = len(found) if isinstance(found, tuple) else 1
-        return found if variant.output is None else found[variant.output]
+    def _applied(self, **given: Tensor) -> Any:
+        copies = {name: tensor.clone() for name, tensor in given.items()}  # as a forward may write to its arguments
+        return self.call.function(*{**self.given, **copies}.values())
 
 
 def _alone(recorded: Recorded, application: Application) -> _Custom:
@@ -315,48 +248,21 @@ def _is_close(a: Array, b: Array, dtype: str, room: float = 0.0) -> bool:
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= room))
 
 
-def _strided(tensor: Tensor) -> Tensor:
-    """Put the same numbers in memory with gaps, and with the first and the last dimension in turn."""
-    return torch.stack([tensor.transpose(0, -1)] * 2, -1)[..., 0].transpose(0, -1)
-
-
 # -- what is varied
 
 
 def _variants(custom: _Custom) -> Iterator[_Variant]:
     """Give all that is looked at, the application itself first."""
-    given, names, near = custom.call.given, custom.names, custom.near
-
-    def moved_to(arrays: Mapping[str, Array], tried: str = "", where: str = "", *, is_shaped: bool = False) -> _Variant:
-        cast = {name: np.asarray(array, given[name].dtype) for name, array in arrays.items()}
-        return _Variant({**given, **cast}, tried, where, is_shaped=is_shaped)
-
+    given, names = custom.call.given, custom.names
     yield from (replace(one, arrays=given) for one in _AT_THE_POINT)
     for few in (*itertools.combinations(names, 1), *itertools.combinations(names, max(2, len(names) - 1))):
         if len(few) < len(names):
             yield _Variant(given, "some inputs alone", f"with requires_grad of {' and '.join(few)} alone", wrt=few)
-    for output in range(custom.outputs) if custom.outputs > 1 else ():
-        yield _Variant(given, "each output alone", f"where output {output} alone is used", output=output)
     for moved in dict.fromkeys((names, *itertools.combinations(names, 1))):
         for scale, sign in itertools.product(SCALES, (1, -1)):
-            yield moved_to({name: near(name, scale=sign * scale) for name in moved})
-        for value, *said in _EQUAL:
-            yield moved_to({name: np.full(given[name].shape, value) for name in moved}, *said)
-    for name in names if len(names) > 1 else ():
-        tall = {one: near(one, (STRETCH, *given[one].shape)) for one in names if one != name}
-        for arrays in ({name: near(name, ())}, {name: np.atleast_2d(given[name].T).T[:, :1]}, tall):
-            if max(array.ndim for array in arrays.values()) < 3:
-                yield moved_to(arrays, "each input stretched", f"where {name} is stretched", is_shaped=True)
-    made = custom.recorded(_Variant(given))
-    shapes = infer(made.program, {symbol: made.arrays[str(symbol)].shape for symbol in made.program.variables})
-    is_steep = max(map(math.prod, shapes.values())) > max(2, sum(array.size for array in given.values())) ** 2
-    for tried, shape in SHAPES.items():
-        if is_steep and math.prod(shape) > MOST_STEEP:
-            return
-        arrays = {name: near(name, shape) for name in names}
-        yield moved_to(arrays, tried, f"where its inputs have the shape {shape}", is_shaped=True)
-    for start in (-SPREAD, 0.0):
-        yield moved_to(dict.fromkeys(names, np.sinh(np.linspace(start, SPREAD, 1002)[1:-1])), is_shaped=True)
+            yield _Variant({**given, **{name: custom.near(name, sign * scale) for name in moved}})
+        for value, tried, where in _EQUAL:
+            yield _Variant({**given, **{name: np.full_like(given[name], value) for name in moved}}, tried, where)
 
 
 _AT_THE_POINT = (
@@ -365,66 +271,23 @@ _AT_THE_POINT = (
     _Variant({}, "v of each sign", "where v is negative", lambda v: -v.abs()),
     _Variant({}, "large v", "where v is large", lambda v: 1e4 * v),
     _Variant({}, "v as sum() gives it", "where v is one number, stretched", lambda v: v.new_ones(()).expand_as(v)),
-    _Variant({}, "v that is not contiguous", "where v is not contiguous", _strided),
-    _Variant({}, "inputs that are not contiguous", "where its inputs are not contiguous", is_strided=True),
-    _Variant({}, "a call before backward runs twice", "where another call is before it", is_late=True),
 )
 """What is asked with the values that the function was applied to."""
 
-_EQUAL = ((0.0, "±0"), (-0.0, "±0"), (0.7, "equal elements", "where elements are equal"))
+_EQUAL = ((0.0, "±0", ""), (-0.0, "±0", ""), (0.7, "equal elements", "where elements are equal"))
 """Values of all elements."""
 
 
-# -- the likeliest mistake
+# -- what is wrong, and where
 
 
 def _words(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
-    """Say what is wrong with the gradient by one argument."""
+    """Say what is wrong with the gradient by one argument, and where."""
     failing = [look for look in looks if name in look.wrong]
     where = failing[0].variant.where
-    bad = [look for look in failing if look.variant.where == where or not where]
-    bad = [look for look in bad if not look.error] or bad
-    said = bad[0].error or "is wrong" + f" for {name}" * (len(custom.names) > 1)
-    with np.errstate(all="ignore"):
-        for words, likely in () if bad[0].error else _mistakes(name, custom.names, bad):
-            if all(_is_close(look.found[name], one, custom.call.dtype) for look, one in zip(bad, likely, strict=True)):
-                said = words
-                break
+    said = failing[0].error or "is wrong" + f" for {name}" * (len(custom.names) > 1)
     only = "only " * all(look.variant.where == where for look in failing)
     return said + (f", {only}{where}" if where else _region(custom, name, looks))
-
-
-def _mistakes(name: str, names: Sequence[str], looks: Sequence[_Look]) -> Iterator[tuple[str, list[Array]]]:
-    """Give what a gradient may be in place of the truth in each look, the likeliest first."""
-    by = f" for {name}" * (len(names) > 1)
-    truths, found = [look.truth[name] for look in looks], [look.found[name] for look in looks]
-    yield f"gives 0{by}", [np.zeros_like(truth) for truth in truths]
-    flat, own = (np.concatenate([array.ravel() for array in arrays]) for arrays in (truths, found))
-    factor = float(f"{own[np.abs(flat).argmax()] / flat[np.abs(flat).argmax()]:.6g}")
-    times = "the negative of" if factor == -1 else f"{factor:g} times"
-    yield f"gives {times} the gradient{by}", [factor * truth for truth in truths]
-    factors = {other: [look.arrays[other] for look in looks] for other in looks[0].arrays}
-    factors["its own value"] = [look.y for look in looks]
-    for (called, arrays), power in itertools.product(factors.items(), (1.0, -1.0, 2.0, -2.0)):
-        if all(array.shape in (truth.shape, ()) for array, truth in zip(arrays, truths, strict=True)):
-            times = f"{'times' if power > 0 else 'without its factor'} {called}{'²' * (abs(power) == 2)}"
-            scaled = [truth * array**power for array, truth in zip(arrays, truths, strict=True)]
-            known = [np.where(np.isfinite(one), one, own) for one, own in zip(scaled, found, strict=True)]
-            yield f"gives the gradient {times}{by}", known
-    for other in names:
-        yield f"gives for {name} the gradient of {other}", [look.truth[other] for look in looks]
-    yield f"gives the transpose{by}", [truth.T for truth in truths]
-    for words, v in _MISTAKEN if name in looks[0].replay.leaves else ():
-        likely = [vjp(look.replay, v(look.v), (name,))[name] for look in looks]
-        yield f"{words} the gradient that it is given{by}", likely
-
-
-_MISTAKEN: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("does not use", np.ones_like),
-    ("averages", lambda v: np.full_like(v, v.mean())),
-    ("takes the absolute value of", np.abs),
-)
-"""What may be used in place of v."""
 
 
 def _region(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
@@ -451,7 +314,7 @@ def _region(custom: _Custom, name: str, looks: Sequence[_Look]) -> str:
 
 def _told(look: _Look, name: str, dtype: str) -> tuple[Array, Array]:
     """Give elements of an argument, and whether the gradient by each is right; where it is 0 they tell nothing."""
-    x, truth, found = look.arrays[name], look.truth[name], look.found[name]
+    x, truth, found = look.variant.arrays[name], look.truth[name], look.found[name]
     is_right = (np.abs(found - truth) <= 10 * CLOSE[dtype] * np.abs(truth)) | (name not in look.wrong)
     tells = (truth != 0) | (found != 0)
     return x[tells], is_right[tells]

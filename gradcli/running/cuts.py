@@ -58,41 +58,33 @@ def _detached(recorded: Recorded, wrt: Sequence[str]) -> Iterator[Boundary]:
     found = _released(recorded, wrt, here, None)
     if found is None:
         return
-    name, place, other = found
     held = [*recorded.recorder.held.items()][:MOST_LINES]
     line = next((where for atom, where in held if where and _released(recorded, wrt, here, atom) is not None), "")
     value = f"a value ({line})" if line else "a value"
-    entry = f"{name}{list(place) if place else ''}"
+    entries = [(name, place) for name in wrt for place in np.ndindex(recorded.arrays[name].shape)]
+    name, place = entries[found[0]]
     of = "" if recorded.value.size == 1 else " of y weighted at random"
-    told = f"by {entry} the gradient{of} is {float(here[name][place]):.6g}, without that {float(other[place]):.6g}"
+    told = f"by {name}{[*place] or ''} the gradient{of} is {here[found[0]]:.6g}, without that {found[1]:.6g}"
     yield "cut", f"{value} is held constant: {told}"
 
 
-def _released(
-    recorded: Recorded, wrt: Sequence[str], here: Mapping[str, Array], only: Atom | None
-) -> tuple[str, tuple[int, ...], Array] | None:
-    """The variable and the place where the gradient differs most with nothing held constant, or all but one value.
-
-    None where it is the same there.
-    """
+def _released(recorded: Recorded, wrt: Sequence[str], here: Array, only: Atom | None) -> tuple[int, float] | None:
+    """The entry in which the gradient differs most with nothing held constant, or all but one value; None if none."""
     whole, is_changed = released(recorded.program, only)
-    if not is_changed:
+    if not is_changed or not here.size:
         return None
     other = _gradient(recorded, whole, wrt)
-    apart = {name: np.abs(other[name] - here[name]) for name in wrt if other[name].size}
-    name = max(apart, key=lambda one: float(apart[one].max()), default="")
-    largest = max((float(np.abs(array).max(initial=0.0)) for array in (*here.values(), *other.values())), default=0.0)
-    if not name or not float(apart[name].max()) > SAME[recorded.call.dtype] * largest:
-        return None
-    place = tuple(int(n) for n in np.unravel_index(np.argmax(apart[name]), apart[name].shape))
-    return name, place, other[name]
+    n = int(np.abs(other - here).argmax())
+    scale = np.abs([here, other]).max()
+    return (n, float(other[n])) if abs(other[n] - here[n]) > SAME[recorded.call.dtype] * scale else None
 
 
-def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> dict[str, Array]:
-    """The gradient of y, or of its elements with random weights, as those of a cut may cancel in their sum."""
+def _gradient(recorded: Recorded, program: Program, wrt: Sequence[str]) -> Array:
+    """The gradient of y, or of its elements with random weights, as cuts may cancel in their sum: all flat."""
     shape = recorded.value.shape
     v = np.ones(shape) if recorded.value.size == 1 else np.random.default_rng(SEED).normal(size=shape)
-    return vjp(run(program, recorded.arrays, tuple(wrt), recorded.call.dtype), v, tuple(wrt))
+    found = vjp(run(program, recorded.arrays, tuple(wrt), recorded.call.dtype), v, tuple(wrt))
+    return np.concatenate([np.empty(0), *(found[name].ravel() for name in wrt)])
 
 
 def _left(recorded: Recorded, wrt: Sequence[str], slack: float) -> Iterator[Boundary]:

@@ -13,12 +13,12 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, brief
 from gradcli.function import Function
-from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.language.inputs import Value, read_value
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs, Names, with_name
-from gradcli.questions.question import Dtype, Inquiry, rounded
+from gradcli.questions.question import Dtype, Inquiry
 from gradcli.questions.streaming import ColumnPlan, columns_of, plan
-from gradcli.recording.values import WrongDtypeError
+from gradcli.recording.aten_calls import WrongDtypeError
 from gradcli.results import Array, ClosedForm, RowSource
 from gradcli.running.calling import give_values, require_constants, require_names, signature
 from gradcli.running.recorded import Borrowed, FunctionCall, Recorded
@@ -79,14 +79,6 @@ class PythonFunction(Function):
         hint = give_values(self.variables)
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
 
-    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
-        """As of any function; what has no value is recorded in the corner of its box."""
-        values = self._by_name(at)
-        for name, text in (options.get("box") or {}).items():
-            if name not in values:
-                values[name] = read_range(text, f"--in {name}")[0]
-        return super().check(values, v, **options)
-
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
     ) -> ColumnPlan:
@@ -100,22 +92,17 @@ class PythonFunction(Function):
 
     # -- recorded
 
-    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None, points_of: Names) -> Inquiry:
+    def _inquiry(self, at: Inputs | None, wrt: Names | None, dtype: Dtype | None) -> Inquiry:
         given = self._by_name(at)
         values = {name: self._value(name, value) for name, value in given.items()}
-        for name in points_of:
-            if name in values and not np.ndim(values[name]):
-                raise InputError(f"--points-of {name}: {name} is one number, and has no axis of points")
-        first = {name: value[0] if name in points_of else value for name, value in values.items()}
-        made = self._recorded(first, dtype, frozenset(wrt or ()))
+        made = self._recorded(values, dtype, frozenset(wrt or ()))
         names = set(made.program.names)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: made.arrays[name] for name in names if name not in constants}
-        own |= {name: rounded(np.asarray(values[name]), made.call.dtype) for name in points_of if name in names}
         if wrt is None:
             wrt = [name for name in self._taken.tensors if name in own and name not in made.call.whole]
         snippet = Snippet(made.program, values=constants, wrt=None)
-        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, points_of=points_of, live=made)
+        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, live=made)
 
     def _by_name(self, at: Inputs | None) -> dict[str, Value]:
         return {**self._given, **with_name(at, self.variables, whose=self.expression)}

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,11 @@ from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import InputError
 from gradcli.language.program.wengert import Program
 from gradcli.questions.question import Dtype
+from gradcli.recording.aten_calls import Application, WrongDtypeError, numbers_of
+from gradcli.recording.places import TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.tensor_names import TensorNames
-from gradcli.recording.values import Application, WrongDtypeError, numbers_of
 from gradcli.results import Array, Check, Verdict
-from gradcli.running.blaming import Trial, hooks, trials
+from gradcli.running.blaming import Trial, trials
 from gradcli.running.calling import Signature, argument, one_tensor
 from gradcli.running.cuts import cuts, largest, replay
 from gradcli.running.targets import guarded
@@ -131,6 +131,7 @@ class Recorded:
         recorder: All that was recorded.
         value: What the function gave.
         formulas: Those that were confirmed, by the variables that they are by.
+        ran: The graph that is there, of a tensor that a script made.
     """
 
     call: FunctionCall
@@ -141,6 +142,7 @@ class Recorded:
     recorder: Recorder
     value: Array
     formulas: dict[tuple[str, ...], Formulas] = field(default_factory=dict, repr=False, compare=False)
+    ran: Forward | None = None
     _known_cuts: dict[tuple[str, ...], tuple[Boundary, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -152,6 +154,8 @@ class Recorded:
         self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
     ) -> Forward:
         """The function run again, with a graph for the variables to differentiate by, also a second time."""
+        if self.ran is not None:
+            return self.ran
         found = self.recorder.leaves
         for name in wrt:
             if name in self.constants and found[name].is_made:
@@ -188,10 +192,9 @@ class Recorded:
             )
 
     def commented(self, check: Check, wrt: Sequence[str]) -> Check:
-        """A check with what there is to say of the branches that were taken, of custom functions and of hooks.
+        """A check with what there is to say of the branches that were taken, and of custom functions.
 
-        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function, or on the
-        hooks that the backward pass calls.
+        A branch whose condition is at its boundary is a kink; what disagrees is blamed on a custom function.
         """
         check = with_boundaries(check, self.value, self.boundaries(wrt))
         found = self._cuts(tuple(wrt)) if check.verdict in ("agree", "unchecked", "inaccurate") else ()
@@ -199,7 +202,7 @@ class Recorded:
             check = replace(with_boundaries(check, self.value, found), proven=False)
         if check.verdict != "disagree":
             return check
-        here = "; ".join(one.fault for one in self._trials if one.is_here) or hooks(self, wrt)
+        here = "; ".join(one.fault for one in self._trials if one.is_here)
         noted = [replace(one, note=here or one.note) if one.verdict == "disagree" else one for one in check.findings]
         return replace(check, findings=tuple(noted))
 
@@ -230,8 +233,9 @@ class Recorded:
 
     @property
     def applications(self) -> Sequence[Application]:
-        """The applications of custom functions."""
-        return self.recorder.places.applications
+        """The applications of custom functions; of a script those that the value is made of."""
+        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
+        return [one for n, one in enumerate(self.recorder.places.applications) if n in own or not self.ran]
 
     @property
     def customs(self) -> tuple[str, ...]:
@@ -321,7 +325,7 @@ class FunctionCall:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        said = (*recorder.decisions.told(program), *_of_numpy(self.function))
+        said = tuple(recorder.decisions.told(program))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         require_same(made, ran.output)
         return made
@@ -385,14 +389,6 @@ class FunctionCall:
             if name in wrt and not tensor.requires_grad:
                 self.borrowed.take(tensor)
                 tensor.requires_grad_()
-
-
-def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
-    """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
-    modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
-    names = {module.__name__.partition(".")[0] for module in modules}
-    if "numpy" in names and "torch" not in names:
-        yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
 def require_same(made: Recorded, y: Tensor) -> None:

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
@@ -28,23 +28,20 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.run import Forward, Tensor, array_of, trace
+from gradcli.autodiff.run import Forward, Tensor, Trace, array_of, trace
 from gradcli.crosscheck.formulas import Formulas
 from gradcli.errors import GradcliError, InputError, InternalError, Span
-from gradcli.language.program.wengert import Program
+from gradcli.language.program.wengert import Line, Program, number
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.progress import budget
 from gradcli.questions.products import vjp
 from gradcli.questions.question import Dtype, Inquiry
+from gradcli.recording.aten_calls import name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import RecordedDecisions
-from gradcli.recording.places import CallPlace, Places
+from gradcli.recording.places import CallPlace, Places, TensorNames
 from gradcli.recording.recorder import Recorder
-from gradcli.recording.schemas import name_of
-from gradcli.recording.tensor_names import TensorNames, submodules_around
-from gradcli.recording.values import Application, numbers_of, tensors_in
 from gradcli.results import Array, Pass
 from gradcli.running.calling import Signature
-from gradcli.running.nonfinite import beginnings
 from gradcli.running.recorded import FunctionCall, Recorded, require_same
 
 MOST_PASSES = 100
@@ -156,44 +153,6 @@ _READING = frozenset("_local_scalar_dense lift_fresh detach alias".split())
 """Operations by which a script looks at what a pass leaves behind."""
 
 
-@dataclass(frozen=True)
-class MadeTensor(Recorded):
-    """A tensor that a script made, whose graph is there.
-
-    Attributes:
-        ran: The tensor with the script's own leaves.
-        wrt: The leaves that require a gradient.
-    """
-
-    ran: Forward = field(kw_only=True)
-    wrt: tuple[str, ...] = field(kw_only=True)
-
-    def inquiry(self, wrt: Sequence[str], *, check: bool) -> Inquiry:
-        """What every question about it begins with.
-
-        Raises:
-            InputError: It is no function of a leaf that is asked for.
-        """
-        unknown = next((name for name in wrt if name not in self.wrt), None)
-        if unknown is not None:
-            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(self.wrt)}")
-        values = {name: array.astype(np.float64) for name, array in self.arrays.items()}
-        snippet = Snippet(self.program, values=values, wrt=self.wrt)
-        return Inquiry(self.program.text, snippet, {}, [*(wrt or self.wrt)], self.call.dtype, check, live=self)
-
-    def forward(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, twice: bool = False, recorder: Recorder | None = None
-    ) -> Forward:
-        """The graph of the script itself."""
-        return self.ran
-
-    @property
-    def applications(self) -> Sequence[Application]:
-        """The applications of custom functions that the tensor is made of."""
-        own = {origin.custom for line in self.program.lines if (origin := self.recorder.origins.get(line.symbol))}
-        return [one for n, one in enumerate(self.recorder.places.applications) if n in own]
-
-
 class ScriptRecorder(Recorder):
     """Records a script, which never sees what cannot be recorded; after a pass, what it holds no longer is forgotten.
 
@@ -222,7 +181,7 @@ class ScriptRecorder(Recorder):
     def run(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run a call, and keep its result or its error, to tell them from those of recording."""
         try:
-            self._outcome = function(*args, **kwargs), None
+            self._outcome = super().run(function, args, kwargs), None
         except Exception as error:
             self._outcome = None, error
             raise
@@ -233,23 +192,13 @@ class ScriptRecorder(Recorder):
     ) -> Any:
         """Run a call, and record it while there may be answers; the script never sees what cannot be recorded."""
         call = partial(function, *args, **(kwargs or {}))
-        is_reading = name_of(function) in _READING
-        return self._guarded(super().__torch_dispatch__, (function, types, args, kwargs), call, is_reading=is_reading)
-
-    def composite(self, name: str, function: Callable[..., Any], args: Sequence[Any], *arguments: Any) -> Any:
-        """Run a function that is a row, as `__torch_dispatch__` runs a call."""
-        return self._guarded(super().composite, (name, function, args, *arguments), partial(function, *args))
-
-    def _guarded(
-        self, record: Callable[..., Any], arguments: Sequence[Any], call: Callable[[], Any], *, is_reading: bool = False
-    ) -> Any:
         if not self.is_on or os.getpid() != self._process:
             return call()
-        if not is_reading:
+        if name_of(function) not in _READING:
             self.begin()
         self._outcome = None
         try:
-            return record(*arguments)
+            return super().__torch_dispatch__(function, types, args, kwargs)
         except Exception as error:
             if self._outcome is not None and self._outcome[1] is not None:
                 raise
@@ -305,8 +254,8 @@ class ScriptRecorder(Recorder):
         """Tell whether autograd does not track a call, such as the arithmetic of an optimizer under no_grad."""
         return place.custom is None and not torch.is_grad_enabled() and not self._inside
 
-    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> MadeTensor:
-        """A tensor with what the script made it of.
+    def made(self, y: Tensor, wanted: Sequence[Tensor] | None, called: str) -> tuple[Recorded, Inquiry]:
+        """A tensor with what the script made it of, and what every question about it begins with.
 
         Args:
             y: The tensor.
@@ -314,7 +263,8 @@ class ScriptRecorder(Recorder):
             called: What it is called in messages.
 
         Raises:
-            InputError: It is of another dtype than is judged, or was made by what cannot be recorded.
+            InputError: It is of another dtype than is judged, was made by what cannot be recorded, or is no function of
+                a leaf that is asked for.
         """
         dtype = str(y.dtype).removeprefix("torch.")
         if dtype not in ("float64", "float32"):
@@ -337,9 +287,12 @@ class ScriptRecorder(Recorder):
         same = program.text, tuple(array.shape for array in arrays.values()), dtype
         known = self._formulas.setdefault(same, {})
         ran = Forward({name: leaf.tensor for name, leaf in leaves.items()}, y)
-        found = MadeTensor(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran=ran, wrt=wrt)
+        found = Recorded(call, program, arrays, tuple(arrays), said, self, array_of(y), known, ran)
         require_same(found, y)
-        return found
+        if unknown := next((name for name in self.wrt if name not in wrt), ""):
+            raise InputError(f"--wrt names '{unknown}', and the leaves are {', '.join(wrt)}")
+        snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
+        return found, Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, live=found)
 
     # -- answering
 
@@ -399,26 +352,53 @@ class ScriptRecorder(Recorder):
             raise InputError("a pass of several outputs at once is not answered")
         inputs = given.get("inputs")
         wanted = None if inputs is None else [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-        made = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
-        answer = vjp(made.inquiry(self.wrt, check=self.check), () if v is None else (array_of(v),))
+        made, inquiry = self.made(y, wanted, f"pass {told.number}" + f" ({told.where})" * bool(told.where))
+        answer = vjp(inquiry, () if v is None else (array_of(v),))
         norms: dict[str, list[float]] = {}
         for name, array in answer.vjp.items():
             norms.setdefault(name.rpartition(".")[0], []).append(float(np.linalg.norm(array)))
         found: tuple[str, ...] = ()
         if not all(bool(np.isfinite(array).all()) for array in (answer.value, *answer.vjp.values())):
-            paths = {id(one): name for name, one in submodules_around(place.frame)}
             ran = trace(made.program, made.arrays, tuple(answer.wrt), made.call.dtype, answer.v)
-            found = tuple(beginnings(ran, self._origins_in(made.program), paths))
+            found = self._beginnings(made.program, ran)
         by_module = {name: math.hypot(*some) for name, some in norms.items()}
         answer = replace(answer, warnings=(*answer.warnings, *found))
         return replace(told, answer=answer, norms=by_module, nonfinite=found)
 
-    def _origins_in(self, program: Program) -> dict[Span, CallPlace]:
-        """Where lines come from, by their place in the text; what a call is made of comes from where it does."""
-        origins, last = {}, CallPlace()
-        for line in reversed(program.lines):
-            last = origins[line.span] = self.origins.get(line.symbol, last)
-        return origins
+    def _beginnings(self, recorded: Program, trace: Trace) -> tuple[str, ...]:
+        """Say where infinity and NaN begin: the first call that makes them of other numbers, forward, else back."""
+        program, places, place = trace.program, dict[Span, CallPlace](), CallPlace()
+        for line in reversed(recorded.lines):  # what a call is made of comes from where it does
+            place = places[line.span] = self.origins.get(line.symbol, place)
+        found = [f"{one.name} holds NaN" for one in program.variables if np.isnan(trace.values[one]).any()]
+        for way, begins in {"": _forward, "the backward pass of ": _back}.items():
+            is_asked = not (way and found)
+            for kind, has in _NOT_FINITE.items() if is_asked else ():
+                lines = program.lines[::-1] if way else program.lines
+                first = next((line for line in lines if begins(trace, line, has)), None)
+                if first is not None:
+                    where = places.get(first.span, CallPlace())
+                    found.append(f"{kind} begins in {way}{program.excerpt(first)}{where}")
+        return tuple(found)
+
+
+_NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
+"""By what each is known; where one leads to the other, infinity is the first."""
+
+
+def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = (trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands)
+    return bool(has(trace.values[line.symbol]).any()) and not any(has(one).any() for one in given)
+
+
+def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+    given = trace.adjoints.get(line.symbol)
+    if given is None or has(given).any():
+        return False
+    try:
+        return any(has(one).any() for one in trace.contributions(line).values())
+    except GradcliError:
+        return False
 
 
 _VECTORS = frozenset("gradient grad_outputs grad_tensors".split())

@@ -35,42 +35,22 @@ def joined(expression: Expr) -> Expr:
 
 
 def _joined(part: Expr) -> Expr:
-    if isinstance(part, sympy.Mul):
-        return _of_choices(part)
-    return _of_fractions(part) if isinstance(part, sympy.Add) else part
-
-
-def _of_choices(product: Expr) -> Expr:
-    """Factors that are 0 unless something holds are one that is 0 unless all of it does."""
-    choices = [f for f in product.args if isinstance(f, where) and f.args[2] == 0]
+    if isinstance(part, sympy.Add):
+        return _of_fractions(part)
+    choices = [f for f in part.args if isinstance(f, where) and f.args[2] == 0] if isinstance(part, sympy.Mul) else []
     if len(choices) < 2:
-        return product
+        return part
     # What an extreme is known to be is the condition of another: the plainest conditions come first.
     choices.sort(key=lambda one: (one.args[0].has(maximum, minimum), sympy.default_sort_key(one)))
-    condition, value, _ = choices[0].args
-    for choice in choices[1:]:
-        further, factor, _ = (_where_it_holds(condition, part) for part in choice.args)
+    condition, value, known = sympy.S.One, sympy.S.One, dict[Expr, Expr]()
+    for choice in choices:
+        further, factor, _ = (one.xreplace(known) for one in choice.args)
         condition, value = where(condition, further, 0), value * factor
-    return sympy.Mul(*(f for f in product.args if f not in choices)) * where(condition, value, 0)
-
-
-def _where_it_holds(condition: Expr, part: Expr) -> Expr:
-    """An expression where a condition holds, which may say what an extreme is."""
-    known: dict[Expr, Expr] = {}
-    for one in [condition, *condition.atoms(ge, le)] if _is_all_of(condition) else []:
-        if isinstance(one, ge | le):
-            a, b = one.args
-            extreme = maximum if isinstance(one, ge) else minimum
+        if isinstance(further, ge | le):
+            a, b = further.args
+            extreme = maximum if isinstance(further, ge) else minimum
             known |= {extreme(a, b): a, extreme(b, a): a}
-    return part.xreplace(known) if known else part
-
-
-def _is_all_of(condition: Expr) -> bool:
-    """Whether each comparison in it has to hold."""
-    if isinstance(condition, where):
-        a, b, other = condition.args
-        return bool(other == 0) and _is_all_of(a) and _is_all_of(b)
-    return isinstance(condition, ge | le)
+    return sympy.Mul(*(f for f in part.args if f not in choices)) * where(condition, value, 0)
 
 
 def _of_fractions(total: Expr) -> Expr:

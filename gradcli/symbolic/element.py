@@ -245,7 +245,7 @@ class Entries:
 
     def _moved(self, line: Line, shape: Shape, index: Index) -> Expr:
         call, result = line.call, self.shapes[line.symbol]
-        sources = sources_of(call, index, result, shape, self.sizes, LARGE)
+        sources = sources_of(call, index, result, shape, self.sizes)
         cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in sources]
         if cases[0][1] == sympy.true:
             return cases[0][0]

@@ -46,13 +46,12 @@ class Quotients:
 
     Args:
         symbols: What they are of.
-        defined: Rational functions that other symbols stand for.
     """
 
-    def __init__(self, symbols: Iterable[sympy.Symbol], defined: Mapping[sympy.Symbol, Expr]) -> None:
-        ordered = sorted(set(symbols) - set(defined), key=sympy.default_sort_key)
+    def __init__(self, symbols: Iterable[sympy.Symbol]) -> None:
+        ordered = sorted(set(symbols), key=sympy.default_sort_key)
         context = fmpq_mpoly_ctx.get([f"s{n}" for n in range(len(ordered))] or ["s0"], "degrevlex")
-        self.context, self.defined = context, defined
+        self.context = context
         self.place = {symbol: n for n, symbol in enumerate(ordered)}
         one = context.constant(1)
         self._known: dict[Expr, Quotient] = {s: (g, one) for s, g in zip(ordered, context.gens(), strict=False)}
@@ -102,8 +101,6 @@ class Quotients:
                 if below == 0:
                     raise TooManyError
                 return self._power(above, abs(n)), self._power(below, abs(n))
-            case sympy.Symbol() if expression in self.defined:
-                return self.of(self.defined[expression])
         raise TooManyError
 
     def _sum(self, a: Quotient, b: Quotient) -> Quotient:
@@ -258,7 +255,6 @@ class _Parts:
     def __init__(self, expression: Expr) -> None:
         self.symbols: dict[Expr, sympy.Dummy] = {}
         self.relations: list[tuple[sympy.Symbol, int, Expr]] = []
-        self.defined: dict[sympy.Symbol, Expr] = {}
         self.denominators: dict[Expr, int] = {}
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
@@ -292,7 +288,7 @@ class _Parts:
     def is_zero(self, rational: Expr) -> bool:
         """Whether the numerator is 0 modulo the relations, those of outer roots first."""
         symbols = {*self.symbols.values(), *rational.free_symbols}
-        quotients = Quotients(symbols, self.defined)
+        quotients = Quotients(symbols)
         numerator, _ = quotients.of(rational)
         # An outer root is recorded after those inside of it, and its relation brings them in: it goes first.
         for symbol, power, value in reversed(self.relations):
@@ -304,26 +300,25 @@ class _Parts:
             raise TooManyError
         return self.symbols.setdefault(expression, sympy.Dummy("part", real=True))
 
-    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> sympy.Dummy:
+    def _related(self, part: Expr, power: int, value: Callable[[], Expr]) -> sympy.Dummy:
+        """The symbol of a part whose power is a rational function of others."""
+        if part not in self.symbols:
+            inside = value()  # the parts of which have their relations recorded first
+            self.relations.append((self._part(part), power, inside))
+        return self.symbols[part]
+
+    def _of_matrix(self, expression: MatrixDeterminant | InverseElement, entries: sympy.Matrix) -> Expr:
         """A determinant, or an element of an inverse by its minor, from the elements of the matrix.
 
         The determinant stays a symbol until last, so that it cancels.
         """
         whole = MatrixDeterminant(expression.body, expression.limits)
-        is_new = whole not in self.symbols
-        determinant = self._part(whole)
-        if is_new:
-            value = self.rational(entries.det(method="laplace"))
-            self.relations.append((determinant, 1, value))
+        determinant = self._related(whole, 1, lambda: self.rational(entries.det(method="laplace")))
         if isinstance(expression, MatrixDeterminant):
             return determinant
-        is_new = expression not in self.symbols
-        symbol = self._part(expression)
-        if is_new:
-            row, column = map(int, expression.free)
-            minor = self.rational(entries.minor_submatrix(column, row).det(method="laplace"))
-            self.defined[symbol] = (-1) ** (row + column) * minor / determinant
-        return symbol
+        row, column = map(int, expression.free)
+        minor = entries.minor_submatrix(column, row).det(method="laplace")
+        return (-1) ** (row + column) * self.rational(minor) / determinant
 
     def _normal(self, argument: Expr) -> Expr:
         if isinstance(argument, Expr) and _terms(argument) <= MOST_TERMS:
@@ -331,14 +326,9 @@ class _Parts:
         return argument
 
     def _root(self, base: Expr, q: int) -> Expr:
-        key = sympy.Pow(self._normal(base), sympy.Rational(1, q), evaluate=False)
-        is_new = key not in self.symbols
-        # Before the root gets its symbol: roots inside of it must have their relations recorded first.
-        inside = self.rational(self._normal(base)) if is_new else None
-        symbol = self._part(key)
-        if inside is not None:
-            self.relations.append((symbol, q, inside))
-        return symbol
+        base = self._normal(base)
+        key = sympy.Pow(base, sympy.Rational(1, q), evaluate=False)
+        return self._related(key, q, lambda: self.rational(base))
 
     def _powers(self, exponent: Expr, power: Callable[[Expr], Expr], base: Expr) -> Expr:
         """b**(2*u + w) as (b**u)**2 * b**w."""
@@ -355,10 +345,7 @@ class _Parts:
 
     def _exponential(self, expression: Expr) -> Expr:
         """The sine or cosine of an angle by Euler's formula."""
-        is_new = sympy.I not in self.symbols
-        i = self._part(sympy.I)
-        if is_new:
-            self.relations.append((i, 2, Integer(-1)))
+        i = self._related(sympy.I, 2, lambda: Integer(-1))
         e = self._powers(sympy.I * expression.args[0], sympy.exp, sympy.E)
         return (e + 1 / e) / 2 if isinstance(expression, sympy.cos) else (e - 1 / e) / (2 * i)
 

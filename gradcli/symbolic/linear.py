@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 import sympy
 from sympy import Expr, KroneckerDelta, S
 
-from gradcli.language.program.meaning import Aggregate, Limit, Multiplied, Total, ne, quotient, where
+from gradcli.language.program.meaning import Aggregate, Limit, Total, quotient, where
 from gradcli.symbolic.origins import LARGE
 
 Deltas = frozenset[Expr]
@@ -89,27 +89,6 @@ def tidied(expression: Expr) -> Expr:
             new, level = new.xreplace(index), level + 1
         renamed[part], levels[part] = new, level
     return renamed[expression]
-
-
-def parted(product: Multiplied) -> tuple[Expr, list[list[Expr]]]:
-    """What a product is of, and for which indices: of each list, one inequality holds.
-
-    >>> k, j = sympy.symbols("k j", integer=True)
-    >>> parted(Multiplied(where(ne(k, j), k**2, 1), [(k, 0, 2)]))
-    (k**2, [[ne(k, j)]])
-    """
-    body, conditions = product.body, list[list[Expr]]()
-    while isinstance(body, where) and body.args[2] == 1:
-        either, last = list[Expr](), body.args[0]
-        while isinstance(last, where) and last.args[1] == 1:
-            either.append(last.args[0])
-            last = last.args[2]
-        either.append(last)
-        if not all(isinstance(one, ne) and one.args[0] in product.bound for one in either):
-            break
-        conditions.append(either)
-        body = body.args[1]
-    return body, conditions
 
 
 def _added(forms: Iterable[Form]) -> Form:

@@ -12,6 +12,7 @@ z.  The numbers that stand beside them are torch's.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +29,6 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, number
 from gradcli.notation import (
     BRACKETED,
-    LIST,
     MATMUL,
     MINUS,
     NEGATIVE,
@@ -41,43 +41,58 @@ from gradcli.notation import (
     Named,
     Notation,
     Signs,
+    Spelling,
     Typed,
     call,
     joined,
+    typesetting,
 )
 from gradcli.symbolic.derivative import Derivative, differentiate
 from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import Printed
 
-MOST_OPERANDS = 8
-"""Operands of a list that is written as one."""
+LONGEST = 80
+"""Characters of a formula that still helps beside its numbers."""
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
-_INFIX = {
-    "add": PLUS,
-    "sub": MINUS,
-    "mul": TIMES,
-    "div": OVER,
-    "matmul": Signs("%s @ %s", "%s @ %s", r"%s \, %s"),
-    "floor_divide": Signs("%s // %s", "%s // %s", r"\left\lfloor %s / %s \right\rfloor"),
-    "remainder": Signs("%s %% %s", "%s %% %s", r"%s \text{ \%% } %s"),
-    "gt": Signs("%s > %s", "%s > %s", "%s > %s"),
-    "lt": Signs("%s < %s", "%s < %s", "%s < %s"),
-    "ge": Signs("%s >= %s", "%s ≥ %s", r"%s \ge %s"),
-    "le": Signs("%s <= %s", "%s ≤ %s", r"%s \le %s"),
-    "eq": Signs("%s == %s", "%s = %s", "%s = %s"),
-    "ne": Signs("%s != %s", "%s ≠ %s", r"%s \neq %s"),
-    "logical_and": Signs("%s & %s", "%s and %s", r"%s \text{ and } %s"),
-    "logical_or": Signs("%s | %s", "%s or %s", r"%s \text{ or } %s"),
-}
-"""Operations that stand between their operands."""
+_SIGNS = {"**": ("^", "^"), "*": ("·", r" \cdot "), "@": ("·", r"\,"), ">=": ("≥", r"\ge"), "<=": ("≤", r"\le")}
+_SIGNS |= {"==": ("=", "="), "!=": ("≠", r"\neq"), ".T": ("ᵀ", "^{T}"), ".mT": ("ᵀ", "^{T}"), "pi": ("π", r"\pi")}
+"""What people write in the place of signs of Python, in Unicode and in LaTeX."""
 
-_POWER = Signs("%s**%s", "%s^%s", "%s^{%s}")
-_ROOT = Signs("sqrt(%s)", "√%s", r"\sqrt{%s}")
-_ABSOLUTE = Signs("abs(%s)", "|%s|", r"\left|%s\right|")
-_NOT = Signs("~%s", "not %s", r"\text{not } %s")
-_LAST_TRANSPOSED = Signs("%s.mT", "%sᵀ", "%s^{T}")
+_SIGN = re.compile(
+    r"\*\*\(?(?P<power>-?\d+\b(?![./]))\)?|abs\((?P<abs>\w+)\)|sqrt\((?P<root>\w+)\)|\*\*?|@|[><=!]=|\.m?T\b|[^\W\d]\w*"
+)
+_TYPED = re.compile(r"\b(?!sqrt\(|abs\()\w+\(|[\['\"&|~%]|\*\*(?!\(?-?\d+\b(?![./]))|\de")
+"""What LaTeX has as it is typed: calls, lists, words, logic, powers by what is no whole number, exponents."""
+
+
+class Operation(Typed):
+    """An operation as the language has it, for people with the signs of mathematics."""
+
+    def spelled(self, how: Spelling) -> str:
+        """As it is typed, or with `·`, `√` and exponents above."""
+        if how == "text" or (how == "latex" and _TYPED.search(self.word)):
+            return super().spelled(how)
+        return _SIGN.sub(self._in_latex if how == "latex" else self._in_unicode, self.word)
+
+    def _in_unicode(self, found: re.Match[str]) -> str:
+        match found.lastgroup:
+            case "power":
+                return found["power"].translate(_SUPERSCRIPTS)
+            case "abs" | "root":
+                return f"|{found['abs']}|" if found["abs"] else f"√{found['root']}"
+        return _SIGNS.get(found[0], found)[0]
+
+    def _in_latex(self, found: re.Match[str]) -> str:
+        match found.lastgroup:
+            case "power":
+                return f"^{{{found['power']}}}"
+            case "abs":
+                return rf"\left|{typesetting.name(found['abs'])}\right|"
+            case "root":
+                return rf"\sqrt{{{typesetting.name(found['root'])}}}"
+        return _SIGNS[found[0]][1] if found[0] in _SIGNS else typesetting.name(found[0])
 
 
 def written(call: Call, name: Callable[[Atom], str]) -> Notation:
@@ -87,42 +102,14 @@ def written(call: Call, name: Callable[[Atom], str]) -> Notation:
     >>> [written(line.call, str).pretty for line in parse("2*x**2").lines[:1]]
     ['x²']
     """
-    operands = [_operand(atom, name) for atom in call.operands]
-    op = call.op.name
-    match op, operands:
-        case "neg", [x]:
-            return NEGATIVE(_bracketed(x))
-        case "pow", [x, n]:
-            return _power(x, n)
-        case "add" | "sub", [a, b]:
-            return _INFIX[op](a, _bracketed(b, of_fractions=False))
-        case "mul" | "div", [a, b]:
-            return _INFIX[op](_bracketed(a), _bracketed(b))
-        case _, [a, b] if op in _INFIX:
-            return _INFIX[op](a, b)
-        case "abs", [x]:
-            return _ABSOLUTE(x)
-        case "sqrt", [x] if x.pretty.isidentifier():
-            return _ROOT(x)
-        case "logical_not", [a]:
-            return _NOT(a)
-        case "transpose", [x] if call.statics in ((None, None), (-2, -1)):
-            return (TRANSPOSED if call.statics[0] is None else _LAST_TRANSPOSED)(x)
-    if call.op.adds_dimension and call.statics == (0,) and len(operands) <= MOST_OPERANDS:
-        return LIST(joined(operands))
     names = {atom: name(atom) for atom in call.operands if isinstance(atom, sympy.Symbol)}
     line = Line(sympy.Dummy("line", real=True), call, Span(0, 0))
     text = ProgramText([line], names).expression(line.symbol).text
-    return Typed(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
-
-
-def _power(x: Notation, n: Notation) -> Notation:
-    """A whole exponent stands above in Unicode too."""
-    exponent = n.text
-    if not exponent.lstrip("-").isdigit():
-        return _POWER(_bracketed(x), _bracketed(n))
-    plain = f"({exponent})" if exponent.startswith("-") else exponent
-    return Signs(f"%s**{plain}", f"%s{exponent.translate(_SUPERSCRIPTS)}", f"%s^{{{exponent}}}")(_bracketed(x))
+    if call.op.adds_dimension and call.statics == (0,):
+        text = text.removeprefix("stack(").removesuffix(")")
+    elif call.op.name == "transpose" and call.statics in ((None, None), (-2, -1)):
+        text = f"{next(iter(names.values()))}{'.T' if call.statics[0] is None else '.mT'}"
+    return Operation(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
 
 def constant(atom: Atom) -> str:
@@ -136,20 +123,6 @@ def constant(atom: Atom) -> str:
     if isinstance(atom, sympy.Float):
         return repr(number(atom)).removesuffix(".0")
     return {sympy.oo: "inf", -sympy.oo: "-inf"}.get(atom, str(atom))
-
-
-def _operand(atom: Atom, name: Callable[[Atom], str]) -> Notation:
-    return Named(name(atom)) if isinstance(atom, sympy.Symbol) else Digits(constant(atom))
-
-
-def _bracketed(operand: Notation, *, of_fractions: bool = True) -> Notation:
-    """A negative number in brackets, and a fraction where a sign binds its parts as tightly."""
-    needs = operand.text.startswith("-") or (of_fractions and "/" in operand.text)
-    return BRACKETED(operand) if needs else operand
-
-
-LONGEST = 80
-"""Characters of a formula that still helps beside its numbers."""
 
 
 @dataclass(frozen=True)

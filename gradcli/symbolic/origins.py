@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy
@@ -35,7 +34,7 @@ class Origin:
     weight: Expr = sympy.S.One
 
 
-def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> list[Origin]:
+def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf) -> list[Origin]:
     """The sources of the element at `index` of a movement, the first whose condition holds; else it is the fill.
 
     Args:
@@ -44,55 +43,50 @@ def sources_of(call: Call, index: Index, shape: Shape, operand: Shape, sizes: Si
         shape: Of the result.
         operand: The operand's shape.
         sizes: The expression for a size: a number or a symbol.
-        large: Sizes above this are symbols.
 
     Raises:
         NoFormulaError: the movement has no closed form in index notation.
     """
+    source, condition, weight = index, sympy.true, sympy.S.One
     match call.op.name:
         case "roll":
             return _rolled(call, index, operand, sizes)
-        case "index" if (places := _listed_places(call, operand)) is not None:
-            axis, source, listed = places
-            plain = _indexed(call, index, operand, sizes, large)
-            return [
-                Origin((*plain[:source], Integer(at), *plain[source + 1 :]), condition)
-                for at, condition in _by_place(listed, index[axis])
-            ]
-    return [_source(call, index, shape, operand, sizes, large)]
-
-
-def _source(call: Call, index: Index, shape: Shape, operand: Shape, sizes: SizeOf, large: int) -> Origin:
-    match call.op.name:
         case "index":
-            return Origin(_indexed(call, index, operand, sizes, large))
+            return _indexed(call, index, operand, sizes)
         case "transpose" | "permute":
             order = permutation(operand, call)
-            return Origin(tuple(index[order.index(d)] for d in range(len(order))))
+            source = tuple(index[order.index(d)] for d in range(len(order)))
         case _ if call.op.keeps_order:
-            return Origin(reshaped(index, shape, operand, sizes))
+            source = reshaped(index, shape, operand, sizes)
         case "expand":
-            return Origin(aligned(index, shape, operand))
+            source = aligned(index, shape, operand)
         case "flip":
             axes = axes_of(operand, call.statics[0])
-            return Origin(tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index)))
+            source = tuple(sizes(operand[d]) - 1 - i if d in axes else i for d, i in enumerate(index))
         case "windows":
             dim, _, step, dilation = call.statics
             axis = axis_of(operand, dim)
-            return Origin((*index[:axis], step * index[axis] + dilation * index[-1], *index[axis + 1 : -1]))
+            source = (*index[:axis], step * index[axis] + dilation * index[-1], *index[axis + 1 : -1])
         case "pad":
-            return _padded(call, index, operand, sizes)
+            ends = list(zip(index, operand, padding(operand, call), strict=True))
+            source = tuple(i - before for i, _, (before, _) in ends)
+            begins = (sympy.Ge(i, before) for i, _, (before, _) in ends if before > 0)
+            stops = (sympy.Le(i, sizes(size) + before - 1) for i, size, (before, after) in ends if after > 0)
+            condition = sympy.And(*begins, *stops)
         case "diag" if len(operand) == 1:
             k = int(call.statics[0])
-            at = index[0] if k >= 0 else index[1]
-            inside = sympy.Le(at, sizes(operand[0]) - 1) if k else sympy.true
-            return Origin((at,), inside, KroneckerDelta(index[0] + k, index[1]))
+            source = (index[0] if k >= 0 else index[1],)
+            condition = sympy.Le(source[0], sizes(operand[0]) - 1) if k else sympy.true
+            weight = KroneckerDelta(index[0] + k, index[1])
         case "diag" | "diagonal":
-            return Origin(_diagonal(call, index, operand))
-        case _:
+            offset, first, second = (*call.statics, 0, 1)[:3]
+            rest, k = iter(index[:-1]), int(offset)
+            at = {axis_of(operand, first): index[-1] + max(0, -k), axis_of(operand, second): index[-1] + max(0, k)}
+            source = tuple(at[d] if d in at else next(rest) for d in range(len(operand)))
+        case name:
             row, column, k = index[-2], index[-1], call.statics[0]
-            is_kept = sympy.Le(column, row + k) if call.op.name == "tril" else sympy.Ge(column, row + k)
-            return Origin(index, is_kept)
+            condition = sympy.Le(column, row + k) if name == "tril" else sympy.Ge(column, row + k)
+    return [Origin(source, condition, weight)]
 
 
 def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
@@ -103,37 +97,31 @@ def aligned(index: Index, shape: Shape, operand: Shape) -> Index:
     )
 
 
-def position(at: int, size: int, sizes: SizeOf, large: int) -> Expr:
+def _position(at: int, size: int, sizes: SizeOf) -> Expr:
     """A constant position; near the end of a large dimension it is counted from there, as `x[-1]` is."""
-    is_near_end = size > large and at >= large and size - at <= NEAR_END
+    is_near_end = size > LARGE and at >= LARGE and size - at <= NEAR_END
     return sizes(size) - (size - at) if is_near_end else Integer(at)
 
 
-def _indexed(call: Call, index: Index, operand: Shape, sizes: SizeOf, large: int) -> Index:
+def _indexed(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Origin]:
     axes, dropped = indexed_axes(operand, call.statics[0])
-    source = {axis: position(at, operand[axis], sizes, large) for axis, at in dropped.items()}
+    source = {axis: _position(at, operand[axis], sizes) for axis, at in dropped.items()}
     for axis, at in zip(axes, index, strict=True):
         if axis.source >= 0:
-            start = position(axis.start, operand[axis.source], sizes, large)
-            source[axis.source] = start + axis.step * at
-    return tuple(source[a] for a in range(len(operand)))
-
-
-def _listed_places(call: Call, operand: Shape) -> tuple[int, int, tuple[int, ...]] | None:
-    """The dimension of the result whose positions are listed, that of the operand, and the positions."""
-    axes, _ = indexed_axes(operand, call.statics[0])
-    return next(((n, axis.source, axis.places) for n, axis in enumerate(axes) if axis.places), None)
-
-
-def _by_place(listed: Sequence[int], at: Expr) -> list[tuple[int, Expr]]:
-    """Each of some positions, and where it is the one at an index; the last one needs no condition."""
-    if at.is_Integer:
-        inside = int(at) if 0 <= at < len(listed) else 0  # of a case that does not hold
-        return [(listed[inside], sympy.true)]
-    if len(listed) > LARGE:
+            source[axis.source] = _position(axis.start, operand[axis.source], sizes) + axis.step * at
+    found = Origin(tuple(source[a] for a in range(len(operand))))
+    listed = [(axis, at) for axis, at in zip(axes, index, strict=True) if axis.places]
+    if not listed:
+        return [found]
+    axis, at = listed[0]
+    conditions = [*(sympy.Eq(at, n) for n in range(len(axis.places) - 1)), sympy.true]
+    chosen = list(zip(axis.places, conditions, strict=True))
+    if at.is_Integer:  # beyond them in a case that does not hold
+        chosen = [(axis.places[int(at) if 0 <= at < len(axis.places) else 0], sympy.true)]
+    if len(chosen) > LARGE:
         raise NoFormulaError(f"an index of more than {LARGE} numbers has no closed form in index notation")
-    conditions = [*(sympy.Eq(at, n) for n in range(len(listed) - 1)), sympy.true]
-    return list(zip(listed, conditions, strict=True))
+    before, behind = found.index[: axis.source], found.index[axis.source + 1 :]
+    return [Origin((*before, Integer(place), *behind), condition) for place, condition in chosen]
 
 
 def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Origin]:
@@ -158,20 +146,3 @@ def _rolled(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> list[Ori
             for at, condition in (first, (second, sympy.true))
         ]
     return sources
-
-
-def _padded(call: Call, index: Index, operand: Shape, sizes: SizeOf) -> Origin:
-    source, conditions = [], []
-    for i, size, (before, after) in zip(index, operand, padding(operand, call), strict=True):
-        source.append(i - before)
-        conditions += [sympy.Ge(i, before)] if before > 0 else []
-        conditions += [sympy.Le(i, sizes(size) + before - 1)] if after > 0 else []
-    return Origin(tuple(source), sympy.And(*conditions))
-
-
-def _diagonal(call: Call, index: Index, operand: Shape) -> Index:
-    offset, first, second = (*call.statics, 0, 1)[:3]
-    k, a, b = int(offset), axis_of(operand, first), axis_of(operand, second)
-    rest = iter(index[:-1])
-    at = {a: index[-1] + max(0, -k), b: index[-1] + max(0, k)}
-    return tuple(at[d] if d in at else next(rest) for d in range(len(operand)))

@@ -14,6 +14,7 @@ from gradcli.autodiff.run import run
 from gradcli.errors import InputError
 from gradcli.language import ops
 from tests.conftest import Run, process
+from tests.examples import quarter
 from tests.parsing import parse
 
 ROUNDED = {"binary_cross_entropy": 1e-10, "hardsigmoid": 1e-7}
@@ -24,7 +25,7 @@ OWN = [op for op in ops.TABLE.values() if not op.is_recorded and op.kind is not 
 """Operations that are not made of others as a text is read."""
 
 
-@pytest.mark.parametrize("op", OWN, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", quarter(OWN, 2), ids=lambda op: op.name)
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """At the point of the example of an operation."""
     text, at = op.worked_example
@@ -36,7 +37,7 @@ def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op
     np.testing.assert_allclose(along, expected, rtol=ROUNDED.get(op.name, 1e-13), atol=1e-14)
 
 
-@pytest.mark.parametrize("op", OWN, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", quarter(OWN, 3), ids=lambda op: op.name)
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """Under a square, at the point of the example of an operation."""
     text, at = op.worked_example
@@ -57,6 +58,7 @@ PARTS = ("{f}(amax([y, x, 0]))", "{f}([y, x, 0])[1]", "sum({f}(cat([[x], [y, x]]
 ALL_HESSIANS = """
 import sys
 from gradcli import Function
+from tests.examples import quarter
 for text in sys.stdin.read().splitlines():
     for x, y in ((0.0, 1.0), (-2.0, 0.5)):
         blocks = Function(text).hessian({"x": x, "y": y}, check=False).hessian

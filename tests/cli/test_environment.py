@@ -16,7 +16,7 @@ ENVIRONMENT: list[tuple[dict[str, str], list[str], int, str]] = [
     ({"FORMAT": "plain"}, ["functions", "ln"], 0, "log\n"),
     ({"FORMAT": "csv"}, ["code", "x", "--at", "1"], 0, "import torch"),  # a script is no CSV
     ({"FORMAT": "csv"}, ["code", "x", "--at", "1", "--format", "csv"], 2, "a script is no table of numbers"),
-    ({"FORMAT": "json"}, ["code", "x", "--at", "1", "--to", "numpy"], 0, '"language": "numpy"'),
+    ({"FORMAT": "json"}, ["code", "x", "--at", "1", "--to", "latex"], 0, '"language": "latex"'),
     # errors are JSON where answers are, unless another format is typed
     ({"FORMAT": "json"}, ["eval", "x"], 2, '"kind": "value"'),
     ({"FORMAT": "json"}, ["eval", "x", "--format", "plain"], 2, "error: "),

@@ -72,7 +72,7 @@ ROUTES: dict[str, Callable[[str], list[str]]] = {
     "value": lambda text: ["vjp", "x**2", "--at", f"x={text}"],
     "v": lambda text: ["vjp", "x**2", "--at", "x=1,2", "--v", text],
     "wrt": lambda text: ["vjp", "x**2", "--at", "x=1,2", "--wrt", text],
-    "show": lambda text: ["vjp", "y = x**2", "--at", "x=1", "--show", text],
+    "show": lambda text: ["graph", "y = x**2", "--at", "x=1", "--show", text],
     "loss": lambda text: ["explain", "x**2", "--at", "x=1,2", "--loss", text],
 }
 

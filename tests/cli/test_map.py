@@ -143,7 +143,7 @@ REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
     ("x**2", "t.csv", _header("z,w"), [], "'x': 't.csv' has no such column, and --at does not give it"),
     ("x**2", "t.csv", _header("x,z"), ["--wrt", "z"], "--wrt names 'z', and the expression has no such variable"),
     ("x**2", "t.csv", _header("x,y"), ["--keep"], "the column 'y', and a column of the output has that name"),
-    ("x", "t.npy", npy([1.0]), [], "an array is a value, --at x=@x.npy --points-of x"),
+    ("x", "t.npy", npy([1.0]), [], "Function.map of Python takes arrays"),
     ("x", "t.csv", KEPT, ["-o", "out.npy"], "hint: name it .csv, .tsv, .parquet, .pq, or give --output-format"),
     ("@-", "-", b"x**2", [], "standard input can be read once, and EXPR has read it"),
     ("x", "t.csv.gz", b"", [], "zcat, jq and gzip have CSV in a pipe"),

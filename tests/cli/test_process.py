@@ -27,7 +27,6 @@ def test_the_command_as_it_is_installed(program: list[str]) -> None:
 NO_UNICODE: list[tuple[list[str], str, str]] = [
     (["functions", "huber_loss", "cumsum", "det"], "", "ascii"),
     (["guide", "verdicts"], "<= atol + rtol*|truth|", "ascii"),
-    (["code", "x**3", "--at", "1,2", "--v", "1,1", "--to", "numpy"], "3*x[i]**2*KroneckerDelta(i, j)", "ascii"),
     (MAIN_JOB, "| 2*x[i]*KroneckerDelta(i, j) | + agree (proven) | 4 of 4  |", "latin-1"),
     (["explain", "sin(x)", "--at", "1,2", "--v", "1,1"], "", "latin-1"),
 ]

@@ -29,7 +29,7 @@ EDGES: list[Edge] = [
     ("y = x**2; z = y**3", {"x": "1,2"}, "z*x - softmax(z, 0) + [1, 1/3]"),
     ("x**2", {"x": "linspace(0,1,20).view(4,5)"}, "e2_3"),
 ]
-"""Functions, their points and v, which every script has: precedence, constants, sizes, lists, dimensions, v."""
+"""Functions, their points and v: precedence, constants, sizes, lists, dimensions, v."""
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import pytest
 from gradcli import Function
 from tests.checks import check_of
 from tests.crosscheck.adversary import is_right, nested, second, unless_bent
-from tests.examples import examples
+from tests.examples import examples, quarter
 
 PROGRAMS = examples(120)
 
@@ -64,7 +64,7 @@ maximum({0}, {1}); minimum({0}, {1}); ({0} + {1}); ({0} - {1}); ({0})*({1}); ({0
 """
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quarter(range(4), 0))
 def test_hessians_of_random_pieces_that_cross_are_the_exact_ones(seed: int) -> None:
     """No number agrees where there is no derivative, none is called wrong that is right; products with u alike."""
     r = random.Random(seed)

@@ -185,10 +185,9 @@ def test_the_rows_of_a_function_without_a_value_are_all_told() -> None:
     assert (check.verdict, check.checked, check.chosen) == ("undefined", 32 * 32, "all")
 
 
-@pytest.mark.parametrize(("command", "text"), [("hvp", "sum(x**3)"), ("jvp", "x**3")])
-def test_products_of_100_000_elements_are_proved(command: str, text: str) -> None:
-    """H itself would take 80 GB; the step along u is one number that all elements share."""
-    check = _check(command, text, {"x": np.linspace(-1, 1, 100_000)}, {"x": "ones"})
+def test_a_product_of_100_000_elements_is_proved() -> None:
+    """The step along u is one number that all elements share."""
+    check = _check("jvp", "x**3", {"x": np.linspace(-1, 1, 100_000)}, {"x": "ones"})
     assert (check.verdict, check.entries, check.checked) == ("agree", 100_000, 100_000)
 
 

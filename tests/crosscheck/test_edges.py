@@ -12,7 +12,7 @@ from gradcli import Function
 from gradcli.results import Entry
 from tests.checks import check_of
 from tests.crosscheck.asking import asked, checked
-from tests.examples import examples
+from tests.examples import examples, quarter
 
 SPELLINGS = examples(400)
 """Pairs of spellings that are drawn."""
@@ -74,7 +74,7 @@ def _truth(text: str, x: float) -> tuple[str, tuple[float, ...]] | None:
     return finding.verdict, finding.one_sided or ()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quarter(range(4), 0))
 def test_spellings_of_one_function_have_one_verdict(seed: int) -> None:
     """Inside of the domain, at kinks, and at its ends."""
     generator = np.random.default_rng(seed)

@@ -17,7 +17,7 @@ from gradcli.recording import pass_recorder
 from tests.checks import check_of
 from tests.crosscheck import extremes
 from tests.crosscheck.asking import asked, plant
-from tests.examples import examples
+from tests.examples import examples, quarter
 
 # -- lost digits
 
@@ -49,7 +49,7 @@ def test_what_torch_loses_on_its_way_back_is_lost_digits(command: str, text: str
     assert (check.verdict, check.proven) == ("inaccurate", True), check.findings
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quarter(range(4), 0))
 def test_torch_is_never_called_wrong_where_it_rounds(seed: int) -> None:
     """Every operation, shifted, scaled and saturated, in either dtype; of ten thousand, run by hand, none disagrees."""
     count = len(ops.TABLE) // 4 + 1

@@ -70,7 +70,7 @@ def _form(program: Program, shape: tuple[int, ...] | None = ()) -> Form:
 
 
 def _all(text: str, shape: tuple[int, ...] | None = ()) -> list[str]:
-    return [candidate.form.text for candidate in candidates(_form(parse(text), shape))]
+    return [candidate.text for candidate in candidates(_form(parse(text), shape))]
 
 
 @pytest.mark.parametrize(("text", "expected"), FIRST)
@@ -98,7 +98,7 @@ def test_every_row_is_the_same_function(number: int) -> None:
         at["b"] = np.asarray(8.0)
     shape = (3,) if "{over}" in after else ()
     form = _form(program, shape)
-    found = [form.text for form, _ in RewriteRule("", ((before, after),)).once(_form(program, shape))]
+    found = [form.text for form in RewriteRule("", ((before, after),)).once(_form(program, shape)) if form is not None]
     assert bool(found) == (before not in ("a + b - a", "u*w/u"))  # these lose a variable
     assert form.text not in found
     assert all(is_same(program, other, at) for other in found)
@@ -265,11 +265,11 @@ def test_a_series_is_put_in_where_a_part_is_0_by_0(text: str, point: float, limi
     program = parse(text)
     found = with_series(_form(program), {"x": np.asarray(point)})
     assert found is not None
-    answer = Function(found[0].text).vjp({"x": point})
+    answer = Function(found.text).vjp({"x": point})
     assert float(answer.value) == limit
     assert float(answer.vjp["x"]) == pytest.approx(slope)
-    assert check_of(Function(found[0].text).vjp({"x": point + 1e-5})).verdict == "agree"
-    near = float(Function(found[0].text).vjp({"x": point + 1e-5}).value)
+    assert check_of(Function(found.text).vjp({"x": point + 1e-5})).verdict == "agree"
+    near = float(Function(found.text).vjp({"x": point + 1e-5}).value)
     assert near == pytest.approx(limit + 1e-5 * slope, abs=1e-8)
 
 
@@ -337,7 +337,7 @@ def test_no_text_breaks_the_search() -> None:
                 continue
             original = readable(program, {})
             for candidate in () if original is None else candidates(original):
-                assert set(parse(candidate.form.text).names) == set(program.names)
+                assert set(parse(candidate.text).names) == set(program.names)
                 seen += 1
     assert seen > 100
 
@@ -351,13 +351,13 @@ def test_a_snippet_is_left_alone() -> None:
 def test_names_that_are_constants_elsewhere_stay_variables() -> None:
     """`E` is given a value here."""
     program = parse("1 - cos(E)", given=frozenset(["E"]))
-    assert [one.form.text for one in candidates(_form(program))] == ["2*sin(E/2)**2"]
+    assert [one.text for one in candidates(_form(program))] == ["2*sin(E/2)**2"]
 
 
 def test_sizes_in_constants_are_read_with_shapes() -> None:
     """`len(x)` is known only with them."""
     program = parse("(1 - cos(x))*ones(len(x))", shapes={"x": (3,)})
-    assert [one.form.text for one in candidates(_form(program, (3,)))] == ["2*sin(x/2)**2*ones((3,))"]
+    assert [one.text for one in candidates(_form(program, (3,)))] == ["2*sin(x/2)**2*ones((3,))"]
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,9 @@ def test_a_dotted_name_goes_through_every_question(gradcli: Command) -> None:
     asked = ("sum((fc.weight@x)**2)", *VALUES)
     answer = json.loads(gradcli("vjp", *asked, "--wrt", "fc.weight", "--json").out)
     assert answer["vjp"]["fc.weight"] == [[10, 20], [22, 44]]
-    for library in ("torch", "numpy"):
-        script = gradcli("code", *asked, "--to", library).out.partition("\n")[2]
-        assert "fc_weight = " in script
-        assert not any("fc.weight" in line.partition("#")[0] for line in script.splitlines())
+    script = gradcli("code", *asked).out.partition("\n")[2]
+    assert "fc_weight = " in script
+    assert "fc.weight" not in script
     lettered = "∂y/∂fc.weight[i,j] = 2*x[j]*(Σ[k=0..1] fc.weight[i,k]*x[k])"
     for claim in ("fc.weight=2*outer(fc.weight@x, x)", lettered, f"fc.weight={lettered}"):
         assert gradcli("check", *asked, "--claim", claim).code == 0

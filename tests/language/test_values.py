@@ -106,7 +106,7 @@ def test_the_output_is_named_as_in_the_answer() -> None:
         ("e2", "no component"),
         ("z", "names 'z'"),
         ("y.sum()", r"v has shape \(\), and y has shape \(2,\)"),
-        ("x[:, 0]", "2 indices"),
+        ("x[:, 0]", "2 were indexed"),
         ("y +", "ends too early"),
         ("sin(q)", "names 'q'"),
     ],

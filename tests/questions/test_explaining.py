@@ -14,7 +14,7 @@ from gradcli.language import ops
 from gradcli.questions.explain import MOST_JUDGED, MOST_LINES, MOST_TERMS
 from gradcli.results import Adjoint, Explanation
 from tests.checks import check_of
-from tests.examples import examples
+from tests.examples import examples, quarter
 from tests.programs import Random, programs
 
 
@@ -272,7 +272,7 @@ def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
         assert product.tolist() == term.value.tolist()
 
 
-@pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
+@pytest.mark.parametrize("op", quarter(ops.TABLE.values(), 0), ids=lambda op: op.name)
 def test_every_operation_is_explained(op: ops.Op) -> None:
     """By its worked example: the terms add up to torch's adjoints, and local derivatives give the terms."""
     text, at = op.worked_example

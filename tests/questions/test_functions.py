@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from gradcli import Function
 from gradcli.errors import UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
@@ -41,22 +42,21 @@ def _names(*words: str) -> list[str]:
 
 @pytest.mark.parametrize("op", ops.TABLE.values(), ids=lambda op: op.name)
 def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> None:
-    """A derivative for each operand or why there is none, a meaning or why not, an example that agrees; all shows."""
+    """A formula for each operand or why there is none, a meaning or why not, an example that agrees; all shows."""
     run = gradcli("functions", op.name, "--json")
     assert (run.code, run.err) == (0, "")
     page = json.loads(run.out)
     assert (page["schema"], page["name"], page["doc"]) == (1, op.name, op.doc)
-    assert page["meaning"] or page["meaning_note"]
-    derivative = page["derivative"]
+    assert page["meaning"]
+    derivative = page["example"]["answer"]
     shapes = {name: read_value(value, "--at").shape for name, value in op.worked_example[1].items()}
     program = parse(derivative["expression"], shapes=shapes)
-    assert {*derivative["symbolic"], *derivative["symbolic_omitted"]} == set(program.differentiable)
-    if "the derivative is 0" in derivative["note"] and not op.is_condition:
-        assert set(derivative["symbolic"].values()) == {"0"}
-    has_none = all("no formula" in reason for reason in derivative["symbolic_omitted"].values())
+    symbolic, omitted = derivative["symbolic"], derivative.get("symbolic_omitted", {})
+    assert {*symbolic, *omitted} == set(program.differentiable)
+    has_none = all("no formula" in reason for reason in omitted.values())
     is_of_a_matrix = any(line.call.op.kind is Kind.SPECTRAL for line in in_primitives(program).lines)
     assert (
-        derivative["symbolic"] or op.name in ("cond", *OF_TRIANGLES) or (has_none and is_of_a_matrix)
+        symbolic or op.name in ("cond", *OF_TRIANGLES) or (has_none and is_of_a_matrix)
     )  # of which no element has a formula
     example = page["example"]
     assert example["answer"]["check"]["verdict"] == ("inaccurate" if op.name in SEVEN_DIGITS else "agree")
@@ -70,69 +70,51 @@ def _require_shown(op: ops.Op) -> None:
         shown = rendered(Functions((page,)), "full", Screen(width, ascii=True))
         assert shown.isascii()
         assert width is None or max(map(len, shown.splitlines())) <= width
-    for words in (op.doc, op.domain, op.notes.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
+    for words in (op.doc, op.domain, op.caveat, page.entry.usage, page.example_command, *page.entry.spellings):
         assert words in shown
     latex.check(rendered(Functions((page,)), "latex", Screen()))
-    cells = [cell for part in (page.derivative, page.example) for one in part.symbolic.values() for cell in one.cells]
+    cells = [cell for one in page.example.symbolic.values() for cell in one.cells]
     for cell in cells:
         latex.check(cell.latex, is_math=True)
         latex.check(cell.label.latex, is_math=True)
         assert not re.search(r"\*|\(\([^()]*\)\)", cell.pretty)
 
 
-def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives() -> None:
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("exp(x)", ["exp(x)"]),
+        ("tan(x)", ["tan(x)² + 1"]),
+        ("atan2(y, x)", ["x/(x² + y²)", "-y/(x² + y²)"]),
+        ("pow(a, b)", ["b·a^(b - 1)", "a^b·log(a)"]),
+        ("where(c > 0, a, b)", ["0", "{1 if c > 0; 0 otherwise}", "{0 if c > 0; 1 otherwise}"]),
+        (
+            "clamp(x, lower, upper)",
+            [
+                "{1 if lower ≤ x ≤ upper; 0 otherwise}",
+                "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
+                "{0 if max(x, lower) ≤ upper; 1 otherwise}",
+            ],
+        ),
+        ("lgamma(x)", ["digamma(x)"]),
+        ("i0(x)", ["i1(x)"]),
+    ],
+)
+def test_formulas_of_elementwise_functions_are_those_of_a_table_of_derivatives(text: str, formulas: list[str]) -> None:
     """Of scalars, without indices."""
-    shown = {name: _formulas(name) for name in ("exp", "tan", "atan2", "pow", "where", "clamp", "lgamma", "i0")}
-    assert shown == {
-        "exp": ["exp(x)"],
-        "tan": ["tan(x)² + 1"],
-        "atan2": ["x/(x² + y²)", "-y/(x² + y²)"],
-        "pow": ["b·a^(b - 1)", "a^b·log(a)"],
-        "where": ["0", "{1 if condition > 0; 0 otherwise}", "{0 if condition > 0; 1 otherwise}"],
-        "clamp": [
-            "{1 if lower ≤ x ≤ upper; 0 otherwise}",
-            "{0 if x ≥ lower; 1 otherwise}·{1 if max(x, lower) ≤ upper; 0 otherwise}",
-            "{0 if max(x, lower) ≤ upper; 1 otherwise}",
-        ],
-        "lgamma": ["digamma(x)"],
-        "i0": ["i1(x)"],
+    f = Function(text)
+    derivative = f.jacobian({name: 1.5 + n / 4 for n, name in enumerate(f.variables)})
+    assert [cell.pretty for one in derivative.symbolic.values() for cell in one.cells] == formulas
+
+
+def test_a_meaning_is_for_the_constants_that_are_left_out() -> None:
+    """Word for word as the parser has it; of a primitive, that it is one."""
+    meanings = {name: recorded.page(name).meaning for name in ("norm", "mse_loss", "exp")}
+    assert meanings == {
+        "norm": "sqrt(sum(x**2, dim=dim, keepdim=keepdim))",
+        "mse_loss": "mean((input - target)**2)",
+        "exp": "a primitive: not defined by others, but a rule of its own for torch, the formula and the reference",
     }
-
-
-def _formulas(name: str) -> list[str]:
-    derivative = recorded.page(name).derivative
-    return [cell.pretty for variable in derivative.wrt for cell in derivative.symbolic[variable].cells]
-
-
-def test_kinks_come_from_the_meaning() -> None:
-    """A row that is defined by others has theirs."""
-    kinks = {
-        "relu": ("x",),
-        "hardswish": ("x + 3", "maximum(x + 3, 0) - 6"),
-        "l1_loss": ("input - target",),
-        **dict.fromkeys(("logical_and", "softmax", "sigmoid"), ()),
-    }
-    assert {name: recorded.page(name).inner_kinks for name in kinks} == kinks
-
-
-def test_meanings_are_for_people_and_for_the_parser() -> None:
-    """Without what is handed on, and word for word; by cases where a constant argument decides."""
-    norm = recorded.page("norm")
-    assert [(m.case, m.short) for m in norm.meanings] == [
-        ("p=2", "sqrt(sum(x**2))"),
-        ("p=1", "sum(abs(x))"),
-        ("p=inf", "amax(abs(x))"),
-        ("p=-inf", "amin(abs(x))"),
-        ("any other p", "sum(abs(x)**p)**(1/p)"),
-    ]
-    assert norm.meanings[0].text == "sqrt(sum(x**2, dim=dim, keepdim=keepdim))"
-    assert norm.meaning_note == "where dim and keepdim are given, the functions inside get the same"
-    assert [m.text for m in recorded.page("mse_loss").meanings] == [
-        "mean((input - target)**2)",
-        "sum((input - target)**2)",
-        "(input - target)**2",
-    ]
-    assert recorded.page("exp").meanings == ()
 
 
 def test_usage_is_the_signature_with_its_defaults() -> None:

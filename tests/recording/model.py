@@ -17,10 +17,6 @@ torch.manual_seed(0)
 # -- arithmetic and functions
 
 
-def polynomial(x):
-    return 3 * x**3 - x / 2 + 1
-
-
 def new_constants(x):
     scale = torch.tensor([1.0, 2.0, 3.0])
     return x * scale + torch.ones(3) - torch.eye(3)[0]
@@ -48,12 +44,6 @@ def joined(x):
 # -- Python
 
 
-def looped(x, steps: int = 3):
-    for _ in range(steps):
-        x = torch.sin(x) * x
-    return x
-
-
 def branched(x):
     if x.sum() > 0:
         return 2 * x
@@ -73,13 +63,6 @@ def several_shapes(x):
 
 
 # -- in place
-
-
-def assigned(x):
-    out = torch.zeros(3)
-    for i in range(3):
-        out[i] = x[i] ** 2
-    return out
 
 
 def overwritten(x):
@@ -115,14 +98,6 @@ def through_domain(x):
 
 def of_numpy_alone(x):
     return np.sum(np.sin(x) * x)
-
-
-def noisy(x):
-    return ((x + torch.randn(3)) ** 2).sum()
-
-
-def dropped(x):
-    return F.dropout(x * 2, 0.5, training=True)
 
 
 # -- modules
@@ -200,19 +175,12 @@ class Large(torch.autograd.Function):
         return torch.where(x > 100, 2 * g, g)
 
 
-apply_square = Square.apply
-
-
 def uses_square(x):
     return (Square.apply(x) * 3).sum()
 
 
 def uses_half(x):
     return (Half.apply(x) * 3).sum()
-
-
-def uses_name(x):
-    return apply_square(x).sum()
 
 
 def uses_large(x):

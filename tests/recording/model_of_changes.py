@@ -9,8 +9,6 @@ import numpy as np
 import torch
 from torch import nn
 
-GENERATOR = torch.Generator()
-
 
 def base_doubled(x):
     y = x * 1
@@ -75,10 +73,6 @@ def drawn_by_numpy(x):
 
 def drawn_by_python(x):
     return x * random.random()
-
-
-def drawn_by_a_generator(x):
-    return x * torch.randn(3, generator=GENERATOR)
 
 
 def largest_place(x):

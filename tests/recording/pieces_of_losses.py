@@ -22,38 +22,9 @@ def info_nce(z1, z2):
     return F.cross_entropy(sim, labels)
 
 
-@piece(T(4, 3))
-def ctc_forward(logits):
-    """Sum over alignments of the label 'ab', with blanks, in log space."""
-    logp = logits.log_softmax(-1)
-    ext = [0, 1, 0, 2, 0]
-    alpha = [logp[0, 0], logp[0, 1]] + [torch.tensor(-1e30, dtype=logp.dtype)] * 3
-    for t in range(1, logp.shape[0]):
-        new = []
-        for s in range(len(ext)):
-            paths = [alpha[s]] + ([alpha[s - 1]] if s > 0 else [])
-            if s > 1 and ext[s] != 0 and ext[s] != ext[s - 2]:
-                paths.append(alpha[s - 2])
-            new.append(torch.logsumexp(torch.stack(paths), 0) + logp[t, ext[s]])
-        alpha = new
-    return -torch.logaddexp(alpha[-1], alpha[-2])
-
-
 @piece(T(5, 1, 3), refused="aten._ctc_loss.Tensor")
 def ctc_of_torch(logits):
     return F.ctc_loss(logits.log_softmax(-1), torch.tensor([[1, 2]]), torch.tensor([5]), torch.tensor([2]))
-
-
-@piece(T(2, 4), T(4, 2), T(2, 4))
-def elbo(x, w, noise):
-    enc = x @ w
-    mu, logvar = enc, 0.1 * enc
-    std = torch.exp(0.5 * logvar)
-    z = mu + noise[:, :2] * std
-    recon = torch.sigmoid(z @ w.t())
-    bce = F.binary_cross_entropy(recon, torch.sigmoid(x), reduction="sum")
-    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
-    return bce + kld
 
 
 @piece(T(6))
@@ -123,14 +94,6 @@ class RMSNorm(nn.Module):
 @piece(T(2, 4).float().exp())
 def rms_norm(x):
     return RMSNorm(4)(x).sin().sum()
-
-
-@piece(T(3, 4))
-def rotary_interleaved(x):
-    theta = torch.outer(torch.arange(3, dtype=D), torch.tensor([1.0, 0.01], dtype=D))
-    xc = torch.view_as_complex(x.reshape(3, 2, 2))
-    out = xc * torch.polar(torch.ones_like(theta), theta)
-    return torch.view_as_real(out).flatten(1)
 
 
 class SqueezeExcite(nn.Module):
@@ -219,36 +182,15 @@ def dropout_of_torch(x):
     return nn.Sequential(nn.Dropout(0.5), nn.Tanh(), nn.AlphaDropout(0.2).eval())(x).sum()
 
 
-@piece(T(2, 3), T(2, 3))
-def bilinear_film(x, cond):
-    torch.manual_seed(17)
-    film = nn.Linear(3, 6).double()
-    gamma, beta = torch.split(film(cond), 3, dim=-1)
-    mixed = nn.Bilinear(3, 3, 2).double()(x, cond)
-    return torch.cat([gamma * x + beta, mixed], dim=-1)
-
-
 @piece(T(5, 3))
 def embedding_bag(weight):
     ids = torch.tensor([1, 4, 4, 0])
     return F.embedding_bag(ids, weight, torch.tensor([0, 2]), mode="sum")
 
 
-@piece(T(6))
-def prelu_mish_hardswish(x):
-    prelu = nn.PReLU(init=0.1).double()
-    return prelu(x) + F.mish(x) + F.hardswish(x) + F.selu(x) + F.softsign(x) + F.hardtanh(x)
-
-
 @piece(T(1, 1, 6))
 def pools(x):
     return F.avg_pool1d(x, 3, stride=1).sum() + F.lp_pool1d(x.abs() + 1, 2, 3).sum() + F.adaptive_max_pool1d(x, 2).sum()
-
-
-@piece(T(1, 4, 2, 2))
-def pixel_shuffle(x):
-    up = F.pixel_shuffle(x, 2)
-    return F.interpolate(up, scale_factor=0.5, mode="nearest").sum() + F.pixel_unshuffle(up, 2).pow(2).mean()
 
 
 @piece(T(1, 1, 3, 3), T(2, 3))
@@ -304,9 +246,3 @@ def message_passing(x):
     agg = torch.zeros_like(x).index_add_(0, dst, msg)
     best = torch.full((4, 2), float("-inf"), dtype=D).scatter_reduce(0, dst[:, None].expand(-1, 2), msg, "amax")
     return x + agg * best
-
-
-@piece(T(3, 5))
-def margin_losses(x):
-    target = torch.tensor([1, 0, 3])
-    return F.multi_margin_loss(x, target) + F.multilabel_soft_margin_loss(x, F.one_hot(target, 5).to(x.dtype))

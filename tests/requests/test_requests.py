@@ -92,12 +92,9 @@ def test_null_is_a_key_left_out() -> None:
         ({"command": "grad", "expression": "x", "dtype": "float16"}, '"dtype" must be "float64" or "float32"'),
         ({"command": "vjp", "expression": "x", "vs": []}, '"vs" must be a list of values, one or more'),
         ({"command": "vjp", "expression": "x", "v": 1, "vs": [1]}, '"v" and "vs" exclude each other'),
-        ({"command": "vjp", "expression": "x", "accumulate": True, "points_of": "x"}, '"accumulate" and "points_of"'),
-        ({"command": "check", "expression": "x", "random": 1.5}, '"random" must be a whole number'),
-        ({"command": "check", "expression": "x", "seed": 2**60}, '"seed" must be a whole number of at most'),
         ({"command": "check", "expression": "x", "rtol": "1e-3"}, '"rtol" must be a number, and is "1e-3"'),
-        ({"command": "check", "expression": "x*y", "in": "0..1", "random": 2}, "names no variable"),
-        ({"command": "check", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
+        ({"command": "improve", "expression": "x*y", "in": "0..1"}, "names no variable"),
+        ({"command": "improve", "expression": "x", "in": {"x": [0, 1]}}, '"in.x" must be a text, and is a list'),
         ({"command": "check", "expression": "x", "allow": ["kinks"], "at": {"x": 1}}, "kink"),
         ({"command": "eval", "expression": "x**2"}, "no value for the variable 'x'"),
     ],
@@ -135,7 +132,8 @@ def test_a_request_opens_no_file(request_: dict[str, Any]) -> None:
         (b'{"command": "grad", "command": "vjp"}', 'the key "command" twice'),
         (b'{"command": "grad", "expression": "x", "at": {"x": ' + b"9" * 5_000 + b"}}", "thousands of digits"),
         (b'{"command": "grad", "expression": "x", "at": {"x": 1e999}}', "beyond the range of float64"),
-        (b'{"id": ' + b"[" * 500 + b"]" * 500 + b"}", '"id" is nested deeper than 100'),
+        (b'{"id": [1]}', '"id" must be a text or a number'),
+        (b'{"id": -1e999}', '"id" must be a text or a number that float64 has'),
         (b'{"command": "eval", "expression": "x", "at": {"x": ' + b"[" * 500 + b"]" * 500 + b"}}", "dimensions"),
         (b'{"command": "eval", "expression": "\\ud800"}', "U+D800"),
         (b'{"command": "eval", "\\udfff": 1, "expression": "x"}', "no key '?'"),
@@ -149,7 +147,7 @@ def test_a_hostile_line_is_one_error(line: bytes, says: str) -> None:
     assert len(error.message) < 1_000
 
 
-@pytest.mark.parametrize("found", [0, -1.5, "a", None, True, [1, {"b": [None]}], {"a": {}}, 10**300, "\ud800"])
+@pytest.mark.parametrize("found", [0, -1.5, "a", None, True, 10**300, "\ud800"])
 def test_any_id_is_kept(found: Any) -> None:
     """Beside an answer and beside a mistake."""
     for more in ({}, {"command": "grad", "nonsense": 1}):

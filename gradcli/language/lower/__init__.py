@@ -11,7 +11,6 @@ arguments     arguments, bound to a signature, and calls that have no row in the
 argument_kinds  what arguments are called, and which constants they take
 constants     constant arguments and indices, lists and loops that are written out
 indices       formulas in index notation, as operations on whole tensors
-inlining      calls whose lines are other operations: of functions that torch is asked for, and indices
-at_positions  elements at the positions that tensors of whole numbers name
+inlining      calls whose lines are other operations: of functions that torch is asked for, and indices at positions
 juxtaposed_names  names that are several words written together
 """

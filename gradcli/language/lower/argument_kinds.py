@@ -6,37 +6,25 @@ What a function is called with may make it another row.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
-NUMBERS = frozenset(
-    "p value correction start end step fill_value label_smoothing scale_factor momentum scale dropout_p dx spacing "
-    "maxnorm alpha eps margin beta k".split()
-)
-"""Parameters whose constants need not be whole."""
+NUMBERS = frozenset("p value correction start end step fill_value label_smoothing scale dropout_p".split())
+"""Parameters whose constants need not be whole; functions that torch is asked for take what torch takes."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "equation": (),
     "reduction": ("mean", "sum", "none"),
     "kl_div.reduction": ("mean", "batchmean", "sum", "none"),
     "mode": ("constant",),
-    "pad_with_elements.mode": ("reflect", "replicate", "circular"),
     "rounding_mode": ("floor", "trunc"),
-    "padding": ("valid", "same"),
-    "interpolate.mode": ("nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"),
     "approximate": ("none", "tanh"),
-    "indexing": ("ij", "xy"),
-    "reduce": ("add", "multiply"),
-    "scatter_reduce.reduce": ("sum", "prod", "mean", "amax", "amin"),
-    **dict.fromkeys(("norm.p", "cond.p", "ord"), ("fro", "nuc")),
+    "norm.p": ("fro", "nuc"),
 }
 """Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
 
-SEVERAL = frozenset(
-    "dim dims shape pad shifts kernel_size stride padding dilation output_padding output_size normalized_shape size "
-    "scale_factor sizes split_size sections repeats source destination strides".split()
-)
+SEVERAL = frozenset("dim dims shape pad shifts normalized_shape".split())
 """Parameters that may take several numbers in parentheses."""
 
 GATHERED = frozenset(["shape", "dims", "sizes"])
@@ -72,31 +60,12 @@ def excess(operation: str, parameter: str, value: object) -> str:
     return f"it may be {most:,} at most" + ", with all of them together" * (len(sizes) > 1)
 
 
-KEYWORDS: Mapping[str, tuple[str, ...]] = {
-    "axis": ("dim", "dims"),
-    "axes": ("dims",),
-    "dims": ("dim", "ind"),
-    "dim": ("dims",),
-    "dimension": ("dim",),
-    "keepdims": ("keepdim",),
-    "ddof": ("correction",),
-    "unbiased": ("correction",),
-    "alpha": ("negative_slope",),
-    "size": ("shape",),
-    "input": ("x", "a", "A"),
-    "other": ("b",),
-    "exponent": ("b",),
-    "a_min": ("min",),
-    "a_max": ("max",),
-    "num": ("steps",),
-    "stop": ("end",),
-    "shift": ("shifts",),
-    "k": ("diagonal", "offset"),
-    "ord": ("p",),
-    "p": ("ord",),
-    "axis1": ("dim1", "dim0"),
-    "axis2": ("dim2", "dim1"),
-}
+_OTHER_WORDS = """
+axis dim dims: axes dims: dims dim ind: dim dims: dimension dim: keepdims keepdim: ddof correction: unbiased correction:
+alpha negative_slope: size shape: input x a A: other b: exponent b: a_min min: a_max max: num steps: stop end: ord p:
+shift shifts: k diagonal offset: p ord: axis1 dim1 dim0: axis2 dim2 dim1
+"""
+KEYWORDS: Mapping[str, Sequence[str]] = {word: names for word, *names in map(str.split, _OTHER_WORDS.split(":"))}
 """Other libraries' names of parameters."""
 
 WIDER: Mapping[tuple[str, str], str] = {

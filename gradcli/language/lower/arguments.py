@@ -7,7 +7,7 @@ are constants to autograd; `x.to(torch.int64)` drops fractions; `x.clone()` is x
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_uppercase
@@ -54,9 +54,6 @@ _OF_16_BITS = ("half", "float16", "bfloat16")
 
 SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 """Calls that make no tensor."""
-
-MAX_ORDER = 20
-"""Of a Bessel function that is written out by those of orders 0 and 1."""
 
 
 @dataclass
@@ -265,19 +262,33 @@ class Binder(Constants):
 
     # -- calls that have no row
 
-    def plain(self, arguments: Arguments, called: str, counts: Sequence[int] = (1,)) -> list[Operand]:
-        """The values of arguments without names.
+    def by_name(
+        self,
+        arguments: Arguments,
+        names: Sequence[str],
+        called: str,
+        read: Callable[[str, Argument], Any] | None = None,
+        *,
+        optional: Collection[str] = (),
+    ) -> dict[str, Any]:
+        """What is between the parentheses of a call, by the names of the parameters; lowered, unless `read` reads it.
 
         Raises:
-            LanguageError: There are not so many, or one has a name.
+            LanguageError: There is no such parameter, it is given twice, or one is missing that is not optional.
         """
-        named = next((one.name for one in arguments.items if one.name is not None), None)
-        if named is not None:
-            raise self.source.error(f"{called} has no argument '{named.text}'", named.span)
-        if len(arguments.items) not in counts:
-            wanted = " or ".join(map(str, counts)) + " argument" + "s" * (max(counts) > 1)
-            raise self.source.error(f"{called} takes {wanted}", arguments.span)
-        return [self.lower(one.value) for one in arguments.items]
+        found: dict[str, Any] = {}
+        for argument in arguments.items:
+            word, waiting = argument.name, [name for name in names if name not in found]
+            if word is None and self.source.tokens[argument.start].kind == "end":
+                break
+            name = word.text if word is not None else next(iter(waiting), "")
+            if name not in waiting:
+                said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
+                raise self.source.error(f"{called} {said}", arguments.span if word is None else word.span)
+            found[name] = read(name, argument) if read is not None else self.lower(argument.value)
+        if not {*names} <= {*found, *optional}:
+            raise self.source.error(f"{called} takes {', '.join(names)}", arguments.span)
+        return found
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
         """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
@@ -287,7 +298,7 @@ class Binder(Constants):
         if isinstance(word, Word) and word.token.kind == "string":
             value = self._named_number(word.token)
         else:
-            value = self.one(*self.plain(replace(arguments, items=tuple(kept)), name.text)[0])
+            value = self.one(*self.by_name(replace(arguments, items=tuple(kept)), ["data"], name.text)["data"])
         self.note_types([name])
         for one in held:
             self.ignored(one)
@@ -343,27 +354,19 @@ class Binder(Constants):
             case "Piecewise":
                 value = self._piecewise(span, arguments)
             case "len":
-                value = self.emit("count", [self.plain(arguments, "len")[0][0]], span, (0,))[0]
+                value = self.emit("count", [self.by_name(arguments, ["x"], "len")["x"][0]], span, (0,))[0]
             case "Rational":
-                numbers = [a for a, _ in self.plain(arguments, "Rational", (1, 2))]
+                given = self.by_name(arguments, ["p", "q"], "Rational", optional=["q"])
+                numbers = [a for a, _ in given.values()]
                 value = self.emit("div", [*numbers, sympy.Integer(1)][:2], span)[0]
             case "besseli":
-                order, x = self.plain(arguments, "besseli", (2,))
-                if (place := self.whole(*order)) not in range(MAX_ORDER + 1):
-                    raise self.source.error(f"besseli(n, x) is read for n from 0 to {MAX_ORDER}", span)
-                value = self._besseli(place, x[0], span)
+                order, x = self.by_name(arguments, ["n", "x"], "besseli").values()
+                if (place := self.whole(*order)) not in (0, 1):
+                    raise self.source.error("besseli(n, x) is read for n = 0 and n = 1", span)
+                value = self.emit(f"i{place}", [x[0]], span)[0]
             case _:
                 raise self.source.error("complex numbers are not read", name.span)
         return value, span.to(arguments.span)
-
-    def _besseli(self, order: int, x: Atom, span: Span) -> Atom:
-        """By recurrence from those of orders 0 and 1."""
-        before, value = (self.emit(name, [x], span)[0] for name in ("i0", "i1"))
-        for n in range(1, order):
-            factor = self.emit("div", [sympy.Integer(2 * n), x], span)[0]
-            product = self.emit("mul", [factor, value], span)[0]
-            before, value = value, self.emit("sub", [before, product], span)[0]
-        return value if order else before
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
         """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""

@@ -24,7 +24,7 @@ from gradcli.language.lower.scope import Operand, Several
 from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.wengert import CONSTANTS, Atom, Shape
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Node, Trailer
+from gradcli.language.text.nodes import Arguments, Items, Loop, Member, NameNode, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 
 SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
@@ -51,13 +51,11 @@ CODE_FUNCTIONS = frozenset(
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
 """What Python makes of the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
 
-_PAD = "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it"
-
-_OTHERWISE: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "pad"): ("the widths of {} are not read", _PAD),
-    ("numpy", "median"): ("{} is the mean of the two in the middle, which is not read", "write quantile(x, 0.5)"),
+_OTHERWISE: Mapping[str, str] = {
+    "pad": "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it",
+    "median": "it is the mean of the two in the middle: write quantile(x, 0.5)",
 }
-"""What other libraries mean otherwise than torch, with what to write."""
+"""What to write for functions of NumPy's that mean another thing than torch's."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants behind a module's name, `math.e`."""
@@ -66,21 +64,13 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 class Calls(Binder, Indices, Inlining, Libraries):
     """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot."""
 
-    def modules_in_full(self, words: Sequence[str]) -> Sequence[str]:
-        """The modules before a name, as an import has them."""
-        return words
-
-    def renamed(self, name: Token, *, is_module: bool, is_called: bool) -> Token:
-        """The name that an import gave another one."""
-        return name
-
     # -- names
 
     def named(self, node: NameNode, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
         """The value of a name with the modules before it, and how many of the trailers belong to it."""
         follows = bool(trailers) and isinstance(trailers[0], Member)
         is_called = node.arguments is not None
-        token = self.renamed(node.token, is_module=follows and not is_called, is_called=is_called)
+        token = self._renamed(node.token, is_module=follows and not is_called, is_called=is_called)
         return self._named(token, node, trailers)
 
     def _named(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> tuple[Operand, int]:
@@ -122,16 +112,15 @@ class Calls(Binder, Indices, Inlining, Libraries):
         """A function of the table, or what is called like one."""
         if len(words) == 1 and (found := self.called_in_formula(name, arguments)) is not None:
             return found
-        path = self.modules_in_full(words)
+        path = self._in_full(words)
         if (of_module := OF_MODULES.get((*path[-2:-1], name.text))) is not None:
             name = Token(name.kind, of_module, name.span)
         library = libraries.library_of(path[:-1]) or "linalg" * (
             "linalg" in words and name.text in libraries.ELSEWHERE["linalg"]
         )
-        if (library, name.text) in _OTHERWISE:
-            message, hint = _OTHERWISE[library, name.text]
-            raise self.source.error(message.format(self.source.excerpt(span)), span, hint=hint)
         if library == "numpy":
+            if (hint := _OTHERWISE.get(name.text)) is not None:
+                raise self.source.error(f"{self.source.excerpt(span)} of NumPy's is not read", span, hint=hint)
             self.note_types([replace(name, text="ndarray")])
         is_own = len(path) == 1 and self.has_own_functions
         return self.call(name, span, [], arguments, after_dot=len(words) > 1, library=library, is_own=is_own)
@@ -286,10 +275,8 @@ class Calls(Binder, Indices, Inlining, Libraries):
         if name.text in TENSORS and not given:
             return self.tensor(name, span, arguments)
         if name.text in SPECIAL and not given:
-            return self.guarded(lambda: self.special(name, span, arguments))
+            return self.special(name, span, arguments)
         op = ops.find(name.text, after_dot=after_dot)
-        if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
-            return self.emit("lgamma", [self.lower(gamma)[0]], span.to(arguments.span))
         if op is None:
             raise self._unknown(name)
         given = [] if name.text.startswith("new_") else given
@@ -432,13 +419,3 @@ class Calls(Binder, Indices, Inlining, Libraries):
             is_letter = len(name.text) == 1 or name.text in CONSTANTS
             hint = f"write {name.text}*(...) for a product" if is_letter else "gradcli functions lists them"
         return self.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=UnknownFunctionError)
-
-
-def _gamma_in(arguments: Arguments) -> Node | None:
-    """The x of `log(Abs(gamma(x)))`, which SymPy writes."""
-    for name in ("abs", "gamma"):
-        node = arguments.items[0].value if len(arguments.items) == 1 else None
-        if not isinstance(node, NameNode) or node.arguments is None or node.token.text.lower() != name:
-            return None
-        arguments = node.arguments
-    return arguments.items[0].value if len(arguments.items) == 1 else None

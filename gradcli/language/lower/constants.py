@@ -20,7 +20,7 @@ from gradcli.errors import GradcliError, LanguageError, Place, Span, TooLargeErr
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import GATHERED, NUMBERS, SEVERAL, WORDS, excess
 from gradcli.language.lower.scope import Array, ConstantEvaluation, Lines, Operand
-from gradcli.language.ops import REQUIRED, Default, Kind, Op
+from gradcli.language.ops import Default, Kind, Op
 from gradcli.language.program.movement import NEW, Slice
 from gradcli.language.program.wengert import Atom, Program, Shape, number
 from gradcli.language.text import nodes
@@ -115,16 +115,14 @@ class Constants(ShapeInference):
         span = arguments[0].value.span.to(arguments[-1].value.span)
         self.require_bounded(op, parameter, value, span)
         default = op.statics[parameter]
-        is_flag = isinstance(default, bool)
+        is_flag, is_several = isinstance(default, bool), parameter in SEVERAL
         if is_flag and value in (0, 1):
             return bool(value)
-        is_several = parameter in SEVERAL and (parameter != "size" or default is not REQUIRED)
         is_fit = not is_flag and (value is not None or default is None)
-        is_fit &= is_several or not isinstance(value, tuple)
-        is_fit &= parameter == "output_size" or not isinstance(value, tuple) or None not in value
-        is_fit &= not isinstance(value, bool) or parameter in ("correction", "align_corners")
-        if not is_fit:
-            kind = "true or false" if is_flag else "a number" if parameter in (*NUMBERS, "ord") else "a whole number"
+        is_fit &= not isinstance(value, tuple) or (is_several and None not in value)
+        is_fit &= not isinstance(value, bool) or parameter == "correction"
+        if not (is_fit or op.is_asked):  # whose constants torch refuses
+            kind = "true or false" if is_flag else "a number" if parameter in NUMBERS else "a whole number"
             takes = "whole numbers" if is_several else kind
             raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
         return value
@@ -144,32 +142,48 @@ class Constants(ShapeInference):
             return self.scope.constants[token.text]
         if isinstance(node, nodes.Word) and token.kind == "keyword":
             return _PLAIN[token.text]
+        if parameter in GATHERED and op.name != "full":
+            return self._joined([one.value for one in arguments])
+        if op.is_asked:
+            return self._literal(node)
         words = WORDS.get(f"{op.name}.{parameter}", WORDS.get(parameter))
-        if words is not None and (isinstance(node, nodes.Word) or parameter not in (*SEVERAL, *NUMBERS, "ord")):
+        if words is not None and (isinstance(node, nodes.Word) or parameter not in NUMBERS):
             word = node.token.text if isinstance(node, nodes.Word) else ""
             if not word or (words and word not in words):
                 hint = f"it is {' or '.join(map(repr, words))}" if words else "write it in quotes, as 'ij,j->i'"
                 raise self.source.error(f"{op.name} does not take this {parameter}", token.span, hint=hint)
             return word
-        if parameter in (*NUMBERS, "ord"):
-            is_several = parameter in SEVERAL and isinstance(node, nodes.Items)
-            return tuple(map(self.number, node.items)) if is_several else self.number(node)  # type: ignore[union-attr]
-        if parameter in GATHERED and op.name != "full":
-            return self._joined([one.value for one in arguments])
+        if parameter in NUMBERS:
+            return self.number(node)
         return self.several(node) if parameter in SEVERAL or isinstance(node, nodes.Items) else self.integer(node)
+
+    def _literal(self, node: nodes.Node) -> Any:
+        """A word, a number, or several of them."""
+        if isinstance(node, nodes.Items):
+            return tuple(map(self._literal, node.items))
+        if isinstance(node, nodes.Word):
+            return _PLAIN[node.token.text] if node.token.kind == "keyword" else node.token.text
+        if (parts := self._sizes(node)) is not None:
+            return parts
+        value = self.number(node)
+        return int(value) if math.isfinite(value) and value == int(value) else value
 
     def several(self, node: nodes.Node) -> int | tuple[int, ...]:
         """A whole number, or those between brackets, or that Python holds together: `x.shape`."""
         if isinstance(node, nodes.Items):
             return self._joined(node.items)
-        if isinstance(node, nodes.Word) and node.token.text == "None":
-            return (None,)  # type: ignore[return-value]  # a size that stays
+        found = self._sizes(node)
+        return self.integer(node) if found is None else found
+
+    def _sizes(self, node: nodes.Node) -> tuple[int, ...] | None:
+        """The whole numbers of a call that gives several."""
+        if not isinstance(node, nodes.NameNode | nodes.Postfix):
+            return None
         mark = len(self.builder.lines)
-        is_call = isinstance(node, nodes.NameNode | nodes.Postfix)
-        parts = self.scope.parts_of(self.lower(node)[0]) if is_call else None
+        parts = self.scope.parts_of(self.lower(node)[0])
         found = None if parts is None else tuple(self.whole(*one) for one in parts)
         self.builder.forget(mark)
-        return self.integer(node) if found is None else found
+        return found
 
     def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
         """The whole numbers of several expressions, one after the other."""

@@ -3,23 +3,22 @@
     Σ[k=0..2] x[k]·δ[i,k]
 
 Each index has a dimension of its own, counted from the last, which all values that depend on it have: `x[k]` is x with
-other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.  An
-index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.
+other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.
+What an element is taken by is an index alone or a number, and ranges are constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 import sympy
 
 from gradcli.errors import Span
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Index, Operand
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.wengert import Atom, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Shape, show
 from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer
 from gradcli.language.text.tokens import Token
 
@@ -35,7 +34,7 @@ _REDUCTIONS: Mapping[str, tuple[str, Atom]] = {
 }
 """What is made of a body's values, and what changes nothing there."""
 
-_SIGN_OF: Mapping[str, str] = {"Sum": "Σ", "Product": "Π", "amax": "max", "amin": "min", "det": "", "inv": ""}
+_SIGN_OF: Mapping[str, str] = {"Sum": "Σ", "Product": "Π", "amax": "max", "amin": "min"}
 """Calls in which a formula in SymPy's notation has ranges, `Sum(x[k], (k, 0, 2))`."""
 
 DELTAS = ("δ", "KroneckerDelta")
@@ -46,7 +45,6 @@ class Indices(Constants):
     """Reads what depends on indices."""
 
     _depth = 0  # dimensions that are taken
-    _is_guarded = False  # whether cases may leave out what is outside of a tensor
 
     def declare(self, names: Sequence[str], shape: Shape) -> None:
         """Take names for the indices of a tensor of this shape, which is asked for as a whole."""
@@ -80,59 +78,33 @@ class Indices(Constants):
             raise self.source.error(message, span)
         key: list[Any] = []
         places: list[int] = []
-        picked: list[tuple[int, int, Atom]] = []
         for bound, size in zip(subscript.items, shape, strict=True):
             node = bound.parts[0] if len(bound.parts) == 1 else None
-            if node is None or not self.mentions(bound.span):
-                if not isinstance(item := self.item(bound), int):
-                    raise self.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
-                key.append(item)
+            index = None if node is None else self._plain(node)
+            if index is None and (self.mentions(bound.span) or not isinstance(self.item(bound), int)):
+                hint = "write x[i] or x[0]; roll(x, 1)[i] is the element before, in operations on tensors"
+                raise self.source.error("an index or a whole number must stand here", bound.span, hint=hint)
+            if index is None:
+                key.append(self.item(bound))
                 continue
-            index = self._plain(node)
-            if index is not None and index.place not in places and self._is_within(index, size, is_known=is_known):
-                is_whole = index.first == 0 and index.size == size
-                key.append(_ALL if is_whole else Slice(index.first, index.last + 1))
-                places.append(index.place)
-            else:
-                place = self._depth + len(picked)
-                picked.append((place, size, self._position(node, size if is_known else None)))
-                key.append(_ALL)
-                places.append(place)
+            if is_known and not 0 <= index.first <= index.last + 1 <= size:
+                message = f"this index is from {index.first} to {index.last}, and the dimension has size {size}"
+                raise self.source.error(message, bound.span)
+            key.append(_ALL if (index.first, index.last + 1) == (0, size) else Slice(index.first, index.last + 1))
+            places.append(index.place)
         if any(part != _ALL for part in key):
             atom = self.emit("index", [atom], span, (tuple(key),))[0]
-        atom = self._placed(atom, places, span)
-        for place, size, at in picked:
-            atom = self._picked(atom, at, place, size, span)
-        return atom, span
+        while len({*places}) < len(places):
+            second = next(n for n, place in enumerate(places) if place in places[:n])
+            twice = places.index(places[second]), second
+            atom = self.emit("diagonal", [atom], span, (0, *twice))[0]
+            places = [*(place for n, place in enumerate(places) if n not in twice), places[second]]
+        return self._placed(atom, places, span), span
 
     def _plain(self, node: Node) -> Index | None:
         """An index that is a name alone."""
         is_name = isinstance(node, NameNode) and node.arguments is None
         return self.scope.indices.get(node.token.text) if is_name and isinstance(node, NameNode) else None
-
-    def _is_within(self, index: Index, size: int, *, is_known: bool) -> bool:
-        return not is_known or (index.first >= 0 and index.last < size)
-
-    def _position(self, node: Node, size: int | None) -> Atom:
-        """An expression of indices, which leaves the tensor only where cases may leave that out."""
-        atom, span = self.lower(node)
-        numbers = self._numbers(atom, span)
-        if (
-            size is not None
-            and not self._is_guarded
-            and numbers.size
-            and not (0 <= numbers.min() <= numbers.max() < size)
-        ):
-            message = f"this index is from {numbers.min():g} to {numbers.max():g}, and the dimension has size {size}"
-            raise self.source.error(message, span)
-        return atom
-
-    def _picked(self, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
-        """The elements at positions, along a dimension that is then of size 1."""
-        numbers = self.emit("arange", [], span, (0, size, 1))[0]
-        is_it = self.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
-        kept = self.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
-        return self.emit("sum", [kept], span, (-1 - place, True))[0]
 
     def _placed(self, atom: Atom, places: Sequence[int], span: Span) -> Atom:
         """A tensor with each dimension in the place of its index, the others of size 1."""
@@ -144,25 +116,10 @@ class Indices(Constants):
             atom = self.emit("index", [atom], span, (tuple(key),))[0]
         return atom
 
-    def _numbers(self, atom: Atom, span: Span) -> Any:
-        """The values of what depends on indices alone.
-
-        Raises:
-            LanguageError: It depends on variables.
-        """
-        lines, leaves = self.builder.made_of(atom)
-        if not leaves.isdisjoint(self.scope.variables.values()):
-            raise self.source.error("an index may depend on other indices only", span)
-        program = Program(self.source.text, (), tuple(lines), atom, self.source.name)
-        return np.asarray(self.evaluation.run(program, {}))
-
     # -- over indices
 
     def ranged(self, node: Ranged) -> Operand:
         """`Σ[k=0..2] body`."""
-        if not node.sign:
-            message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
-            raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
         return self._reduced(node.sign, node.ranges, node.body, node.span, node.conditions)
 
     def _reduced(
@@ -176,12 +133,11 @@ class Indices(Constants):
         op, identity = _REDUCTIONS[sign]
         outer, depth, is_formula = self.scope.indices, self._depth, self.scope.is_formula
         self.scope.indices, self.scope.is_formula = dict(outer), True
-        found, masks = self._entered(ranges)
+        found = self._entered(ranges)
         is_empty = any(index.size < 1 for index in found)
         atom = identity if is_empty else self.as_number(*self.lower(body))
         if not is_empty:
-            masks += [self.lower(condition)[0] for condition in conditions]
-            for mask in masks:
+            for mask in [self.lower(condition)[0] for condition in conditions]:
                 atom = self.emit("where", [mask, atom, identity], span)[0]
             for index in found:
                 atom = self._filled(atom, index, span)
@@ -191,38 +147,16 @@ class Indices(Constants):
         self.scope.indices, self._depth, self.scope.is_formula = outer, depth, is_formula
         return atom, span
 
-    def _entered(self, ranges: Sequence[Range]) -> tuple[list[Index], list[Atom]]:
-        """The indices of ranges, of which one may depend on another, and conditions that they fulfil."""
-        waiting, found, masks = list(ranges), list[Index](), list[Atom]()
-        while waiting:
-            names = {one.name.text for one in waiting}
-            free = (one for one in waiting if not self._names(one, names))
-            if (one := next(free, None)) is None:
-                raise self.source.error("these ranges depend on each other", waiting[0].name.span)
-            waiting.remove(one)
-            index, inside = self._range(one)
-            self.scope.indices[one.name.text] = index
+    def _entered(self, ranges: Sequence[Range]) -> list[Index]:
+        """The indices of ranges."""
+        found: list[Index] = []
+        for one in ranges:
+            if self.mentions(one.first.span.to(one.last.span)):
+                raise self.source.error("a range is from a whole number to another one", one.first.span)
+            found.append(Index(self._depth, self.integer(one.first), self.integer(one.last)))
             self._depth += 1
-            found.append(index)
-            masks += inside
-            if inside and index.size > 0:
-                number, span = self.index_number(one.name)
-                ends = zip(("le", "ge"), inside, strict=True)
-                masks[-2:] = [self.emit(op, [end, number], span)[0] for op, end in ends]
-        return found, masks
-
-    def _names(self, one: Range, names: set[str]) -> bool:
-        span = one.first.span.to(one.last.span)
-        return any(token.kind == "name" and token.text in names for token in self.source.within(span))
-
-    def _range(self, one: Range) -> tuple[Index, list[Atom]]:
-        """An index, and its ends where they depend on others."""
-        if not self.mentions(one.first.span.to(one.last.span)):
-            ends = self.integer(one.first), self.integer(one.last)
-            return Index(self._depth, *ends), []
-        (first, span), (last, until) = self.lower(one.first), self.lower(one.last)
-        low, high = self._numbers(first, span), self._numbers(last, until)
-        return Index(self._depth, int(np.min(low)), int(np.max(high))), [first, last]
+        self.scope.indices |= {one.name.text: index for one, index in zip(ranges, found, strict=True)}
+        return found
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
         """A value that has all of an index's dimension, also where it does not depend on it."""
@@ -242,13 +176,10 @@ class Indices(Constants):
             return self._delta((values[0], values[1]), span)
         if name.text not in _SIGN_OF or not values:
             return None
-        sign, first = _SIGN_OF[name.text], values[0]
-        if isinstance(first, Ranged) and not first.sign and not sign:
-            return self._matrix(name.text, first.ranges, first.body, span)
         ranges = [one for value in values[1:] if (one := self._limits(value)) is not None]
         if not ranges or len(ranges) < len(values) - 1:
             return None
-        return self._reduced(sign, ranges, first, span) if sign else self._matrix(name.text, ranges, first, span)
+        return self._reduced(_SIGN_OF[name.text], ranges, values[0], span)
 
     def _limits(self, node: Node) -> Range | None:
         """`(k, 0, 2)`."""
@@ -257,19 +188,6 @@ class Indices(Constants):
         name, first, last = node.items
         is_name = isinstance(name, NameNode) and name.arguments is None and name.token.text not in self.scope.variables
         return Range(name.token, first, last) if is_name and isinstance(name, NameNode) else None
-
-    def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
-        """A function of the matrix whose elements are a body's values."""
-        if len(ranges) != 2:
-            raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
-        outer, depth = self.scope.indices, self._depth
-        if outer and self.mentions(body.span):
-            raise self.source.error("a matrix whose elements depend on other indices is not read", span)
-        self.scope.indices, self._depth = {}, 0
-        (columns, rows), _ = self._entered(ranges[::-1])
-        atom = self.whole_tensor(self.lower(body)[0], (rows.size, columns.size), span)
-        self.scope.indices, self._depth = outer, depth
-        return self.emit(op, [atom], span)
 
     def delta(self, name: Node, subscript: Trailer) -> Operand | None:
         """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
@@ -300,13 +218,6 @@ class Indices(Constants):
         if all(isinstance(value, sympy.Integer) for value in values):
             return sympy.Integer(int(values[0] == values[1])), span
         return self.as_number(self.emit("eq", values, span)[0], span), span
-
-    def guarded(self, read: Callable[[], Result]) -> Result:
-        """What is read of cases, which may leave out what is outside of a tensor."""
-        outer, self._is_guarded = self._is_guarded, True
-        result = read()
-        self._is_guarded = outer
-        return result
 
     # -- the whole
 

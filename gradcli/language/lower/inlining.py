@@ -1,22 +1,28 @@
 """Calls whose lines are other operations: of functions that torch is asked for, and of indices with positions in them.
 
-While a shape is not known the first operand stands for the result, and the text is read again when it is.
+While a shape is not known the first operand stands for the result, and the text is read again when it is.  Constant
+positions, `x[idx]`, are an index of the language; those of a variable choose by a comparison with every position that
+there is, so that every reading follows what it can do anyway.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from gradcli.errors import Span, TooLargeError
-from gradcli.language.lower import at_positions
+from gradcli.errors import ShapeError, Span, TooLargeError
 from gradcli.language.lower.arguments import Bindings
 from gradcli.language.lower.constants import UNKNOWN_SIZE, Constants
 from gradcli.language.lower.scope import Array, Operand, Several
-from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number
+from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axes
+from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number, show
 
 MOST_WORK = 2**26
 """Elements that are computed to decide."""
@@ -145,26 +151,26 @@ class Inlining(Decisions):
             self.scope.needs_shapes = True
             return operand[0], span
         known_shape = shape
-        text = self.placed(span, lambda: at_positions.indexed("x", known_shape, read))
+        text = self.placed(span, lambda: indexed("x", known_shape, read))
         names = ["x", *(f"i{n}" for n in range(len(tensors)))]
         program = self.meaning(text, names, {})
         atoms = [self.as_number(a, span) for a in (operand[0], *(a for a, _ in tensors))]
         found = self._inlined(program, atoms, span)
         return found, span
 
-    def _places_in(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[at_positions.Positions]:
+    def _places_in(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[Positions]:
         """A tensor in an index; a mask as one tensor for each of its dimensions."""
         atom, where = item
         shape = self.shape_of(atom)
         number = self.as_number(atom, where)
         if atom not in self.conditions:
-            return [at_positions.Positions(f"i{tensors.index(item)}", shape or (), self.numbers(number))]
+            return [Positions(f"i{tensors.index(item)}", shape or (), self.numbers(number))]
         found = self._decided(number, where, self.source.excerpt(operand[1]), self.source.excerpt(where))
         if found is None:
             raise UnknownShapeError
         if not found.ndim:
             raise self.source.error("a condition of one number is no mask here", where, hint="write where(c, x, 0)")
-        return [at_positions.Positions("", axis.shape, axis) for axis in np.nonzero(found)]
+        return [Positions("", axis.shape, axis) for axis in np.nonzero(found)]
 
     def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
         """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
@@ -224,3 +230,111 @@ class Inlining(Decisions):
         names = () if bound.op.parts == ("...",) else bound.op.parts
         found = ((atom, span),) * (len(names) or UNKNOWN_SIZE)
         return self.scope.together(Several(bound.op.name, found, names, is_provisional=True))
+
+
+# -- elements at positions
+
+_Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A tensor of whole numbers in an index.
+
+    Attributes:
+        name: What it is called in the text.
+        shape: Of the tensor.
+        numbers: Those of a constant one.
+    """
+
+    name: str
+    shape: Shape
+    numbers: npt.NDArray[Any] | None = None
+
+
+def listed(places: Sequence[int]) -> str:
+    """Positions as an item of an index: a slice where they are evenly spaced.
+
+    >>> listed([1, 3, 5]), listed([2, 1, 0]), listed([0, 0, 2])
+    ('1:6:2', '2::-1', '[0, 0, 2]')
+    """
+    if not places:
+        return ":0"
+    step = places[1] - places[0] if len(places) > 1 else 1
+    if step == 0 or any(b - a != step for a, b in itertools.pairwise(places)):
+        return str([*places])
+    stop = places[-1] + (1 if step > 0 else -1)
+    return f"{places[0]}:{stop if stop >= 0 else ''}" + (f":{step}" if step != 1 else "")
+
+
+def checked(numbers: npt.NDArray[Any], size: int) -> _Places:
+    """Positions in a dimension of this size, counted from the front.
+
+    Raises:
+        ShapeError: One is no whole number, or outside of the dimension.
+    """
+    found = np.asarray(numbers, dtype=np.float64)
+    for at in found.ravel().tolist():
+        if not at.is_integer():
+            raise ShapeError(f"an index is a whole number, not {at:g}")
+        if not -size <= at < size:
+            raise ShapeError(f"the index {at:.0f} is outside a dimension of size {size}", hint="it counts from 0")
+    return found.astype(np.intp) % max(size, 1)
+
+
+def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
+    """The text of an index with tensors of positions among its items, by torch's rules.
+
+    Args:
+        x: The operand.
+        shape: Of the operand.
+        items: Whole numbers, slices, `...`, None as the language has it, and `Positions`.
+
+    Raises:
+        ShapeError: The index does not fit.
+
+    >>> indexed("x", (4,), [Positions("i", (2,), np.array([3, 1]))])
+    'x[3:0:-2]'
+    """
+    whole = Slice(None, None)
+    basic = [whole if isinstance(item, Positions) else item for item in items]
+    sizes = tuple(axis.size for axis in indexed_axes(shape, tuple(basic))[0])
+    if any(item not in (whole, "...") for item in basic):
+        x = f"{x}[{', '.join(map(str, basic))}]"
+    more = len(shape) - sum(item not in ("...", NEW) for item in items)
+    full = [one for item in items for one in ([whole] * more if item == "..." else [item])]
+    kept = [item for item in full if not isinstance(item, int)]
+    found = {axis: item for axis, item in enumerate(kept) if isinstance(item, Positions)}
+    numbers = {axis: checked(one.numbers, sizes[axis]) for axis, one in found.items() if one.numbers is not None}
+    if len(numbers) < len(found):
+        return _chosen(x, sizes, found, numbers)
+    (first, places), *others = numbers.items()
+    if others:
+        key = tuple(numbers.get(axis, slice(None)) for axis in range(len(sizes)))
+        places = np.arange(math.prod(sizes)).reshape(sizes)[key]
+        x, first, after = f"reshape({x}, -1)", 0, places.shape
+    else:
+        after = (*sizes[:first], *places.shape, *sizes[first + 1 :])
+    text = f"{x}[{':, ' * first}{listed(places.ravel().tolist())}]"
+    return text if places.ndim == 1 and not others else f"reshape({text}, {show(after)})"
+
+
+def _chosen(x: str, sizes: Shape, found: Mapping[int, Positions], numbers: Mapping[int, _Places]) -> str:
+    """The elements at positions along some dimensions, which broadcast, where not all are known."""
+    axes = [*found]
+    others = [n for n in range(len(sizes)) if n not in found]
+    taken, kept = [sizes[n] for n in axes], [sizes[n] for n in others]
+    whole = broadcast([one.shape for one in found.values()])
+    hits = []
+    for n, (axis, one) in enumerate(found.items()):
+        name = numbers[axis].tolist() if axis in numbers else one.name
+        stretched = f"expand({name}, {show(whole)})" if one.shape != whole else name
+        ones = [size if m == n else 1 for m, size in enumerate(taken)]
+        hit = f"one_hot({stretched}, {sizes[axis]})"
+        hits.append(hit if len(sizes) == 1 else f"reshape({hit}, {show([*whole, *ones, *[1] * len(kept)])})")
+    x = x if axes + others == sorted(axes + others) else f"permute({x}, {show(axes + others)})"
+    rank, first = len(whole), axes[0] if axes == [*range(axes[0], axes[-1] + 1)] else 0
+    summed = tuple(range(rank, rank + len(axes)))
+    text = f"sum(where({'*'.join(hits)} == 1, {x}, 0), {show(summed)})"
+    order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + len(others))]
+    return f"permute({text}, {show(order)})" if first else text

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 
 from gradcli.language import ops
 from gradcli.language.lower.argument_kinds import CONVERSIONS
@@ -25,14 +27,9 @@ _LIBRARIES: Mapping[str, str] = {
 }
 """Whose meaning a function has behind a module's name; torch's behind others, and without any."""
 
+_ARRAYS = "repeat repeat_interleave, max amax, min amin, dot array_dot, transpose permute_axes, flip flip_axes"
 OTHER_ROWS: Mapping[tuple[str, str], str] = {
-    ("repeat", "numpy"): "repeat_interleave",
-    ("max", "numpy"): "amax",
-    ("min", "numpy"): "amin",
-    ("dot", "numpy"): "array_dot",
-    ("transpose", "numpy"): "permute_axes",
-    ("flip", "numpy"): "flip_axes",
-    ("split", "numpy"): "tensor_split",
+    (name, "numpy"): row for name, row in map(str.split, f"{_ARRAYS}, split tensor_split".split(","))
 }
 """What another library means by the name of a row: another one."""
 
@@ -84,11 +81,29 @@ def library_of(modules: Sequence[str]) -> str:
 
 
 class Libraries(Lines):
-    """Tells whose methods and functions without a module a text has."""
+    """Tells whose methods and functions without a module a text has.
 
-    def is_imported(self, name: str) -> bool:
-        """Whether an import gave a name to something."""
-        return False
+    Attributes:
+        imported: The whole names of what imports gave a name to.
+    """
+
+    imported: Mapping[str, str] = MappingProxyType({})
+
+    def _in_full(self, words: Sequence[str]) -> list[str]:
+        """The modules before a name in full: `from numpy import var`."""
+        every = self.imported.get("*", "")
+        if len(words) == 1 and words[0] not in self.imported and every.rpartition(".")[2] in ("numpy", "torch"):
+            return [*every.split("."), *words]
+        return [*self.imported.get(words[0], words[0]).split("."), *words[1:]]
+
+    def _renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
+        """A name that an import gave to a function or a module under the name that is known."""
+        whole = self.imported.get(token.text, token.text)
+        last = whole.rpartition(".")[2]
+        is_own = token.text in self.scope.names or token.text in self.scope.variables
+        is_known = is_called and ops.find(last) is not None
+        is_known = last in PREFIXES or whole == "scipy.stats.norm" if is_module else is_known
+        return replace(token, text=last) if is_known and not is_own else token
 
     @cached_property
     def has_numpy(self) -> bool:
@@ -154,7 +169,7 @@ class Libraries(Lines):
     def _is_own(self, name: Token) -> bool:
         """Whether a name stands for something without what is after its dot, so far in the text."""
         own = (*PREFIXES, *FOREIGN, *CONSTANTS), self.scope.names, self.scope.variables, self.scope.given
-        return self.is_imported(name.text) or any(name.text in known for known in own)
+        return name.text in self.imported or any(name.text in known for known in own)
 
 
 def is_attribute(name: str) -> bool:

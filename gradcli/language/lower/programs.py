@@ -227,7 +227,7 @@ class Lowering(Calls):
 
     def _choice(self, node: nodes.Choice) -> Operand:
         """`a if condition else b`."""
-        parts = self.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
+        parts = [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)]
         return self.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
     def _unary(self, node: nodes.Unary) -> Operand:
@@ -356,7 +356,7 @@ class Lowering(Calls):
             if isinstance(node, nodes.Items):
                 return self.several(node)  # type: ignore[return-value]
             is_known = isinstance(node, nodes.NameNode) and self.is_meaning_constant(node)
-            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[union-attr]
+            return self.scope.constants[node.token.text] if is_known else None  # type: ignore[attr-defined]
         mark = len(self.builder.lines)
         atom, span = self.lower(node)
         operand = self.one(atom, span), span

@@ -54,25 +54,10 @@ _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.n
 _AFTER_DOT: dict[str, Op] = _BY_NAME | {name: op for op in TABLE.values() for name in op.qualified}
 
 
-SIGNS: Mapping[str, str] = {
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-    "|": "logical_or",
-    "&": "logical_and",
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "//": "floor_divide",
-    "%": "remainder",
-    "@": "matmul",
-    "**": "pow",
-    "^": "pow",
-}
+_SIGNS = "< lt, <= le, > gt, >= ge, == eq, != ne, | logical_or, & logical_and, + add, - sub, * mul, / div"
+_SIGNS += ", // floor_divide, % remainder, @ matmul, ** pow, ^ pow"
+
+SIGNS: Mapping[str, str] = dict(pair.split() for pair in _SIGNS.split(", "))
 """The functions that signs are."""
 
 

@@ -87,61 +87,38 @@ def _reduced(text: str, reduction: str) -> str:
 # -- classes by their indices
 
 
-def _classes(name: str, shapes: Shapes) -> tuple[int, int]:
-    """The dimension of the classes, and how many there are."""
-    scores = shapes[0]
-    axis = 1 if len(scores) > 1 else 0
-    samples = (*scores[:axis], *scores[axis + 1 :])
-    if not scores or shapes[1] != samples:
-        both = " or class probabilities of input's shape" * (name == "cross_entropy")
-        raise ShapeError(
-            f"{name} takes class indices of the shape {samples}{both}, and the shapes are {scores} and {shapes[1]}",
-            hint="input is (classes), or (samples, classes, ...)",
-        )
-    return axis, scores[axis]
-
-
-def _along(axis: int, rank: int) -> str:
-    """The index that lays a vector along one dimension of several."""
-    return f"[{', '.join(':' if n == axis else 'None' for n in range(rank))}]" if rank > 1 else ""
-
-
-def _at(axis: int) -> str:
-    """The index that adds the dimension of the classes."""
-    return f"[{':, ' * axis}None]"
-
-
-def _chosen(axis: int, classes: int, rank: int) -> str:
-    """[target = class], a one in the row of each sample."""
-    return f"where(target{_at(axis)} == arange({classes}){_along(axis, rank)}, 1, 0)"
-
-
-def _of_classes(scores: str, constants: Constants, shapes: Shapes, name: str) -> str:
+def _of_classes(name: str, logarithms: str, constants: Constants, shapes: Shapes) -> str:
     """The loss of logarithms of probabilities at the classes of the target, smoothed if it is to be.
 
     Without weights and smoothing, the cross entropy is logsumexp(input) - input[target], whose slope is in every
     textbook: softmax(input) - [target = class].
     """
-    axis, classes = _classes(name, shapes)
-    rank, reduction = len(shapes[0]), constants["reduction"]
-    if shapes[2] not in ((), (classes,)):
-        raise ShapeError(f"{name} takes a weight for each of the {classes} classes, and weight has shape {shapes[2]}")
-    smoothing, ignored = constants.get("label_smoothing", 0), constants["ignore_index"]
-    kept = f"where(target == {ignored}, 0, 1)"
-    weight = f"weight{_along(axis, rank)}" if shapes[2] else ""
-    terms = f"{weight}*{scores}" if weight else scores
-    chosen = (
-        f"{_chosen(axis, classes, rank)}*{kept}{_at(axis)}" if 0 <= ignored < classes else _chosen(axis, classes, rank)
-    )
-    loss = f"-sum({chosen}*{terms}, {axis})"
-    if name == "cross_entropy" and not weight and not smoothing:
-        loss = f"{kept}*logsumexp(input, {axis}) - sum({chosen}*input, {axis})"
+    scores, targets, weights = shapes
+    axis, rank, is_entropy = min(1, len(scores) - 1), len(scores), name == "cross_entropy"
+    samples, reduction = (*scores[:axis], *scores[axis + 1 :]), constants["reduction"]
+    has_indices = targets == samples
+    if not scores or not (has_indices or (is_entropy and targets == scores)):
+        both = " or class probabilities of input's shape" * is_entropy
+        raise ShapeError(
+            f"{name} takes class indices of the shape {samples}{both}, and the shapes are {scores} and {targets}",
+            hint="input is (classes), or (samples, classes, ...)",
+        )
+    classes = scores[axis]
+    if weights not in ((), (classes,)):
+        raise ShapeError(f"{name} takes a weight for each of the {classes} classes, and weight has shape {weights}")
+    along = f"[{', '.join(':' if n == axis else 'None' for n in range(rank))}]" if rank > 1 else ""
+    weight = f"weight{along}*" if weights else ""
+    at, smoothing, ignored = f"[{':, ' * axis}None]", constants.get("label_smoothing", 0), constants["ignore_index"]
+    kept, target = f"where(target == {ignored}, 0, 1)", "target"
+    if has_indices:
+        target = f"where(target{at} == arange({classes}){along}, 1, 0)" + f"*{kept}{at}" * (0 <= ignored < classes)
+    counted = f"{weight}{target}" if weight else kept
     if smoothing:
-        loss = f"(1 - {smoothing!r})*({loss}) - {smoothing!r}/{classes}*sum({terms}, {axis})*{kept}"
-    if reduction != "mean":
-        return _reduced(loss, reduction)
-    counted = f"{weight}*{chosen}" if weight else kept
-    return f"sum({loss})/sum({counted})"
+        target = f"((1 - {smoothing!r})*{target} + {smoothing!r}/{classes}{f'*{kept}{at}' * has_indices})"
+    loss = f"-sum({weight}{target}*{logarithms.format(axis)}, {axis})"
+    if is_entropy and has_indices and not weight and not smoothing:
+        loss = f"{kept}*logsumexp(input, {axis}) - sum({target}*input, {axis})"
+    return f"sum({loss})/sum({counted})" if has_indices and reduction == "mean" else _reduced(loss, reduction)
 
 
 def _cross_entropy(constants: Constants, shapes: Shapes) -> str:
@@ -149,22 +126,11 @@ def _cross_entropy(constants: Constants, shapes: Shapes) -> str:
         raise InputError("cross_entropy takes a label_smoothing from 0 to 1")
     if not shapes:
         return _reduced("-sum(target*log_softmax(input, 1), 1)", constants["reduction"])
-    scores, targets, weights = shapes
-    if not scores:
-        raise ShapeError("cross_entropy takes the scores of classes, and input is one number")
-    axis = 1 if len(scores) > 1 else 0
-    logarithms = f"log_softmax(input, {axis})"
-    if scores != targets:
-        return _of_classes(logarithms, constants, shapes, "cross_entropy")
-    smoothing, classes = constants["label_smoothing"], scores[axis]
-    target = f"((1 - {smoothing!r})*target + {smoothing!r}/{classes})" if smoothing else "target"
-    weight = f"weight{_along(axis, len(scores))}*" if weights else ""
-    loss = f"-sum({weight}{target}*{logarithms}, {axis})"
-    return _reduced(loss, constants["reduction"])
+    return _of_classes("cross_entropy", "log_softmax(input, {})", constants, shapes)
 
 
 def _nll_loss(constants: Constants, shapes: Shapes) -> str:
-    return _of_classes("input", constants, shapes, "nll_loss") if shapes else ""
+    return _of_classes("nll_loss", "input", constants, shapes) if shapes else ""
 
 
 # -- distributions

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from inspect import signature as parameters_of
@@ -87,25 +87,6 @@ def _marked(mark: str) -> cached_property[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Notes:
-    """What the documentation says of an operation.
-
-    Attributes:
-        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
-        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
-        notation: Ways to write it that are no call, method or sign, such as `x.T`.
-        example: An expression with the operation; empty for the obvious one.
-        at: Values for its variables, `x=1,2,3`, and for others.
-    """
-
-    caveat: str = ""
-    rule_name: str = ""
-    notation: tuple[str, ...] = ()
-    example: str = ""
-    at: str = ""
-
-
-@dataclass(frozen=True)
 class Op:
     """One operation: one row of the table.
 
@@ -140,7 +121,11 @@ class Op:
         kernel: How torch's kernel rounds more than its result: as if the last operand were off by so many units in its
             last place, and then the result by this part of itself.
         kind: How it moves elements.
-        notes: What the documentation says of an operation.
+        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
+        notation: Ways to write it that are no call, method or sign, such as `x.T`.
+        example: An expression with the operation; empty for the obvious one.
+        at: Values for its variables, `x=1,2,3`, and for others.
         sense: Of a comparison, the signs of a - b with which it holds.
         monoid: What a reduction or a scan folds by; of an operation of two, what it is itself.
         coefficients: Of a linear operation on numbers, those of its operands.
@@ -163,7 +148,11 @@ class Op:
     slopes: Mapping[str, str] = field(default_factory=dict)
     kernel: tuple[int, float] = (0, 0.0)
     kind: Kind = Kind.ELEMENTWISE
-    notes: Notes = Notes()
+    caveat: str = ""
+    rule_name: str = ""
+    notation: tuple[str, ...] = ()
+    example: str = ""
+    at: str = ""
     sense: tuple[int, ...] = ()
     monoid: Monoid | None = None
     coefficients: tuple[int, ...] = ()
@@ -237,9 +226,14 @@ class Op:
         return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
 
     @property
+    def is_asked(self) -> bool:
+        """Whether torch is asked for its meaning, and for what its constants may be."""
+        return self.meaning == ASKED
+
+    @property
     def is_recorded(self) -> bool:
         """Whether its meaning is recorded from torch, for operands of certain shapes."""
-        return self.meaning == ASKED and self.kind is Kind.DEFINED
+        return self.is_asked and self.kind is Kind.DEFINED
 
     # -- what follows from the other facts
 
@@ -298,10 +292,10 @@ class Op:
         """An expression with this operation, and a value for each of its variables."""
         is_list, others = self.operands[:1] in (("tensors",), ("operands",)), {"x": "0.5"}
         needed = ["[x, x**2]"] if is_list else [name for name in self.operands if name not in self.defaults]
-        text = self.notes.example or f"{self.name}({', '.join(needed)})"
+        text = self.example or f"{self.name}({', '.join(needed)})"
         if len(self.operands) > 1:
             others = dict(zip(self.operands, ("1.5", "0.5", "2"), strict=False))
-        given = dict(word.split("=", 1) for word in self.notes.at.split()) or others
+        given = dict(word.split("=", 1) for word in self.at.split()) or others
         return text, {name: value for name, value in given.items() if name in re.findall(r"\w+", text)}
 
     def on_balls(self, *operands: Any) -> Any:
@@ -375,8 +369,8 @@ class Op:
         >>> Op("exp(x)", "the exponential").rule
         'chain rule'
         """
-        if self.notes.rule_name:
-            return self.notes.rule_name
+        if self.rule_name:
+            return self.rule_name
         if self.branches:
             return "rule of the branch taken"
         if self.kind is Kind.ELEMENTWISE and self.coefficients:
@@ -412,7 +406,7 @@ def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict
     """The rows of a table, by their groups.
 
     A row is its heading, what it computes and its facts, two spaces or a line apart: `= meaning`, `e.g. example`,
-    `at values` of its variables, and others after the name of the field of `Op` or of its notes; of several texts a
+    `at values` of its variables, and others after the name of the field of `Op`; of several texts a
     semicolon is between.  `== group` begins a group, after which stand facts that its rows share.  In a path below
     torch `*` is the name of the row.  A line indented by eight goes on with the one before.
 
@@ -470,11 +464,8 @@ _FIELDS: Mapping[str, Callable[[str], Any]] = {
 
 
 def _row(heading: str, facts: Mapping[str, Any]) -> Op:
-    about = {field.name for field in fields(Notes)}
-    given = {name: fact for name, fact in facts.items() if name not in about}
-    notes = Notes(**{name: fact for name, fact in facts.items() if name in about})
-    torch = given.pop("torch", "none").replace("*", heading.partition("(")[0].partition("|")[0])
-    return Op(heading, torch="" if torch == "none" else torch, notes=notes, **given)
+    torch = facts.get("torch", "none").replace("*", re.split(r"[|(]", heading)[0])
+    return Op(heading, **{**facts, "torch": "" if torch == "none" else torch})
 
 
 def _default(text: str) -> Any:

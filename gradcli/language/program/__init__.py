@@ -1,4 +1,4 @@
-"""The Program: a Wengert list of SymPy expressions, each one operation deep, and what every reading asks of it.
+"""The Program: a Wengert list of symbols and calls, each one operation deep, and what every reading asks of it.
 
 wengert         the list: variables, lines, calls of operations; the lines that a value is made of
 expansion       operations replaced by what they are defined as

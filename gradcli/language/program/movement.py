@@ -7,7 +7,8 @@ which moves the positions) and the shapes.  The symbolic reading has the same mo
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,16 +91,11 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
         ShapeError: an index outside of its dimension, or more of them than dimensions.
     """
     items = list(key) if isinstance(key, tuple) else [key]
-    taken = sum(item not in ("...", NEW) for item in items)
-    if items.count("...") > 1:
-        raise ShapeError("only one ... may stand in an index", hint="it stands for all the dimensions left")
-    if taken > len(shape):
-        plural = "index" if taken == 1 else "indices"
-        hint = f"it takes at most {len(shape)}" if shape else "it is one number"
-        raise ShapeError(f"{taken} {plural} for the shape {show(shape)}", hint=hint)
-    rest: list[Hashable] = [Slice(None, None)] * (len(shape) - taken)
+    with _refused("index", shape):
+        for bound in (min, max):
+            np.broadcast_to(0, shape)[as_key(tuple(bound(one) if isinstance(one, tuple) else one for one in items))]
     at = items.index("...") if "..." in items else len(items)
-    items[at : at + 1] = rest
+    items[at : at + 1] = [Slice(None, None)] * (len(shape) - sum(item not in ("...", NEW) for item in items))
     axes: list[Axis] = []
     dropped: dict[int, int] = {}
     source = 0
@@ -112,23 +108,20 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
             chosen = item.range(size)
             axes.append(Axis(source, chosen.start, chosen.step, len(chosen)))
         elif isinstance(item, tuple):
-            places = tuple(_place(at, source, shape) for at in item)
-            axes.append(Axis(source, 0, 0, len(places), places))
+            axes.append(Axis(source, 0, 0, len(item), tuple(at % size for at in item)))
         elif isinstance(item, int):
-            dropped[source] = _place(item, source, shape)
+            dropped[source] = item % size
         source += 1
     return axes, dropped
 
 
-def _place(at: int, axis: int, shape: Shape) -> int:
-    """A position in a dimension, counted from the front."""
-    size = shape[axis]
-    if not -size <= at < size:
-        raise ShapeError(
-            f"the index {at} is outside dimension {axis} of the shape {show(shape)}",
-            hint=f"it has {size} elements, counted from 0",
-        )
-    return at % size
+@contextmanager
+def _refused(name: str, shape: Shape) -> Iterator[None]:
+    """Give an error of NumPy's about a shape as one of ours."""
+    try:
+        yield
+    except (ValueError, IndexError) as error:
+        raise ShapeError(f"{name} does not fit the shape {show(shape)}: {error}") from None
 
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
@@ -168,17 +161,12 @@ def broadcast(operands: list[Shape]) -> Shape:
     """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
     if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
         return operands[0]
-    result: list[int] = []
-    for position in range(1, max(map(len, operands)) + 1):
-        sizes = {shape[-position] for shape in operands if len(shape) >= position} - {1}
-        if len(sizes) > 1:
-            shown = " and ".join(show(shape) for shape in operands)
-            raise ShapeError(
-                f"the shapes {shown} do not broadcast",
-                hint="sizes must be equal or 1, counted from the last dimension",
-            )
-        result.append(sizes.pop() if sizes else 1)
-    return tuple(reversed(result))
+    try:
+        return np.broadcast_shapes(*operands)
+    except ValueError:
+        shown = " and ".join(show(shape) for shape in operands)
+        hint = "sizes must be equal or 1, counted from the last dimension"
+        raise ShapeError(f"the shapes {shown} do not broadcast", hint=hint) from None
 
 
 def permutation(shape: Shape, call: Call) -> tuple[int, ...]:
@@ -189,17 +177,11 @@ def permutation(shape: Shape, call: Call) -> tuple[int, ...]:
             hint = f"name each of its {len(shape)} dimensions once"
             raise ShapeError(f"permute names {len(order)} dimensions of the shape {show(shape)}", hint=hint)
         return order
-    first, second = call.statics
-    swapped = list(range(len(shape)))
-    if first is not None or second is not None:
-        a, b = axis_of(shape, first), axis_of(shape, second)
-        swapped[a], swapped[b] = swapped[b], swapped[a]
-    elif len(shape) == 2:
-        swapped.reverse()
-    else:
+    if call.statics == (None, None) and len(shape) != 2:
         hint = "write transpose(x, 0, 1)" if len(shape) > 2 else "a column is x[:, None]"
         raise ShapeError(f".T needs two dimensions, and the shape is {show(shape)}", hint=hint)
-    return tuple(swapped)
+    a, b = (0, 1) if call.statics == (None, None) else (axis_of(shape, axis) for axis in call.statics)
+    return tuple({a: b, b: a}.get(axis, axis) for axis in range(len(shape)))
 
 
 def padding(shape: Shape, call: Call) -> list[tuple[int, int]]:
@@ -234,17 +216,12 @@ def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
     """The dimension along which windows lie, their size, and how far the next window and the next element of one are.
 
     Raises:
-        ShapeError: no window fits.
+        ShapeError: A number is not from 1 on.
     """
     dim, size, step, dilation = call.statics
-    axis = axis_of(shape, dim)
     if min(size, step, dilation) < 1:
         raise ShapeError("windows have a size, a step and a dilation from 1 on")
-    if (size - 1) * dilation + 1 > shape[axis]:
-        raise ShapeError(
-            f"a window of {(size - 1) * dilation + 1} elements does not fit dimension {axis} of the shape {show(shape)}"
-        )
-    return axis, size, step, dilation
+    return axis_of(shape, dim), size, step, dilation
 
 
 def fill_of(call: Call) -> float:
@@ -265,7 +242,7 @@ def gives_back(call: Call, shapes: Mapping[Atom, Shape]) -> bool:
 
 
 def shape_after(call: Call, shape: Shape) -> Shape:
-    """The shape that a movement gives.
+    """The shape that a movement gives, which NumPy finds by moving an array that takes no room.
 
     Raises:
         ShapeError: it does not fit this shape.
@@ -274,44 +251,22 @@ def shape_after(call: Call, shape: Shape) -> Shape:
     match call.op.name:
         case "index":
             return tuple(axis.size for axis in indexed_axes(shape, statics[0])[0])
-        case "transpose" | "permute":
-            return tuple(shape[d] for d in permutation(shape, call))
-        case "reshape":
-            return _reshaped(shape, statics[0])
-        case "flatten":
-            first, last = (axis_of(shape or (1,), d) for d in statics)
-            if first > last:
-                raise ShapeError(f"flatten goes from dimension {first} to {last} of the shape {show(shape)}")
-            return (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
-        case "squeeze":
-            dropped = {d for d in axes_of(shape, statics[0]) if shape[d] == 1}
-            return tuple(size for d, size in enumerate(shape) if d not in dropped)
-        case "unsqueeze":
-            at = axis_of(shape, statics[0], extra=1)
-            return (*shape[:at], 1, *shape[at:])
-        case "expand":
-            return _expanded(shape, statics[0])
-        case "flip":
-            axes_of(shape, statics[0])
-            return shape
         case "roll":
             if statics[1] is not None or isinstance(statics[0], tuple):
                 rolls(shape, call)
             return shape
+        case "tril" | "triu" if len(shape) > 1:
+            _whole(statics[0])
+            return shape
         case "pad":
             return tuple(size + a + b for size, (a, b) in zip(shape, padding(shape, call), strict=True))
-        case "windows":
-            axis, size, step, dilation = windows_of(shape, call)
-            return (*shape[:axis], (shape[axis] - (size - 1) * dilation - 1) // step + 1, *shape[axis + 1 :], size)
         case "diag" if len(shape) == 1:
             side = shape[0] + abs(_whole(statics[0]))
             return side, side
-        case "diag" | "diagonal":
-            return _diagonal(shape, call)
-        case _:
-            if len(shape) < 2:
-                raise ShapeError(f"{call.op.name} needs a matrix, and the shape is {show(shape)}")
-            return shape
+        case "diag" | "tril" | "triu" if len(shape) != 2:
+            raise ShapeError(f"{call.op.name} needs a matrix, and the shape is {show(shape)}")
+    with _refused(call.op.name, shape):
+        return tuple(moved(call, np.broadcast_to(np.int8(0), shape), shape, 0).shape)
 
 
 def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
@@ -340,7 +295,6 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
         library: NumPy, or what writes its calls down.
     """
     statics = call.statics
-    after = shape_after(call, shape)
     match call.op.name:
         case "index":
             return x[as_key(statics[0])]
@@ -348,9 +302,14 @@ def moved(call: Call, x: Any, shape: Shape, fill: float, library: Any = np) -> A
             order = permutation(shape, call)
             return x.T if order == (1, 0) else library.transpose(x, _one_or_all(order))
         case _ if call.op.keeps_order:
-            return library.reshape(x, _one_or_all(after))
+            return library.reshape(x, _one_or_all(_regrouped(call, shape)))
         case "expand":
-            return library.broadcast_to(x, _one_or_all(after))
+            sizes = statics[0] if isinstance(statics[0], tuple) else (statics[0],)
+            own = (*(-1,) * (len(sizes) - len(shape)), *shape)
+            kept = tuple(old if size == -1 else size for size, old in zip(sizes, own, strict=False))
+            if broadcast([shape, kept]) != kept:
+                raise ShapeError(f"the shape {show(shape)} does not stretch to {show(sizes)}")
+            return library.broadcast_to(x, _one_or_all(kept))
         case "flip":
             return library.flip(x, axis=_one_or_all(axes_of(shape, statics[0])))
         case "roll" if statics[1] is None:
@@ -401,41 +360,24 @@ def _padded(x: Any, pairs: list[tuple[int, int]], fill: float, library: Any) -> 
     return x
 
 
-def _reshaped(old: Shape, new: Hashable) -> Shape:
-    wanted = new if isinstance(new, tuple) else (new,)
-    sizes = [size for size in wanted if isinstance(size, int)]
-    known = math.prod(size for size in sizes if size != -1)
-    missing = sizes.count(-1)
-    if missing == 1 and known > 0 and math.prod(old) % known == 0:
-        sizes = [math.prod(old) // known if size == -1 else size for size in sizes]
-    if missing > 1 or min(sizes, default=0) < 0 or math.prod(sizes) != math.prod(old):
-        raise ShapeError(
-            f"the shape {show(old)} cannot be viewed as {show(tuple(sizes))}",
-            hint=f"it has {math.prod(old):,} elements",
-        )
-    return tuple(sizes)
-
-
-def _expanded(old: Shape, new: Hashable) -> Shape:
-    wanted = new if isinstance(new, tuple) else (new,)
-    sizes = [size for size in wanted if isinstance(size, int)]
-    start = len(sizes) - len(old)
-    full = [old[d - start] if size == -1 and d >= start >= 0 else size for d, size in enumerate(sizes)]
-    fits = start >= 0 and all(size in (1, full[start + d]) for d, size in enumerate(old)) and min(full, default=0) >= 0
-    if not fits:
-        hint = "sizes must be equal or 1, counted from the last dimension"
-        raise ShapeError(f"the shape {show(old)} does not stretch to {show(tuple(sizes))}", hint=hint)
-    return tuple(full)
-
-
-def _diagonal(shape: Shape, call: Call) -> Shape:
-    offset, first, second = (*call.statics, 0, 1)[:3]
-    if len(shape) < 2 or (call.op.name == "diag" and len(shape) > 2):
-        needed = "one or two dimensions" if call.op.name == "diag" else "two dimensions"
-        raise ShapeError(f"{call.op.name} needs {needed}, and the shape is {show(shape)}")
-    a, b = axis_of(shape, first), axis_of(shape, second)
-    if a == b:
-        raise ShapeError(f"a diagonal needs two different dimensions of the shape {show(shape)}")
-    k = _whole(offset)
-    length = max(0, min(shape[a], shape[b] - k) if k >= 0 else min(shape[a] + k, shape[b]))
-    return (*(size for d, size in enumerate(shape) if d not in (a, b)), length)
+def _regrouped(call: Call, shape: Shape) -> Any:
+    """The sizes of a movement that keeps the order of the elements."""
+    statics = call.statics
+    match call.op.name:
+        case "flatten":
+            first, last = (axis_of(shape or (1,), d) for d in statics)
+            if first > last:
+                raise ShapeError(f"flatten goes from dimension {first} to {last} of the shape {show(shape)}")
+            return (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+        case "squeeze":
+            dropped = {d for d in axes_of(shape, statics[0]) if shape[d] == 1}
+            return tuple(size for d, size in enumerate(shape) if d not in dropped)
+        case "unsqueeze":
+            at = axis_of(shape, statics[0], extra=1)
+            return (*shape[:at], 1, *shape[at:])
+    sizes = statics[0] if isinstance(statics[0], tuple) else (statics[0],)
+    known = -math.prod(sizes)
+    found = tuple(math.prod(shape) // known if size == -1 and known > 0 else size for size in sizes)
+    if min(found, default=0) < 0:
+        raise ShapeError(f"the shape {show(shape)} cannot be viewed as {show(found)}")
+    return found

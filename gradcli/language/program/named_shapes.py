@@ -11,9 +11,11 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import sympy
 from sympy import Expr
 
@@ -21,7 +23,7 @@ from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import in_primitives
 from gradcli.language.program.movement import Slice
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import Atom, Call, Program, Shape
 
 Size = int | str
@@ -83,43 +85,27 @@ class NamedShapes:
     @cached_property
     def sizes(self) -> dict[int, Expr]:
         """The numbers that are made of names, and what they are made of; the sizes of all lines are looked at."""
-        found: dict[int, Expr] = {}
-        shifted = self._shifted()
-        for symbol, shape in self.shapes.items():
-            for axis, size in enumerate(shape):
-                expression = self._interpolated({step: shapes[symbol][axis] for step, shapes in shifted.items()})
-                if found.setdefault(size, expression) != expression:
-                    raise _CoincidenceError
-        return {size: expression for size, expression in found.items() if not expression.is_Integer}
-
-    def _shifted(self) -> dict[frozenset[str], Mapping[Atom, Shape]]:
-        """The shapes where some names stand for a number more, by these; a name twice more under it and no name."""
         names = [name for name in self.numbers if any(name in shape for shape in self.given.values())]
-        steps = [frozenset(chosen) for count in (0, 1, 2) for chosen in itertools.combinations(names, count)]
-        found = {step: self._at({name: int(name in step) for name in names}) for step in steps}
-        return found | {frozenset((name, "")): self._at({name: 2}) for name in names}
 
-    def _at(self, more: Mapping[str, int]) -> Mapping[Atom, Shape]:
-        if not any(more.values()):
-            return self.shapes
-        return _inferred(self.program, self.given, {name: n + more.get(name, 0) for name, n in self.numbers.items()})
+        def at(*steps: str) -> Any:
+            """All sizes where names stand for a number more, for each time that they stand here."""
+            numbers = {name: number + steps.count(name) for name, number in self.numbers.items()}
+            shapes = _inferred(self.program, self.given, numbers) if steps else self.shapes
+            return np.array([size for shape in shapes.values() for size in shape], dtype=object)
 
-    def _interpolated(self, at: Mapping[frozenset[str], int]) -> Expr:
-        """A size by its values at numbers beside one another."""
-        here = at[frozenset()]
-        steps = {names: size for names, size in at.items() if "" not in names}
-        slopes = {
-            name: size - here for (name, *other), size in ((sorted(s), n) for s, n in steps.items() if s) if not other
-        }
-        if any(at[frozenset((name, ""))] - here != 2 * slope for name, slope in slopes.items()):
+        here = at()
+        slopes = {name: at(name) - here for name in names}
+        if any((at(name, name) - here != 2 * slope).any() for name, slope in slopes.items()):
             raise _NotInNamesError
-        offsets = {name: sympy.Symbol(name, integer=True, positive=True) - self.numbers[name] for name in slopes}
-        found = sympy.Integer(here) + sum((slope * offsets[name] for name, slope in slopes.items()), sympy.S.Zero)
-        for pair, size in steps.items():
-            if len(pair) == 2:
-                a, b = pair
-                found += (size - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
-        return sympy.expand(found)
+        offsets = {name: sympy.Symbol(name, integer=True, positive=True) - self.numbers[name] for name in names}
+        whole = sum((slopes[name] * offsets[name] for name in names), here)
+        for a, b in itertools.combinations(names, 2):
+            whole = whole + (at(a, b) - here - slopes[a] - slopes[b]) * offsets[a] * offsets[b]
+        found: dict[int, Expr] = {}
+        for size, expression in zip(here, map(sympy.expand, whole), strict=True):
+            if found.setdefault(size, expression) != expression:
+                raise _CoincidenceError
+        return {size: expression for size, expression in found.items() if not expression.is_Integer}
 
 
 class _CoincidenceError(Exception):
@@ -296,30 +282,17 @@ def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[
 
 
 def _sizes_of_constants(program: Program) -> set[int]:
-    """The sizes of constant tensors, and the lengths of lists."""
+    """The sizes of constant tensors and of shapes that are written, and the lengths of lists."""
     found: set[int] = set()
-    for shape in _known_shapes(program).values():
-        found.update(shape)
-    for line in program.lines:
-        call = line.call
+    for call in (line.call for line in program.lines):
         if call.op.kind is Kind.LIST:
             found.add(len(call.operands))
+        if call.op.kind is Kind.SOURCE:
+            found.update(shape_of(call, []))
         sizes = dict(zip(call.op.statics, call.statics, strict=True)).get("shape")
         if isinstance(sizes, tuple) and -1 not in sizes:
-            found.add(math.prod(sizes))
+            found.update(sizes, [math.prod(sizes)])
     return found
-
-
-def _known_shapes(program: Program) -> dict[Atom, Shape]:
-    """Of the lines that are made of no variables."""
-    depends = set(program.variables)
-    for line in program.lines:
-        if depends.intersection(line.call.operands):
-            depends.add(line.symbol)
-    lines = tuple(line for line in program.lines if line.symbol not in depends)
-    if not lines:
-        return {}
-    return infer(replace(program, variables=(), lines=lines, output=lines[-1].symbol), {}, bounded=False)
 
 
 def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, int]]:

@@ -1,4 +1,4 @@
-"""The Program: a Wengert list of SymPy expressions, each one operation deep, as typed; and parts of it.
+"""The Program: a Wengert list of symbols and calls, each one operation deep, as typed; and parts of it.
 
 The form is the one that `sympy.cse` returns, (symbol, expression) pairs in order, shared subexpressions once.  SymPy's
 own heads rewrite themselves (`x - x` to 0, `x/x` to 1, `Max(x, x)` to x), so a line's expression is a `Call`, which
@@ -18,7 +18,6 @@ import sympy
 
 from gradcli.errors import Place, Span, TooLargeError
 from gradcli.language import ops
-from gradcli.language.ops import Op
 
 MAX_LINES = 200_000
 """Operations of one Program."""
@@ -46,54 +45,40 @@ def show(shape: Sequence[int]) -> str:
     return str(tuple(shape))
 
 
-class Static(sympy.Atom):  # type: ignore[misc]
-    """A constant argument of an operation (a dimension, a shape, an index) inside a SymPy expression."""
-
-    __slots__ = ("value",)
-    value: Hashable
-
-    def __new__(cls, value: Hashable) -> Static:
-        """Wrap a hashable value."""
-        self: Static = super().__new__(cls)
-        self.value = value
-        return self
-
-    def _hashable_content(self) -> tuple[Hashable, ...]:
-        return (type(self.value).__name__, self.value)
-
-    def _sympystr(self, printer: object) -> str:
-        return str(self.value)
-
-
-_NAMES = {name: Static(name) for name in ops.ROWS}
-_NOTHING = Static(())
-"""Parts that calls share."""
-
-
-class Call(sympy.Expr):  # type: ignore[misc]
+class Call:
     """One operation of the table on atoms; never evaluates or reorders.
 
-    Attributes:
-        op: The row of the op table.
+    Args:
+        op: The name of a row of the op table.
         operands: Symbols and numbers, in the order typed.
         statics: Values of the op's static parameters, in the order of its signature.
+
+    Attributes:
+        op: The row.
 
     >>> x = sympy.Symbol("x")
     >>> Call("sub", (x, x))
     sub(x, x)
     """
 
-    __slots__ = ("op", "operands", "statics")  # asked for in every pass over the lines, which properties slow down
-    op: Op
-    operands: tuple[Atom, ...]
-    statics: tuple[Any, ...]
+    __slots__ = ("op", "operands", "statics")
 
-    def __new__(cls, op: str, operands: tuple[Atom, ...], statics: tuple[Hashable, ...] = ()) -> Call:
-        """The operation `op` on symbols and numbers, with its static arguments in the order of the signature."""
-        constants = Static(statics) if statics else _NOTHING
-        self: Call = sympy.Expr.__new__(cls, _NAMES[op], sympy.Basic.__new__(sympy.Tuple, *operands), constants)
+    def __init__(self, op: str, operands: tuple[Atom, ...], statics: tuple[Any, ...] = ()) -> None:
         self.op, self.operands, self.statics = ops.ROWS[op], operands, statics
-        return self
+
+    @property
+    def key(self) -> tuple[str, tuple[Atom, ...], tuple[Any, ...]]:
+        """The parts by which two calls are the same."""
+        return self.op.name, self.operands, self.statics
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Call) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
 
     @property
     def typed(self) -> tuple[Any, ...]:
@@ -109,9 +94,6 @@ class Call(sympy.Expr):  # type: ignore[misc]
     def renamed(self, names: Mapping[Atom, Atom]) -> Call:
         """The same operation, with others in the place of some operands."""
         return Call(self.op.name, tuple(names.get(a, a) for a in self.operands), self.statics)
-
-    def _sympystr(self, printer: object) -> str:
-        return f"{self.op.name}({', '.join(str(a) for a in (*self.operands, *self.statics))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +252,6 @@ class Program:
         return self._made[make]
 
 
-_Key: TypeAlias = tuple[str, tuple[Atom, ...], tuple[Hashable, ...]]
-"""What makes a call, which is quicker to find than the call."""
-
-
 @dataclass
 class Builder:
     """Appends lines, each distinct call once, or as often as it is asked for where lines are not shared."""
@@ -282,7 +260,7 @@ class Builder:
     source: str = "EXPR"
     shares: bool = True
     lines: list[Line] = field(default_factory=list)
-    _known: dict[_Key, sympy.Symbol] = field(default_factory=dict)
+    _known: dict[tuple[Any, ...], sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
@@ -349,14 +327,14 @@ class Builder:
     def forget(self, mark: int) -> None:
         """Drop the lines from `mark` on, which served a constant."""
         for line in self.lines[mark:]:
-            self._known.pop((line.call.op.name, line.call.operands, line.call.statics), None)
+            self._known.pop(line.call.key, None)
             del self._places[line.symbol]
         del self.lines[mark:]
 
     def retain(self, lines: Sequence[Line]) -> None:
         """Drop all lines but these, which need none of the others."""
         self.lines[:] = lines
-        self._known = {(one.call.op.name, one.call.operands, one.call.statics): one.symbol for one in lines}
+        self._known = {one.call.key: one.symbol for one in lines}
         self._places = {one.symbol: place for place, one in enumerate(lines)}
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
@@ -387,14 +365,8 @@ class Builder:
 
 
 _EXACT: Mapping[str, Callable[..., sympy.Rational]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "floor_divide": lambda a, b: sympy.floor(a / b),
-    "remainder": operator.mod,
-    "pow": operator.pow,
+    **{name: getattr(operator, name) for name in ("neg", "add", "sub", "mul", "pow")},
+    **{"div": operator.truediv, "remainder": operator.mod, "floor_divide": lambda a, b: sympy.floor(a / b)},
 }
 """What is folded, of rational numbers."""
 

@@ -3,8 +3,7 @@
 snippet_result  the result: a function, values, what to differentiate by, v
 reading         a whole text to its result
 statements      the statements: the last layer of the lowering
-function_calls  functions of the text, and their calls
-imports         what imported names stand for, and which of them are code
+function_calls  functions of the text and their calls; what imported names stand for, and which of them are code
 backward_calls  backward() and torch.autograd.grad
 tensors         the floating-point types that are written, and random numbers, which torch draws
 

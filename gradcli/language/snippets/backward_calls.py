@@ -76,7 +76,7 @@ class Passes(FunctionCalls):
         for x, where in found["inputs"]:
             shown = self.source.excerpt(where)
             if x not in self.scope.variables.values():
-                hint = "gradcli vjp --show NAME shows the gradient of what is computed"
+                hint = "gradcli graph --show NAME shows the gradient of what is computed"
                 raise self.source.error(f"'{shown}' is computed, and no variable", where, hint=hint)
             if x not in leaves:
                 said = "gives None" if found.get("allow_unused") else f"raises '{_UNUSED}'"
@@ -93,7 +93,7 @@ class Passes(FunctionCalls):
             is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
             return self._tensors(argument) if is_tensor else self._flag(argument)
 
-        return self.by_name(arguments, names, called, read)
+        return self.by_name(arguments, names, called, read, optional=names)
 
     def _flag(self, argument: Argument) -> bool | None:
         word = self.source.tokens[argument.start]

@@ -1,4 +1,4 @@
-"""Functions that a text defines, and their calls, which are written out.
+"""Functions that a text defines, whose calls are written out, and the whole names of what it imports.
 
     f(x) = x^2        f(x) := x^2        f = lambda x: x**2        def f(x, n=2): return x**n
 
@@ -8,10 +8,10 @@ what the text has under them where it is defined, as in Python.
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy
 
@@ -19,10 +19,34 @@ from gradcli.errors import Span
 from gradcli.language.lower.scope import Operand
 from gradcli.language.parsing import Reader
 from gradcli.language.program.wengert import Atom
-from gradcli.language.text.nodes import Argument, Arguments, FunctionNode
+from gradcli.language.text.nodes import Arguments, FunctionNode, Import
 
-ReadArgument = Callable[[str, Argument], Any]
-"""Reads an argument, by the name of its parameter."""
+KNOWN = {
+    "torch": "torch",
+    "autograd": "torch.autograd",
+    "grad": "torch.autograd.grad",
+    "nn": "torch.nn",
+    "optim": "torch.optim",
+    "np": "numpy",
+    **{name: f"torch.{name}" for name in ("rand", "randn", "manual_seed")},
+}
+"""The whole names of words that no import explains."""
+
+_READ = frozenset("torch numpy math scipy sympy autograd functorch".split())
+"""The libraries some of whose functions the language has; what else is imported is code where it is called."""
+
+_CODE = re.compile(
+    r"torch\.(?:nn\.(?:modules\.|utils\.|init\.|parallel\.)?(?!Parameter\b)[A-Z]\w*|nn\.(?:utils|init)\.\w+"
+    r"|optim\.|func\.|distributions\.|utils\.|jit\.|compile\b|vmap\b|Generator\b|multiprocessing"
+    r"|(?:rand|randn|randint)_like\b|randint\b|randperm\b|normal\b|bernoulli\b|multinomial\b|empty\w*\b"
+    r"|autograd\.(?!grad\b|set_detect|Variable\b)\w+|no_grad\b|enable_grad\b|inference_mode\b)"
+    r"|numpy\.random\.|random\.|functorch\.|autograd\.(?!grad\b|Variable\b)"
+)
+"""What is called by these names is run, not read: layers, optimizers, transforms of functions, other random numbers."""
+
+
+_ACTS = frozenset(f"torch.{name}" for name in ("autograd.grad", "rand", "randn", "manual_seed"))
+"""Functions that note a question, or move on in the random numbers."""
 
 
 @dataclass(frozen=True)
@@ -53,32 +77,18 @@ class FunctionCalls(Reader):
     Attributes:
         running: Those that are being lowered.
         statements: The ranges of the statements of the text that have a value, with their values.
+        imported: The whole name of each name that an import gave.
+        foreign: The libraries that are not read.
     """
 
     running: list[int]
     statements: list[tuple[Span, Atom]]
+    imported: dict[str, str]
+    foreign: set[str]
 
     def _body(self, node: FunctionNode) -> Operand | None:
         """What the body of a function returns."""
         raise NotImplementedError
-
-    def by_name(self, arguments: Arguments, names: Sequence[str], called: str, read: ReadArgument) -> dict[str, Any]:
-        """Read what is between the parentheses of a call, by the names of the parameters.
-
-        Raises:
-            LanguageError: There is no such parameter, or it is given twice.
-        """
-        found: dict[str, Any] = {}
-        for argument in arguments.items:
-            word, waiting = argument.name, [name for name in names if name not in found]
-            if word is None and self.source.tokens[argument.start].kind == "end":
-                break
-            name = word.text if word is not None else next(iter(waiting), "")
-            if name not in waiting:
-                said = f"has no argument '{name}'" if word is not None else f"takes {', '.join(names) or 'nothing'}"
-                raise self.source.error(f"{called} {said}", arguments.span if word is None else word.span)
-            found[name] = read(name, argument)
-        return found
 
     def callee(self, node: FunctionNode) -> Callee:
         """The function of a definition or a lambda, in the names around it."""
@@ -87,12 +97,10 @@ class FunctionCalls(Reader):
 
     def call_function(self, callee: Callee, arguments: Arguments) -> Operand | None:
         """The value of a function with its arguments; None of one that returns nothing."""
-        span, names = arguments.span, callee.parameters
-        given = self.by_name(arguments, names, callee.shown, lambda _, argument: self.lower(argument.value))
-        held = {name: (default, span) for name, default in callee.defaults.items()} | given
-        if {*names} - {*held}:
-            raise self.source.error(f"{callee.shown} takes {', '.join(names)}", span)
-        return self.function_value(callee, [held[name] for name in names], span)
+        span, defaults = arguments.span, callee.defaults
+        given = self.by_name(arguments, callee.parameters, callee.shown, optional=defaults)
+        held = {name: (default, span) for name, default in defaults.items()} | given
+        return self.function_value(callee, [held[name] for name in callee.parameters], span)
 
     def function_value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
         """The body with its parameters standing for these operands, among the names where it is defined."""
@@ -126,3 +134,35 @@ class FunctionCalls(Reader):
         """Give a function a name."""
         self.scope.names[name] = atom = sympy.Dummy(name, real=True)
         self.scope.objects[atom] = callee
+
+    # -- imports
+
+    def add_import(self, line: Import) -> None:
+        """Remember the names of an import."""
+        self.imported |= line.names
+        self.foreign |= {path.partition(".")[0] for _, path in line.names} - _READ
+        for name, _ in line.names:
+            self.scope.names.pop(name, None)
+
+    def path_at(self, position: int) -> tuple[str, int]:
+        """The whole name of what stands at a position, as `torch.autograd.grad`, and the position after it."""
+        first, scope = self.source.tokens[position], self.scope
+        is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
+        if first.kind != "name" or is_own or first.text not in self.imported:
+            return "", position
+        _, *members = self.source.dotted(position)
+        return ".".join([self.imported[first.text], *members]), position + 1 + 2 * len(members)
+
+    def is_code_path(self, path: str) -> bool:
+        """Whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
+        return path.partition(".")[0] in self.foreign or _CODE.match(path) is not None
+
+    def acts(self, positions: range) -> bool:
+        """Whether something is called there that later lines may depend on: a derivative, a draw, a change in place."""
+        for n in positions:
+            token, (path, end) = self.source.tokens[n], self.path_at(n)
+            is_own = self.scope.names.get(token.text) in self.scope.objects  # a function of the text
+            is_act = is_own or token.text == "backward" or token.text.endswith("_") or path in _ACTS
+            if is_act and self.source.tokens[max(end, n + 1)].text == "(":
+                return True
+        return False

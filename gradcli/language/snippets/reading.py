@@ -60,7 +60,7 @@ def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **ho
 class _Reader(Statements):
     """Reads a whole text."""
 
-    def snippet(self, lines: Sequence[nodes.Line]) -> Snippet:
+    def snippet(self, lines: Sequence[nodes.LineNode]) -> Snippet:
         """The whole text."""
         definitions = [line for line in lines if isinstance(line, nodes.FunctionNode)]
         words = {self.source.tokens[line.position].text for line in definitions}
@@ -75,14 +75,14 @@ class _Reader(Statements):
             raise self.source.error("there is no function in this text", self.source.tokens[-1].span, hint=hint)
         return self._of_torch(output, asked) if self.is_torch else self._of_mathematics(output, lines)
 
-    def _of_mathematics(self, output: Operand, lines: Sequence[nodes.Line]) -> Snippet:
+    def _of_mathematics(self, output: Operand, lines: Sequence[nodes.LineNode]) -> Snippet:
         """The function of the output; of a text that is one definition by an expression, that is shown."""
         function = nodes.definition_of(lines[0]) if len(lines) == 1 else None
         only = function.body[0] if function is not None and len(function.body) == 1 else None
         shown = self.source.excerpt(only.value.span) if isinstance(only, nodes.Return) else ""
         return Snippet(replace(self.finish(output), shown=shown))
 
-    def replay(self, lines: Sequence[nodes.Line]) -> Replay:
+    def replay(self, lines: Sequence[nodes.LineNode]) -> Replay:
         """The whole text as torch runs it, by a reader that shares no lines."""
         self.last_value(lines)
         outputs = [one.output for one in self.passes]

@@ -20,8 +20,7 @@ from gradcli.language.lower.scope import Operand, Scope, Several
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import run
 from gradcli.language.program.wengert import Atom
-from gradcli.language.snippets.function_calls import Callee
-from gradcli.language.snippets.imports import KNOWN
+from gradcli.language.snippets.function_calls import KNOWN, Callee
 from gradcli.language.snippets.tensors import CONSTRUCTORS, Drawing, Generator
 from gradcli.language.text import nodes
 from gradcli.language.text.source import SourceText
@@ -89,7 +88,7 @@ class Statements(Drawing):
         self.output: Operand | None = None
         self.defined: Callee | None = None
 
-    def last_value(self, lines: Sequence[nodes.Line]) -> Operand | None:
+    def last_value(self, lines: Sequence[nodes.LineNode]) -> Operand | None:
         """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
@@ -139,7 +138,7 @@ class Statements(Drawing):
 
     # -- statements
 
-    def _line(self, line: nodes.Line) -> None:
+    def _line(self, line: nodes.LineNode) -> None:
         """A statement of the text or of a function."""
         match line:
             case nodes.FunctionNode():
@@ -183,15 +182,14 @@ class Statements(Drawing):
 
     def _print(self, line: nodes.Statement, arguments: nodes.Arguments | None) -> None:
         """What is printed is passed over, but for what later lines may depend on."""
-        span = line.value.span
-        if any(token.kind == "string" and _HIDDEN.search(token.text) for token in self.source.within(span)):
-            raise self.source.code("a derivative, a draw or a change inside a text", span)
+        tokens = self.source.within(line.value.span)
+        if any(token.kind == "string" and _HIDDEN.search(token.text) for token in tokens):
+            raise self.source.code("a derivative, a draw or a change inside a text", line.value.span)
+        if isinstance(line.value, nodes.Broken) and (tokens[-1].text != ")" or self.acts(range(line.start, line.stop))):
+            self.lower(line.value)
         for argument in arguments.items if arguments is not None else ():
             if self.acts(range(argument.start, argument.stop)):
                 self.lower(argument.value)
-        is_closed = self.source.tokens[line.stop - 1].text == ")"
-        if isinstance(line.value, nodes.Broken) and (not is_closed or self.acts(range(line.start, line.stop))):
-            self.lower(line.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
         """`x.requires_grad = True` and `x.grad = None`; other members belong to code."""
@@ -390,8 +388,7 @@ class Statements(Drawing):
                 span, count = self.grad(node.token.span, arguments)
                 return self._unread(Unread("a derivative", count), span), used
             case "torch.manual_seed" | "torch.random.manual_seed":
-                (seed,) = self.plain(arguments, "manual_seed")
-                self.seed = self.whole(*seed)
+                self.seed = self.whole(*self.by_name(arguments, ["seed"], "manual_seed")["seed"])
                 return self._unread(Unread("a generator"), span), used
             case "torch.rand" | "torch.randn" if not any(
                 one.name and one.name.text == "seed" for one in arguments.items

@@ -23,7 +23,6 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Shape
 from gradcli.language.snippets.backward_calls import Passes
-from gradcli.language.snippets.imports import Imports
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
 
@@ -48,7 +47,7 @@ _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack ca
 """Operations that give whole numbers of whole numbers."""
 
 
-class Dtypes(Imports, Passes):
+class Dtypes(Passes):
     """Notes the types that are written.
 
     Attributes:

@@ -38,7 +38,7 @@ from gradcli.language.text.tokens import COMPARISON, LEVELS, POWERS, PRODUCT, To
 
 Read = TypeVar("Read")
 
-AnyLine = TypeVar("AnyLine", bound=nodes.Line)
+AnyLine = TypeVar("AnyLine", bound=nodes.LineNode)
 
 _SIGNS = frozenset([*LEVELS, *POWERS])
 """What stands between two operands."""
@@ -178,8 +178,7 @@ class Grammar(Cursor):
                 arguments = self.arguments()
                 return nodes.NameNode(token.span.to(arguments.span), token, arguments)
             case "operator" if token.text in ("(", "["):
-                is_ranged = token.text == "[" and mathematics.has_ranges(self.tokens, self.position)
-                return mathematics.ranged(self) if is_ranged else self._brackets()
+                return self._brackets()
             case "operator" if token.text == "|":
                 return mathematics.bars(self)
             case "brace" if token.text == "{":

@@ -10,7 +10,6 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Mapping
-from types import MappingProxyType
 
 _OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
@@ -25,77 +24,72 @@ _BRACES = "write (a + b) to group, or [a, b] for a list"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "write the body alone; its names are the variables"
 
-_CHARACTERS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys("−–—‐‑", "write the ASCII minus -"),
-        **dict.fromkeys("“”„‟‘’‚«»`", _QUOTES),
-        **dict.fromkeys("{}", _BRACES),
-        **dict.fromkeys("∂∇∆′", ITSELF),
-        **dict.fromkeys("\"'", _STRING),
-        **dict.fromkeys("→↦", _BODY),
-        "∫": "gradcli differentiates and does not integrate",
-        "≈": "write the number alone",
-        "∛": "write sign(x)*abs(x)**(1/3)",
-        "‖": "write norm(…)",
-        "∑": "write sum(…)",
-        "∏": "write prod(…)",
-        "\\": "LaTeX is not read: write a/b, sqrt(x), x**2",
-        "$": "the shell puts a value for $NAME only between double quotes",
-        "?": "write a if c else b",
-        "!": "write a != b, or ~c for not; there is no factorial, and lgamma(n + 1) is its logarithm",
-    }
-)
+_CHARACTERS: Mapping[str, str] = {
+    sign: hint
+    for signs, hint in (
+        ("−–—‐‑", "write the ASCII minus -"),
+        ("“”„‟‘’‚«»`", _QUOTES),
+        ("{}", _BRACES),
+        ("∂∇∆′", ITSELF),
+        ("\"'", _STRING),
+        ("→↦", _BODY),
+        ("∫", "gradcli differentiates and does not integrate"),
+        ("≈", "write the number alone"),
+        ("∛", "write sign(x)*abs(x)**(1/3)"),
+        ("‖", "write norm(…)"),
+        ("∑", "write sum(…)"),
+        ("∏", "write prod(…)"),
+        ("\\", "LaTeX is not read: write a/b, sqrt(x), x**2"),
+        ("$", "the shell puts a value for $NAME only between double quotes"),
+        ("?", "write a if c else b"),
+        ("!", "write a != b, or ~c for not; there is no factorial, and lgamma(n + 1) is its logarithm"),
+    )
+    for sign in signs
+}
 
-_WITHOUT_DERIVATIVE = (
-    "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
-    "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0"
-).split()
-"""Special functions that torch computes and does not differentiate."""
+_FOREIGN: Mapping[str, str] = {
+    name: hint
+    for names, hint in (
+        ("tg tang", "write tan"),
+        ("ctg cotg cotan", "write cot"),
+        ("arctg arctang", "write atan"),
+        ("sen seno", "write sin"),
+        ("lg", "write log10, or log2"),
+        ("sh ch th", "write sinh, cosh, tanh"),
+        ("gamma Gamma", "write exp(lgamma(x)), where x > 0"),
+        ("factorial", "lgamma(n + 1) is the logarithm of n!"),
+        ("diff derivative Derivative differentiate gradient grad", ITSELF),
+        ("integrate Integral integral quad limit", "there are derivatives only"),
+        ("argmax argmin", "a position has no derivative and is not read; amax(x) is the value"),
+        ("gammainc igamma", "write 1 - gammaincc(a, x)"),
+        (
+            "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
+            "modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0",
+            "torch has no derivative of it",
+        ),
+        ("mse MSE", "write mse_loss(y, t)"),
+        ("Heaviside step", "write where(x > 0, 1, 0)"),
+        ("logspace", "write 10**linspace(a, b, n)"),
+    )
+    for name in names.split()
+}
 
-_FOREIGN: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("tg", "tang"), "write tan"),
-        **dict.fromkeys(("ctg", "cotg", "cotan"), "write cot"),
-        **dict.fromkeys(("arctg", "arctang"), "write atan"),
-        **dict.fromkeys(("sen", "seno"), "write sin"),
-        **dict.fromkeys(("lg",), "write log10, or log2"),
-        **dict.fromkeys(("sh", "ch", "th"), "write sinh, cosh, tanh"),
-        **dict.fromkeys(("gamma", "Gamma"), "write exp(lgamma(x)), where x > 0"),
-        **dict.fromkeys(("factorial",), "lgamma(n + 1) is the logarithm of n!"),
-        **dict.fromkeys(("diff", "derivative", "Derivative", "differentiate", "gradient", "grad"), ITSELF),
-        **dict.fromkeys(("integrate", "Integral", "integral", "quad", "limit"), "there are derivatives only"),
-        **dict.fromkeys(("argmax", "argmin"), "a position has no derivative and is not read; amax(x) is the value"),
-        **dict.fromkeys(("gammainc", "igamma"), "write 1 - gammaincc(a, x)"),
-        **dict.fromkeys(_WITHOUT_DERIVATIVE, "torch has no derivative of it"),
-        **dict.fromkeys(("mse", "MSE"), "write mse_loss(y, t)"),
-        **dict.fromkeys(("heaviside", "Heaviside", "step"), "write where(x > 0, 1, 0)"),
-        **dict.fromkeys(("cbrt",), "write sign(x)*abs(x)**(1/3)"),
-        **dict.fromkeys(("logspace",), "write 10**linspace(a, b, n)"),
-    }
-)
+_KEYWORDS: Mapping[str, str] = {
+    **dict.fromkeys(("lambda", "def"), _BODY),
+    "return": "write the expression alone; the last one is the output",
+    "is": "write == to compare",
+    "if": "write a if condition else b",
+    "for": "write [... for i in range(n)]",
+}
 
-_KEYWORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "lambda": _BODY,
-        "def": _BODY,
-        "return": "write the expression alone; the last one is the output",
-        "is": "write == to compare",
-        "if": "write a if condition else b",
-        "for": "write [... for i in range(n)]",
-    }
-)
-
-_PAIRS: Mapping[tuple[str, str], str] = MappingProxyType(
-    {
-        ("==", "="): "write == to compare",
-        ("!=", "="): "write != to compare",
-        ("&", "&"): "write & for both",
-        ("|", "|"): "write | for either",
-        ("=", ">"): "write >= to compare",
-        ("<", ">"): "write !=",
-        (":", "="): "write = to give a name",
-    }
-)
+_PAIRS: Mapping[tuple[str, str], str] = {
+    **{(sign, "="): f"write {sign} to compare" for sign in ("==", "!=")},
+    ("&", "&"): "write & for both",
+    ("|", "|"): "write | for either",
+    ("=", ">"): "write >= to compare",
+    ("<", ">"): "write !=",
+    (":", "="): "write = to give a name",
+}
 """Operators of two characters elsewhere."""
 
 

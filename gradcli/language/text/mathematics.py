@@ -1,7 +1,7 @@
 """What only formulas have, as they are printed: sums over indices, cases in braces, bars, left-hand sides.
 
     atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
-    sign      : "Σ" | "Π" | "max" | "min" | nothing, for the elements of a matrix
+    sign      : "Σ" | "Π" | "max" | "min"
     ranges    : "[" range ("," (range | condition))* "]"
     range : NAME "=" expression ".." expression
     case      : value "if" condition              in braces, "=" compares
@@ -27,18 +27,13 @@ SIGNS = ("Σ", "Π", "max", "min")
 
 
 def has_ranges(tokens: Sequence[Token], position: int) -> bool:
-    """Whether `[NAME = ...` stands here; behind no sign, with the two dots of a range that begins with one word."""
-    if tokens[position].text != "[" or tokens[position + 1].kind != "name" or tokens[position + 2].text != "=":
-        return False
-    is_behind_sign = position > 0 and tokens[position - 1].text in SIGNS
-    return is_behind_sign or (position + 4 < len(tokens) and tokens[position + 4].text == "..")
+    """Whether `[NAME = ...` stands here."""
+    return tokens[position].text == "[" and tokens[position + 1].kind == "name" and tokens[position + 2].text == "="
 
 
 def ranged(grammar: Grammar) -> nodes.Node:
-    """`Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
-    first = grammar.token
-    sign = "" if first.text == "[" else grammar.advance().text
-    opening = grammar.advance()
+    """`Σ[k=0..2] x[k]` and `Π[k=0..2, k≠j] x[k]`."""
+    first, opening = grammar.advance(), grammar.advance()
     ranges: list[nodes.Range] = []
     conditions: list[nodes.Node] = []
     with grammar.nested(""):
@@ -56,7 +51,7 @@ def ranged(grammar: Grammar) -> nodes.Node:
         grammar.close("]", opening)
     with grammar.nested():
         body = grammar.expression(PRODUCT)
-    return nodes.Ranged(first.span.to(body.span), sign, tuple(ranges), body, tuple(conditions))
+    return nodes.Ranged(first.span.to(body.span), first.text, tuple(ranges), body, tuple(conditions))
 
 
 def bars(grammar: Grammar) -> nodes.Node:

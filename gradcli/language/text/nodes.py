@@ -15,30 +15,41 @@ from gradcli.language.text.tokens import Token
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 class SyntaxNode:
-    """What is written at a range of a text."""
+    """A part of a tree."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, eq=False)(cls)
 
 
-class Broken(SyntaxNode):
-    """What could not be read, and why."""
+class Spanned(SyntaxNode):
+    """What is written at a range of a text, from its first word or bracket to its last."""
 
     span: Span
+
+
+class Node(Spanned):
+    """An expression."""
+
+
+class LineNode(Spanned):
+    """What stands on a line."""
+
+
+class Broken(Node):
+    """What could not be read, and why."""
+
     error: GradcliError
 
 
-class NumberNode(SyntaxNode):
+class NumberNode(Node):
     """A number as typed."""
 
-    span: Span
     text: str
 
 
-class Word(SyntaxNode):
+class Word(Node):
     """`True`, `False`, `None`, `...` or a word in quotes; at a position among the tokens."""
 
-    span: Span
     token: Token
     position: int
 
@@ -48,25 +59,22 @@ class Word(SyntaxNode):
         return self.token.kind == "keyword" and self.token.text != "None"
 
 
-class NameNode(SyntaxNode):
+class NameNode(Node):
     """A name, with its arguments if it is called."""
 
-    span: Span
     token: Token
     arguments: Arguments | None
 
 
-class GroupNode(SyntaxNode):
+class GroupNode(Node):
     """An expression in parentheses."""
 
-    span: Span
     inner: Node
 
 
-class Items(SyntaxNode):
+class Items(Node):
     """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
 
-    span: Span  # with the brackets
     opening: Token  # the bracket that opens it
     items: tuple[Node, ...]  # the expressions, or one loop
     has_comma: bool  # whether a comma makes it more than an expression in brackets
@@ -82,27 +90,24 @@ class Clause(SyntaxNode):
     condition: Node | None  # what must hold, if that is said
 
 
-class Loop(SyntaxNode):
+class Loop(Node):
     """An expression for every value of some loops: `x**i for i in range(3)`."""
 
-    span: Span  # the whole of it
     body: Node  # the expression
     clauses: tuple[Clause, ...]  # the loops, outer ones first
     width: int  # the tokens of the body
 
 
-class Unary(SyntaxNode):
+class Unary(Node):
     """A sign or `not` before an operand."""
 
-    span: Span
     sign: Token
     operand: Node
 
 
-class Power(SyntaxNode):
+class Power(Node):
     """A base and its exponent."""
 
-    span: Span
     sign: Token
     base: Node
     exponent: Node
@@ -117,18 +122,16 @@ class StepNode(SyntaxNode):
     operand: Node
 
 
-class Chain(SyntaxNode):
+class Chain(Node):
     """Operands joined from the left, one step after the other."""
 
-    span: Span
     first: Node
     steps: tuple[StepNode, ...]
 
 
-class Choice(SyntaxNode):
+class Choice(Node):
     """`chosen if condition else other`; without `other` where the text ends before."""
 
-    span: Span
     chosen: Node
     condition: Node
     other: Node
@@ -142,29 +145,26 @@ class Range(SyntaxNode):
     last: Node
 
 
-class Ranged(SyntaxNode):
-    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
+class Ranged(Node):
+    """`Σ[k=0..2] body`, the sum of a body over indices."""
 
-    span: Span
-    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
+    sign: str  # what is made of the values: Σ, Π, max or min
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
-class EquationNode(SyntaxNode):
+class EquationNode(Spanned):
     """`dy[i]/dx[j] = value`, or a value alone."""
 
-    span: Span  # of what stands before the value
     above: tuple[Token, ...]  # what is differentiated, and its indices; empty without a left-hand side
     below: tuple[Token, ...]  # what it is differentiated by, and its indices
     value: Node
 
 
-class SliceNode(SyntaxNode):
+class SliceNode(Spanned):
     """The parts of a slice, `start:stop:step`, as they are written: a node for each, or a colon."""
 
-    span: Span  # of what is written; empty before the token that ends it where nothing is
     parts: tuple[Node | None, ...]  # the expressions, None for a colon
 
 
@@ -177,35 +177,31 @@ class Argument(SyntaxNode):
     stop: int  # the position behind its last one
 
 
-class Arguments(SyntaxNode):
+class Arguments(Spanned):
     """What is between the parentheses of a call."""
 
-    span: Span  # with the parentheses
     opening: Token  # the parenthesis that opens it
     position: int  # of that among the tokens
     items: tuple[Argument, ...]  # the arguments
 
 
-class Subscript(SyntaxNode):
+class Subscript(Spanned):
     """`[item, item]` behind an operand."""
 
-    span: Span
     items: tuple[SliceNode, ...]
 
 
-class Member(SyntaxNode):
+class Member(Spanned):
     """`.name` behind an operand, with its arguments if it is called; the name may be any token, which is refused."""
 
-    span: Span
     dot: Token
     name: Token
     arguments: Arguments | None
 
 
-class Postfix(SyntaxNode):
+class Postfix(Node):
     """An operand with what stands behind it."""
 
-    span: Span
     operand: Node
     trailers: tuple[Trailer, ...]
 
@@ -217,21 +213,19 @@ class ParameterNode(SyntaxNode):
     default: Node | None
 
 
-class FunctionNode(SyntaxNode):
+class FunctionNode(Node, LineNode):
     """`lambda x: ...` or `def f(x): ...`."""
 
-    span: Span  # the whole of it, with the name that it is given
     position: int  # of its first word among the tokens
     name: str  # what it is called; empty for a lambda without a name
     parameters: tuple[ParameterNode, ...]  # in order
-    body: tuple[Line, ...]  # its statements, or the expression of a lambda
+    body: tuple[LineNode, ...]  # its statements, or the expression of a lambda
     width: int  # the tokens of the body
 
 
-class Statement(SyntaxNode):
+class Statement(LineNode):
     """`name = value`, or a value alone."""
 
-    span: Span  # from its first word to its last
     start: int  # the position of its first token
     value_at: int  # the position of the first token of its value
     stop: int  # the position behind its last one
@@ -240,26 +234,23 @@ class Statement(SyntaxNode):
     value: Node  # what is assigned or shown
 
 
-class Assignment(SyntaxNode):
+class Assignment(LineNode):
     """`x.requires_grad = value`: a member for a value."""
 
-    span: Span
     owner: Node  # what the member is of
     member: Member
     value: Node
 
 
-class Return(SyntaxNode):
+class Return(LineNode):
     """`return value` in a function."""
 
-    span: Span
     value: Node
 
 
-class Import(SyntaxNode):
+class Import(LineNode):
     """The names that an import gives, each with the whole name of what it stands for."""
 
-    span: Span
     names: tuple[tuple[str, str], ...]
 
 
@@ -273,27 +264,6 @@ class Value(SyntaxNode):
 Trailer = Subscript | Member
 """What may stand behind an operand."""
 
-Node = (
-    Broken
-    | NumberNode
-    | Word
-    | NameNode
-    | GroupNode
-    | Items
-    | Loop
-    | Unary
-    | Power
-    | Chain
-    | Choice
-    | Postfix
-    | FunctionNode
-    | Ranged
-)
-"""An expression."""
-
-Line = Statement | Assignment | FunctionNode | Import | Return
-"""What stands on a line."""
-
 
 def call_arguments(node: Node) -> Arguments | None:
     """The arguments of the call that an expression is; None of anything else."""
@@ -301,9 +271,9 @@ def call_arguments(node: Node) -> Arguments | None:
     return last.arguments if isinstance(last, NameNode | Member) else None
 
 
-def definition_of(line: Line) -> FunctionNode | None:
+def definition_of(line: LineNode) -> FunctionNode | None:
     """The definition that a line is; None of anything else."""
     if isinstance(line, FunctionNode):
         return line
     is_named = isinstance(line, Statement) and isinstance(line.value, FunctionNode) and not line.is_tuple
-    return line.value if is_named else None  # type: ignore[union-attr,return-value]
+    return line.value if is_named else None  # type: ignore[attr-defined]

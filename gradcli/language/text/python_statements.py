@@ -21,7 +21,7 @@ from gradcli.language.text.source import LEVELS_OF_INDEX, SourceText
 from gradcli.language.text.tokens import STRING_PREFIX, Token
 
 
-def parse_python(source: SourceText) -> tuple[nodes.Line, ...]:
+def parse_python(source: SourceText) -> tuple[nodes.LineNode, ...]:
     """The statements of a text.
 
     >>> type(parse_python(SourceText("import torch", "EXPR"))[0]).__name__
@@ -36,7 +36,7 @@ class PythonGrammar(Grammar):
 
     functions = 0  # how many definitions are around this place
 
-    def line(self) -> nodes.Line:
+    def line(self) -> nodes.LineNode:
         """One statement."""
         self.require_beginning()
         first = self.token
@@ -67,7 +67,7 @@ class PythonGrammar(Grammar):
 
     # -- assignments
 
-    def _assignment(self) -> nodes.Line:
+    def _assignment(self) -> nodes.LineNode:
         """Names for a value, a member for one, a function by its formula, or a value alone."""
         start, first = self.position, self.token
         parts = [self.listed()]
@@ -86,15 +86,15 @@ class PythonGrammar(Grammar):
             return self.stated(start, value_at, (), value)
         last = targets[0].trailers[-1] if isinstance(targets[0], nodes.Postfix) else None
         if len(targets) == 1 and isinstance(last, nodes.Member) and last.arguments is None:
-            *trailers, _ = targets[0].trailers  # type: ignore[union-attr]
-            owner = targets[0].operand  # type: ignore[union-attr]
+            *trailers, _ = targets[0].trailers  # type: ignore[attr-defined]
+            owner = targets[0].operand  # type: ignore[attr-defined]
             owner = nodes.Postfix(first.span.to(trailers[-1].span), owner, tuple(trailers)) if trailers else owner
             self.end_line()
             return nodes.Assignment(first.span.to(value.span), owner, last, value)
         if isinstance(last, nodes.Subscript):
             raise self.source.code("an element that is assigned", first.span)
         is_tuple = isinstance(targets[0], nodes.Items)
-        names = targets[0].items if is_tuple and len(targets) == 1 else targets  # type: ignore[union-attr]
+        names = targets[0].items if is_tuple and len(targets) == 1 else targets  # type: ignore[attr-defined]
         tokens = tuple(one.token for one in names if isinstance(one, nodes.NameNode) and one.arguments is None)
         if len(tokens) < len(names) or not names:
             hint = "an assignment is NAME = expression; statements are separated by ';'"
@@ -170,10 +170,10 @@ class PythonGrammar(Grammar):
         span = start.span.to(self.tokens[max(self.position, body + 1) - 1].span)
         return nodes.FunctionNode(span, position, name.text, parameters, lines, max(self.position - body, 1))
 
-    def _block(self, word: Token) -> tuple[nodes.Line, ...]:
+    def _block(self, word: Token) -> tuple[nodes.LineNode, ...]:
         """The statements behind the colon of a definition that begins with a word."""
         is_inline, column = self.token.text != "\n", self._column(word)
-        found, end = list[nodes.Line](), self.position
+        found, end = list[nodes.LineNode](), self.position
         while not self.at_end:
             if self.accept(";") or (not is_inline and self.accept("\n")):
                 continue

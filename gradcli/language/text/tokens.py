@@ -50,25 +50,9 @@ _PATTERN = re.compile(
 )
 
 
-_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("×·⋅∗∙•⊙", "*"),
-        **dict.fromkeys("÷⁄", "/"),
-        "−": "-",
-        "≤": "<=",
-        "≥": ">=",
-        "≠": "!=",
-        "∧": "&",
-        "∨": "|",
-        "¬": "~",
-        "∞": "inf",
-        "⌊": "floor(",
-        "⌈": "ceil(",
-        "⌋": ")",
-        "⌉": ")",
-        **{subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")},
-    }
-)
+_PLAIN = "×·⋅∗∙•⊙ *, ÷⁄ /, − -, ≤ <=, ≥ >=, ≠ !=, ∧ &, ∨ |, ¬ ~, ∞ inf, ⌊ floor(, ⌈ ceil(, ⌋⌉ )".split(", ")
+_LOWERED = {subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+_SIGNS = str.maketrans({s: instead for signs, instead in map(str.split, _PLAIN) for s in signs} | _LOWERED)
 _RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
 _POWER = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _ROOT = re.compile(r"√\s*(?:(?=\()|((?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))")

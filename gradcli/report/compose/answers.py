@@ -33,7 +33,7 @@ from gradcli.report.compose.closed_forms import (
 from gradcli.report.compose.views import claim_note, graph, opinions
 from gradcli.report.compose.writer import Doubts, Place, Writer, mark, of_array, of_product, tone, verdicts, wrong_of
 from gradcli.report.document import TONES, line, lines
-from gradcli.report.numbers import LONG, ends
+from gradcli.report.numbers import LONG
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Of a matrix that is shown whole; of a larger one, the products are, or the ends of its rows."""
@@ -84,8 +84,6 @@ class Composer(Writer):
         if isinstance(answer, results.Judged) and answer.wrt:
             yield from long_formulas(answer, is_full=self.is_full)
         yield from self._numbers(answer)
-        if isinstance(answer, results.Differentiation):
-            yield from self._intermediates(answer.answers if isinstance(answer, results.Products) else [answer])
         if not answer.wrt and not isinstance(answer, results.Checking | results.Evaluation):
             yield note(wording.NO_VARIABLE)
         if isinstance(answer, results.Judged):
@@ -163,12 +161,10 @@ class Composer(Writer):
 
     def _equation(self, answer: results.Answer) -> doc.Note | None:
         """What it is, its formula, its value and the verdict, in a line; None of more than one number."""
-        if len(answer.inputs) != 1 or answer.points is not None or not isinstance(answer, results.Judged):
+        if len(answer.inputs) != 1 or not isinstance(answer, results.Judged):
             return None
         (name,) = answer.inputs
         if answer.inputs[name].ndim or answer.value.ndim or answer.wrt != (name,):
-            return None
-        if isinstance(answer, results.Differentiation) and answer.intermediates:
             return None
         x, y = Named(name), Named(answer.output)
         match answer:
@@ -203,12 +199,7 @@ class Composer(Writer):
                 yield from self._explanation(answer)
             case results.Answer(wrt=()) if not isinstance(answer, results.Checking):
                 return
-            case results.Answer(points=int()):
-                yield self._points(answer)
             case results.Checking():
-                if answer.sampling is not None:
-                    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
-                    yield note(f"{wording.sampled(answer.sampling)}: {verdicts}; the worst:")
                 if answer.opinions:
                     yield from opinions(answer, self)
                 yield from (claim_note(claim, answer, self) for claim in answer.claims)
@@ -319,38 +310,6 @@ class Composer(Writer):
                 cells.append(self.marked(held, verdicts(of_array(wrong, part))))
             rows.append(lines(self.marked(one.v, {}, "plain"), *cells))
         return doc.Table(lines(*headers), tuple(rows), has_rules=self.is_full)
-
-    def _points(self, answer: results.Answer) -> doc.Table:
-        """A row for each point, or for those at the ends."""
-        given = {name: answer.inputs[name] for name in answer.points_of} | {answer.output: answer.value}
-        given |= {"v": answer.v} if isinstance(answer, results.VJP) else {}
-        asked = [] if isinstance(answer, results.Evaluation) else components(answer)
-        rows = (
-            lines(
-                str(n),
-                *(self.marked(array[n], {}, "plain") for array in given.values()),
-                *(self.marked(part.array[n], {}) for part in asked),
-            )
-            if n >= 0
-            else None
-            for n in ends(answer.points or 0)
-        )
-        headers = lines("point", *given, *(doc.Symbol(part.label) for part in asked))
-        return doc.Table(headers, tuple(rows), has_rules=self.is_full)
-
-    def _intermediates(self, answers: Sequence[results.Differentiation]) -> Iterator[doc.Node]:
-        """Values and adjoints by name, an adjoint for each answer."""
-        first, counts, rows = answers[0].intermediates, len(answers) > 1, []
-        for name, kept in first.items():
-            for n, answer in enumerate(answers):
-                grad = answer.intermediates[name].grad
-                seen = [(), (), ()] if n else [name, str(kept.value.shape), doc.ArrayNumbers(kept.value)]
-                rows.append(lines(*seen, *([str(n + 1)] * counts), "None" if grad is None else doc.ArrayNumbers(grad)))
-        if first:
-            yield doc.Title(line("intermediates, whose adjoints retain_grad() adds to .grad"))
-            yield doc.Table(lines("", "shape", "value", *(["v"] * counts), "adjoint"), tuple(rows))
-        if any(kept.grad is None for kept in first.values()):
-            yield note(wording.NO_ADJOINT)
 
     # -- the chain rule
 

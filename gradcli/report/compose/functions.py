@@ -7,7 +7,7 @@ from itertools import groupby
 
 from gradcli.report import document as doc
 from gradcli.report.compose.answers import Composer
-from gradcli.report.compose.closed_forms import code, definitions, formulas, note
+from gradcli.report.compose.closed_forms import code, note
 from gradcli.report.document import line, lines
 from gradcli.report.wording import facts
 from gradcli.results import FunctionPage, Functions, Listing
@@ -38,12 +38,6 @@ def _listing(listing: Listing) -> Iterator[doc.Node]:
 def _page(page: FunctionPage, composer: Composer) -> Iterator[doc.Node]:
     yield _title(code(page.entry.usage))
     yield doc.Table(lines("", ""), tuple(lines(label, words) for label, words in facts(page) if words))
-    answer = page.derivative
-    yield _title(f"the derivative of {answer.output} = {answer.expression}")
-    yield formulas(answer)
-    yield from definitions(answer.symbolic.values())
-    if page.derivative_note:
-        yield note(page.derivative_note)
     yield _title("an example")
     yield doc.Note(line(code(page.example_command)))
     yield from composer.nodes(page.example)

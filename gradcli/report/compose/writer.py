@@ -14,7 +14,7 @@ from gradcli.report.components import Component
 from gradcli.report.document import TONES, Role, line, lines
 from gradcli.report.numbers import LONG, digits, in_a_line, rounded
 from gradcli.results import SEVERITY, Array, Entry, Judged, Verdict
-from gradcli.results.comparing import Record
+from gradcli.results.record import Record
 
 Index = tuple[int, ...]
 Place = tuple[str, str | None, str | None, Index | None, Index | None]

@@ -18,8 +18,7 @@ from itertools import groupby
 import numpy as np
 
 from gradcli import results
-from gradcli.errors import UsageError
-from gradcli.report.components import components
+from gradcli.report.components import components, no_table
 from gradcli.report.data.plain import cells
 from gradcli.report.document import in_ascii
 from gradcli.report.numbers import MANY, digits
@@ -33,15 +32,13 @@ OPINION += ["ulps", "verdict", "left", "right", "note"]
 
 
 def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
-    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry, `point` before it where there are many.
+    """vᵀJ, Hu or the gradient, J or the Hessian, Ju or y: a row an entry.
 
     Of several products, `v` counts them from 1; of passes that accumulate, `grad` is what `.grad` holds after each.
-    Of a check, a row an opinion, then a row a claim; of an improvement, a row a magnitude.  Of an explanation, the
-    elements of the lines, of v, of what each line adds to an adjoint, of the adjoints and of vᵀJ; of a graph, those of
-    the tensors.  Of functions, a row a function, or a name of a brief list.
+    Of a check, a row an opinion, then a row a claim.
 
     Raises:
-        UsageError: The answer is a script.
+        UsageError: The answer is no table of numbers.
     """
     header, rows = _table(answer)
     everything = itertools.chain([header], rows)
@@ -53,24 +50,15 @@ def pieces(answer: results.Result, delimiter: str = ",") -> Iterator[str]:
 
 def _table(answer: results.Result) -> tuple[Row, Iterable[Row]]:
     match answer:
-        case results.Source():
-            raise UsageError("a script is no table of numbers", hint="leave out --format csv, or take --json")
-        case results.Functions():
-            return _functions(answer)
+        case results.Source() | results.Functions() | results.Improvement():
+            raise no_table(getattr(answer, "command", "functions"))
         case results.ClosedForm():
             return ["derivative", "formula"], ([cell.label.text, cell.text] for cell in cells(answer))
-        case results.Improvement():
-            return ["variable", "place", "bits_lost_before", "bits_lost_after"], _strips(answer)
         case results.Checking():
             return OPINION, _checking(answer)
         case results.Products():
             accumulates = answer.answers[0].accumulated is not None
             return ["v", "variable", "index", "value", *["grad"] * accumulates], _products(answer.answers)
-        case results.Explanation():
-            return ["kind", "name", "from", "operation", "index", "value"], _explanation(answer)
-        case results.BackwardGraph():
-            header = ["tensor", "index", "data", "grad", "requires_grad", "grad_fn", "is_leaf", "retains_grad"]
-            return header, _tensors(answer)
         case results.VJP(accumulated=held) if held is not None:
             return ["variable", "index", "value", "grad"], (row for _, *row in _products([answer]))
     return _header(answer), _numbers(answer)
@@ -105,24 +93,21 @@ def _products(answers: Sequence[results.VJP]) -> Iterator[list[str]]:
 
 
 def _header(answer: results.Answer) -> Row:
-    header = ["point"] * (answer.points is not None)
     match answer:
         case results.Hessian():
-            return [*header, "row_variable", "row", "column_variable", "column", "value"]
+            return ["row_variable", "row", "column_variable", "column", "value"]
         case results.Jacobian():
-            return [*header, "row", "variable", "column", "value"]
-    return [*header, *["variable"] * (not isinstance(answer, results.JVP | results.Evaluation)), "index", "value"]
+            return ["row", "variable", "column", "value"]
+    return [*["variable"] * (not isinstance(answer, results.JVP | results.Evaluation)), "index", "value"]
 
 
 def _numbers(answer: results.Answer) -> Iterator[list[str]]:
-    """The entries of vectors, and of matrices a row after the other; of many points, the first index is the point's."""
-    points = () if answer.points is None else (answer.points,)
+    """The entries of vectors, and of matrices a row after the other."""
     for _, parts in groupby(components(answer), key=lambda one: one.variable if one.rows is None else one.by):
         members = list(parts)
         rows = members[0].rows
-        for row in np.ndindex(points if rows is None else rows):
-            head = [*map(str, row[: len(points)]), *filter(None, [members[0].by])]
-            head += [] if rows is None else [_index(row[len(points) :])]
+        for row in np.ndindex(rows or ()):
+            head = [*filter(None, [members[0].by]), *([] if rows is None else [_index(row)])]
             for one in members:
                 yield from _entries([*head, *filter(None, [one.variable])], np.asarray(one.array[row]))
 
@@ -146,50 +131,3 @@ def _checking(answer: results.Checking) -> Iterator[list[str]]:
 
 def _number(number: float | None) -> str:
     return "" if number is None else digits(number)
-
-
-def _strips(answer: results.Improvement) -> Iterator[list[str]]:
-    for strip in answer.strips:
-        after = strip.after or (None,) * len(strip.places)
-        for place, *bits in zip(strip.places, strip.before, after, strict=True):
-            lost = ("" if one is None else str(one) for one in bits)
-            yield [strip.variable, place if isinstance(place, str) else digits(place), *lost]
-
-
-def _explanation(answer: results.Explanation) -> Iterator[list[str]]:
-    for step in answer.steps:
-        yield from _entries(["step", step.name, "", _typed(step.operation.text)], step.value)
-    yield from _entries(["v", "v", "", ""], answer.v)
-    for adjoint in answer.adjoints:
-        for term in adjoint.terms:
-            rule = term.equation.text if term.equation is not None else term.formula or term.words
-            yield from _entries(["term", adjoint.name, term.source, _typed(rule)], term.value)
-        yield from _entries(["adjoint", adjoint.name, "", _typed(adjoint.notation.text)], adjoint.value)
-    for name in answer.wrt:
-        yield from _entries(["vjp", name, "", ""], answer.vjp[name])
-
-
-def _typed(words: str) -> str:
-    return words.replace("…", "...")
-
-
-def _tensors(answer: results.BackwardGraph) -> Iterator[list[str]]:
-    for tensor in answer.tensors:
-        facts = [str(tensor.requires_grad), tensor.grad_fn or "", str(tensor.is_leaf), str(tensor.retains_grad)]
-        grad = [] if tensor.grad is None else [tensor.grad]
-        none = [""] * (tensor.grad is None)
-        yield from ([*row, *none, *facts] for row in _entries([tensor.name], tensor.data, *grad))
-
-
-def _functions(answer: results.Functions) -> tuple[Row, Iterable[Row]]:
-    if all(part.is_brief for part in answer.parts):
-        groups = [group for part in answer.parts for group in part.groups]
-        return ["group", "name"], ([group, name] for group, names in groups for name in names)
-    header = ["name", "group", "usage", "aliases", "spellings", "doc", "domain", "kinks", "step", "caveat"]
-    entries = [entry for part in answer.parts for entry in part.entries]
-    return header, map(_function, entries)
-
-
-def _function(entry: results.FunctionEntry) -> list[str]:
-    names = [entry.name, entry.group, entry.usage, " ".join(entry.aliases), "; ".join(entry.spellings), entry.doc]
-    return [*names, entry.domain, "; ".join(entry.kinks), str(entry.is_step), entry.caveat]

@@ -11,7 +11,6 @@ is that of the attribute, or made of the object by one of `_MADE`.
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -24,10 +23,13 @@ import numpy as np
 from gradcli import results
 from gradcli.errors import GradcliError
 from gradcli.notation import Notation
-from gradcli.report.numbers import as_json, json_number, json_pieces
+from gradcli.report.numbers import MANY, in_lists, json_number
 from gradcli.report.wording import require_few_nodes
 
 SCHEMA = 1
+
+LONG_ROW = 2**10
+"""Elements of a row that is turned into Python's numbers by itself: together they take several times their memory."""
 
 MOST_LOCAL = 10_000
 """Numbers of a local derivative that are written out, as many as of a Jacobian."""
@@ -82,11 +84,6 @@ def _nodes(graph: results.BackwardGraph) -> tuple[results.GraphNode, ...]:
     return graph.nodes
 
 
-def _page_derivative(page: results.FunctionPage) -> dict[str, Any]:
-    found = {key: getattr(page.derivative, key) for key in ("expression", "symbolic", "symbolic_omitted")}
-    return {**found, "note": page.derivative_note}
-
-
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "schema": lambda one: SCHEMA,
     "wrt": lambda one: ... if isinstance(one, results.Evaluation) else one.wrt,
@@ -105,22 +102,21 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "part": lambda one: one.entry if all(one.entry) else (),
     "small_local": lambda one: one.local if one.local is not None and one.local.size <= MOST_LOCAL else None,
     "shape": lambda one: one.data.shape,
-    "page_derivative": _page_derivative,
     "page_example": lambda one: {"command": one.example_command, "answer": one.example},
     "default": lambda one: ... if one.is_required else one.default,
 }
 """Values that are no attributes; `...` of one that is absent."""
 
 _KEYS = """
-schema=command command expression id name shape=data dtype points_of~ of~ by? variable~ point? row? column? operation
-case~ text points? inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad
-grad_fn is_leaf retains_grad jvp hessian hvp rule_name~=rule steps steps_count~ adjoints adjoints_count~ loss?
-intermediates~ jacobian? jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic
-symbolic_omitted~ language source tensors nodes edges outcome form reasons~ reason same~ domain~ switches~ bits places
-before? after~ strips~ check? verdict? terms terms_count~ entries checked max_relative_error findings torch? formula?
-reference? radius? difference? difference_error? relative_error? ulps? note~ one_sided? proven sampled findings_count~
-zero_by_structure~=zeros undecided~ chosen~ notes~ rewrite? opinions opinions_count~ claims~ sampling? seed boxes
-verdicts worst mean allowed passed elsewhere~ constant=is_constant required=is_required default remarks~ warnings~
+schema=command command expression id name shape=data dtype of~ by? variable~ point? row? column? operation points?
+inputs in~=ranges wrt value output=steps v? u vjp? accumulated? shapes data requires_grad grad grad_fn is_leaf
+retains_grad jvp hessian hvp rule_name~=rule steps steps_count~ adjoints adjoints_count~ loss? jacobian?
+jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic symbolic_omitted~ language source
+tensors nodes edges outcome form reasons~ reason same~ domain~ switches~ bits places before? after~ strips~ check?
+verdict? terms terms_count~ entries checked max_relative_error findings torch? formula? reference? radius? difference?
+difference_error? relative_error? ulps? note~ one_sided? proven sampled findings_count~ zero_by_structure~=zeros
+undecided~ chosen~ notes~ rewrite? opinions opinions_count~ claims~ worst mean allowed passed elsewhere~
+constant=is_constant required=is_required default remarks~ warnings~
 """
 
 _OWN: Mapping[type, str] = {
@@ -131,7 +127,7 @@ _OWN: Mapping[type, str] = {
     results.Term: "from=source rule_name~=rule entry~=part formula~ rule~=words local?=small_local value",
     results.GraphNode: "id name tensors~ line~ variable~",
     results.FunctionEntry: "name group usage parameters aliases spellings doc domain kinks step=is_step caveat",
-    results.FunctionPage: "meaning=meanings meaning_note inner_kinks derivative=page_derivative example=page_example",
+    results.FunctionPage: "meaning example=page_example",
 }
 """The keys of classes that call something else by one of those names."""
 
@@ -167,7 +163,7 @@ def pieces(answer: results.Result, *, one_document: bool = False) -> Iterator[st
     has_brackets = one_document and len(found) > 1
     yield "[\n" * has_brackets
     for n, one in enumerate(found):
-        yield from _written(one)
+        yield from _WRITTEN(one)
         yield ",\n" if has_brackets and n + 1 < len(found) else "\n"
     yield "]\n" * has_brackets
 
@@ -198,7 +194,7 @@ def reply(answer: results.Result, head: Mapping[str, Any]) -> Iterator[str]:
         found = {"command": answer.command, "answers": value(answer.answers)}
     else:
         found = value(answer)
-    return chain(_written({"schema": SCHEMA, **head, **found}), "\n")
+    return chain(_WRITTEN({"schema": SCHEMA, **head, **found}), "\n")
 
 
 def render_error(error: GradcliError, head: Mapping[str, Any] | None = None, *, line: int | None = None) -> str:
@@ -229,7 +225,7 @@ def value(one: Any) -> Any:
         case None | str() | bool() | int():
             return one
         case np.ndarray():
-            return as_json(one)
+            return one if one.size > MANY else in_lists(one)
         case float() | np.generic():
             return json_number(one)
         case Notation() | results.Formula():
@@ -249,17 +245,10 @@ def _is_absent(mark: str, held: Any) -> bool:
 # -- the text
 
 
-def _written(found: Any) -> Iterator[str]:
-    """As `json.dumps` writes it, large arrays a part at a time, each where its place was held."""
-    large: list[results.Array] = []
-    hole = secrets.token_hex(16)
+def _unfolded(array: results.Array) -> Any:
+    """The rows of an array, which is large, or where they are short or it has none, its numbers."""
+    return list(array) if array.ndim > 1 and array[0].size >= LONG_ROW else in_lists(array)
 
-    def hold(array: results.Array) -> str:
-        large.append(array)
-        return hole
 
-    first, *others = json.dumps(found, allow_nan=False, default=hold).split(json.dumps(hole))
-    yield first
-    for array, text in zip(large, others, strict=True):
-        yield from json_pieces(array)
-        yield text
+_WRITTEN = json.JSONEncoder(allow_nan=False, default=_unfolded).iterencode
+"""The text of what JSON can hold and of large arrays, part by part."""

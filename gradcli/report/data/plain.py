@@ -9,18 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from gradcli import results
 from gradcli.errors import InputError
-from gradcli.report.components import components
+from gradcli.report.components import components, no_table
 from gradcli.report.numbers import digits, spaced
 from gradcli.report.wording import plain_entry, status
-
-_QUANTITIES = ("v", "u", "vjp", "accumulated", "grad", "jvp", "hvp", "hessian")
-"""What an answer may have beside its value, by the name of the attribute."""
 
 
 def pieces(answer: results.Answer | results.ClosedForm | results.Functions | results.Improvement) -> Iterator[str]:
@@ -29,9 +27,10 @@ def pieces(answer: results.Answer | results.ClosedForm | results.Functions | res
     Of several products, those of each v one after the other; of passes that accumulate, what `.grad` holds after each.
     Of a check, a line an opinion: verdict, entry, torch's number, the truth or `none`; then a line a claim: `proved`,
     `agrees`, `no-counterexample`, `not-compared` or `refuted`, the variable, the claim.  Of functions, a name a line;
-    of a brief list, a line a group.  At many points, a row a point, with all variables in it; of Jacobians, one below
-    the other.  Of an explanation, a line a step, `y = x**2 = 1 4`, then v, then a line an adjoint.
-    Of an improvement, the form alone.  Of a graph, a line an edge: `0 MulBackward0 -> 1 AccumulateGrad x`.
+    of a brief list, a line a group.  Of an improvement, the form alone.
+
+    Raises:
+        UsageError: The answer is no table of numbers.
     """
     match answer:
         case results.Functions():
@@ -42,12 +41,8 @@ def pieces(answer: results.Answer | results.ClosedForm | results.Functions | res
             yield from (f"{cell.text}\n" for cell in cells(answer))
         case results.Checking():
             yield from (f"{line}\n" for line in _checking(answer))
-        case results.Products(points=None):
+        case results.Products():
             yield from itertools.chain.from_iterable(map(pieces, answer.answers))
-        case results.Explanation():
-            yield from (f"{line}\n" for line in _explanation(answer))
-        case results.BackwardGraph():
-            yield from (f"{line}\n" for line in _edges(answer))
         case _:
             for row in _numbers(answer):
                 yield from spaced(row)
@@ -66,7 +61,7 @@ def cells(answer: results.ClosedForm) -> Iterator[results.Cell]:
 
 def _numbers(answer: results.Answer) -> Iterable[results.Array]:
     """The rows of the command's own quantity; those of matrices side by side."""
-    parts, points = components(answer), answer.points
+    parts = components(answer)
     match answer:
         case results.Jacobian() | results.Hessian():
             groups = [list(group) for _, group in itertools.groupby(parts, key=lambda one: one.by)]
@@ -75,8 +70,6 @@ def _numbers(answer: results.Answer) -> Iterable[results.Array]:
             )
         case results.VJP(accumulated=held) if held is not None:
             return (row for name in answer.wrt for row in _rows(held[name]))
-    if points is not None:
-        return _abreast([one.array.reshape(points, -1) for one in parts])
     return (row for one in parts for row in _rows(one.array))
 
 
@@ -92,24 +85,6 @@ def _checking(answer: results.Checking) -> Iterator[str]:
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}"
     for claim in answer.claims:
         yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}"
-
-
-def _explanation(answer: results.Explanation) -> Iterator[str]:
-    for step in answer.steps:
-        yield f"{step.name} = {step.operation.text.replace('…', '...')} = {_flat(step.value)}"
-    yield f"v = {_flat(answer.v)}"
-    for adjoint in answer.adjoints:
-        yield f"{adjoint.notation.text} = {_flat(adjoint.value)}"
-
-
-def _flat(array: results.Array) -> str:
-    """All elements in row-major order."""
-    return " ".join(str(n) if array.dtype == np.bool_ else digits(n) for n in array.reshape(-1))
-
-
-def _edges(graph: results.BackwardGraph) -> Iterator[str]:
-    words = [f"{node.id} {node.name} {node.variable}".rstrip() for node in graph.nodes]
-    yield from (f"{words[edge.source]} -> {words[edge.target]}" for edge in graph.edges)
 
 
 def _functions(answer: results.Functions) -> Iterator[str]:
@@ -137,45 +112,28 @@ def named(answer: results.Answer) -> dict[str, results.Array]:
 
     An input that is called as one of these is `input_NAME`.
     """
-    found = {"value": answer.value}
-    for quantity in _QUANTITIES:
-        found |= _by(
-            quantity,
-            _stacked(answer, quantity) if isinstance(answer, results.Products) else getattr(answer, quantity, None),
-        )
-    match answer:
-        case results.Explanation():
-            found |= _by("value", {step.name: step.value for step in answer.steps})
-            found |= _by("adjoint", {adjoint.name: adjoint.value for adjoint in answer.adjoints})
-        case results.BackwardGraph():
-            found |= _by("data", {tensor.name: tensor.data for tensor in answer.tensors})
-            found |= _by("grad", {tensor.name: tensor.grad for tensor in answer.tensors})
-    if isinstance(answer, results.Differentiation):
-        kept = answer.intermediates.items()
-        found |= _by("value", {name: one.value for name, one in kept})
-        found |= _by("adjoint", {name: one.grad for name, one in kept})
-        found |= _by("jacobian", answer.jacobian)
+    found = _arrays(answer)
+    if isinstance(answer, results.Products):
+        each = [_arrays(one) for one in answer.answers]
+        found |= {name: np.stack([one[name] for one in each]) for name in each[0] if name not in found}
     inputs = {f"input_{name}" if name in found else name: array for name, array in answer.inputs.items()}
     return inputs | found
 
 
+def _arrays(answer: results.Answer) -> dict[str, results.Array]:
+    """The fields that are arrays, or hold some by name."""
+    held = (_by(field.name, getattr(answer, field.name)) for field in fields(answer) if field.name != "inputs")
+    return {name: array for one in held for name, array in one.items()}
+
+
 def _by(name: str, held: Any) -> dict[str, results.Array]:
-    """An array by its name, or several by their names behind it; nothing where there is none."""
-    if held is None:
-        return {}
-    if isinstance(held, Mapping):
-        return {key: array for inner, one in held.items() for key, array in _by(f"{name}_{inner}", one).items()}
-    return {name: held}
-
-
-def _stacked(answer: results.Products, quantity: str) -> Any:
-    """A quantity of all products, the first axis counting them."""
-    held: list[Any] = [getattr(one, quantity, None) for one in answer.answers]
-    if held[0] is None:
-        return None
-    if isinstance(held[0], Mapping):
-        return {name: np.stack([one[name] for one in held]) for name in answer.wrt}
-    return np.stack(held)
+    """An array by its name, or several by their names behind it."""
+    match held:
+        case np.ndarray():
+            return {name: held}
+        case Mapping():
+            return {key: array for inner, one in held.items() for key, array in _by(f"{name}_{inner}", one).items()}
+    return {}
 
 
 def primary_array(answer: results.Answer) -> results.Array:
@@ -184,8 +142,8 @@ def primary_array(answer: results.Answer) -> results.Array:
     Raises:
         InputError: It has one array for each of several variables, or none.
     """
-    if isinstance(answer, results.Checking | results.BackwardGraph):
-        raise InputError(f"what {answer.command} answers is not one array", hint="write an .npz")
+    if isinstance(answer, results.Checking):
+        raise no_table(answer.command)
     parts = components(answer)
     if len(parts) != 1:
         raise InputError(

@@ -53,9 +53,9 @@ def _parts(node: doc.Node) -> Iterator[str]:
         case doc.Title(words=(doc.Styled(role="code") as code,)) | doc.Note(words=(doc.Styled(role="code") as code,)):
             yield _lines_of_code(code.words)
         case doc.Title(words=words):
-            yield rf"\noindent\textbf{{{_sentence(words)}}}"
+            yield rf"\noindent\textbf{{{_joined(words)}}}"
         case doc.Note():
-            yield rf"\noindent {_sentence(node.words)}"
+            yield rf"\noindent {_joined(node.words)}"
         case doc.Table():
             yield from _equations_of(node) if _is_of_equations(node) else [_tabular(node)]
         case doc.Blocks():
@@ -65,7 +65,7 @@ def _parts(node: doc.Node) -> Iterator[str]:
         case doc.ScriptText(source=source):
             yield _lines_of_code(source)
         case doc.Abreast(lines=parts):
-            yield from (rf"\noindent {_sentence(part)}" for part in parts)
+            yield from (rf"\noindent {_joined(part)}" for part in parts)
 
 
 # -- equations
@@ -174,14 +174,8 @@ def matrix(array: Array) -> str:
 
 
 def _element(table: Array, i: int, j: int) -> str:
-    match i < 0, j < 0:
-        case True, True:
-            return r"\ddots"
-        case True, False:
-            return r"\vdots"
-        case False, True:
-            return r"\cdots"
-    return _number(table[i, j])
+    dots = {(True, True): r"\ddots", (True, False): r"\vdots", (False, True): r"\cdots"}
+    return dots.get((i < 0, j < 0)) or _number(table[i, j])
 
 
 def _number(value: Any) -> str:
@@ -189,20 +183,6 @@ def _number(value: Any) -> str:
 
 
 # -- text
-
-
-def _sentence(line: doc.Line) -> str:
-    """Words with a capital at the beginning, unless a formula stands there."""
-    match line:
-        case (doc.Styled(role=role, words=words), *rest) if role != "code":
-            return "".join([text(_capital(words)), *map(_inline, rest)])
-    return "".join(map(_inline, line))
-
-
-def _capital(words: str) -> str:
-    first = words.partition(" ")[0]
-    is_word = first.isascii() and first.strip(",:;").isalpha() and (len(first) > 1 or first == "a")
-    return words[:1].upper() + words[1:] if is_word else words
 
 
 def _inline(part: doc.Inline) -> str:

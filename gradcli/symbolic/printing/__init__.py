@@ -31,6 +31,7 @@ from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Spelling, di
 from gradcli.results import Abbreviation, Cell, Formula
 from gradcli.symbolic.derivative import Derivative, Of, Structure, weight_name
 from gradcli.symbolic.printing.abbreviating import Abbreviated, abbreviated
+from gradcli.symbolic.printing.arranging import in_heads_of_sympy
 from gradcli.symbolic.printing.latex import LatexPrinter
 from gradcli.symbolic.printing.pretty import PlainPrinter, PrettyPrinter
 
@@ -46,6 +47,10 @@ Names = Mapping[sympy.Symbol, sympy.Symbol]
 
 
 _PRINTERS: Mapping[Spelling, Printer] = {"text": PlainPrinter(), "pretty": PrettyPrinter(), "latex": LatexPrinter()}
+
+
+def _printed(expression: Expr, how: Spelling = "pretty") -> str:
+    return str(_PRINTERS[how].doprint(in_heads_of_sympy(expression)))
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Printed(Notation):
 
 @functools.lru_cache(maxsize=4096)
 def _spelled(printed: Printed, how: Spelling) -> str:
-    shown = displayable(_PRINTERS[how].doprint(printed.expression))
+    shown = displayable(_printed(printed.expression, how))
     is_loose = printed.is_factor and (printed.expression.is_Add or shown.startswith("-"))
     return f"({shown})" if is_loose else shown
 
@@ -139,7 +144,7 @@ def _with_names(cells: tuple[tuple[Printed, ...], ...], taken: frozenset[str], p
 
 @functools.lru_cache(maxsize=64)
 def _abbreviated(formulas: tuple[Expr, ...], taken: frozenset[str]) -> Abbreviated:
-    return abbreviated(formulas, taken, lambda expression: len(_PRINTERS["pretty"].doprint(expression)))
+    return abbreviated(formulas, taken, lambda expression: len(_printed(expression)))
 
 
 def _function(derivative: Derivative, program: Program) -> tuple[Notation, Notation] | None:

@@ -11,6 +11,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
@@ -128,7 +129,6 @@ class _Naming:
         self.taken = {*taken, *map(str, symbols)}
         self.indices = {str(s) for s in symbols if is_index(s)}
         self.definitions: list[Definition] = []
-        self._parts: dict[Expr, list[_Part]] = {}
 
     def found(self) -> Abbreviated:
         """Formulas and definitions."""
@@ -153,32 +153,24 @@ class _Naming:
 
     def _name_what_saves_most(self) -> bool:
         """Whether there was something that saves enough."""
-        counts: Counter[tuple[Expr, int]] = Counter()
-        negative: Counter[Expr] = Counter()
-        for one in (*self.formulas, *(d.meaning for d in self.definitions)):
-            for part in (part for place in _places(one) for part in self._of(place)):
-                counts[part.generic, len(part.index)] += 1
-                negative[part.generic] += bool(part.made_of(sympy.S.One).is_negative)
+        every = (*self.formulas, *(d.meaning for d in self.definitions))
+        parts = [part for one in every for place in _places(one) for part in _nameable(place)]
+        counts = Counter((part.generic, len(part.index)) for part in parts)
         saved = {key: self._saved(*key, count) for key, count in counts.items()}
         best = max(saved, key=saved.__getitem__, default=(sympy.S.One, 0))
         if saved.get(best, 0) < LEAST_SAVED:
             return False
         generic, rank = best
-        is_other_way = generic.is_Add and 2 * negative[generic] > counts[best]
+        negative = sum(bool(part.made_of(sympy.S.One).is_negative) for part in parts if part.generic == generic)
         letters = next((one for head, one in _LETTERS_FOR.items() if isinstance(generic, head)), "gh")
-        return self._define(generic, rank, letters, -1 if is_other_way else 1)
+        return self._define(generic, rank, letters, -1 if generic.is_Add and 2 * negative > counts[best] else 1)
 
     def _saved(self, generic: Expr, rank: int, count: int) -> int:
         """How many characters a name saves."""
-        size = self.length(generic.xreplace(_shortly(rank))) if count > 1 else 0
+        shortly = dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
+        size = self.length(generic.xreplace(shortly)) if count > 1 else 0
         shortest = SHORTEST if generic.has(sympy.Sum, Aggregate) else SHORTEST_OF_SCALARS
         return (count - 1) * size - (count + 1) * (1 + 2 * rank + (rank > 0)) if size >= shortest else 0
-
-    def _of(self, place: Expr) -> list[_Part]:
-        """What of a part of a formula may get a name."""
-        if place not in self._parts:
-            self._parts[place] = list(_nameable(place))
-        return self._parts[place]
 
     def _define(self, generic: Expr, rank: int, letters: str, sign: int = 1, stand_in: Expr | None = None) -> bool:
         """Put a name in the place of an expression, or of its negative; whether there is a letter for it."""
@@ -194,14 +186,10 @@ class _Naming:
             return base[tuple(index)] if rank else base
 
         def replaced(expression: Expr) -> Expr:
-            if isinstance(expression, Chosen):  # which says of what it is the largest
-                return Chosen(rebuilt(expression.extreme, replaced), *expression.index)
-            for part in self._of(expression) if _is_place(expression) else ():
+            for part in _nameable(expression) if _is_place(expression) else ():
                 if part.generic == generic:
                     return part.made_of(sign * named(part.index))
-            new = rebuilt(expression, replaced)
-            # What a choice is between is read off its extreme, which stays one.
-            return new if not isinstance(new, Chosen) or isinstance(new.extreme, Aggregate) else expression
+            return rebuilt(expression, replaced)
 
         if stand_in is not None:
             shown_as = Definition(stand_in, named(placeholders(rank)))
@@ -219,44 +207,36 @@ _LETTERS_FOR = {sympy.Pow: "rh", sympy.Add: "rd", sympy.Mul: "mc", sympy.Sum: "c
 """A root of squares is a length, a difference a residual, a sum over a count a mean."""
 
 
-def _shortly(rank: int) -> dict[sympy.Symbol, sympy.Symbol]:
-    return dict(zip(placeholders(rank), map(sympy.Symbol, _INDICES), strict=False))
-
-
 def _is_place(part: Expr) -> bool:
     """Whether it is more than a name, a number or an element."""
-    return (
-        isinstance(part, Expr)
-        and bool(part.args)
-        and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement)
-    )
+    is_more = isinstance(part, Expr) and bool(part.args)
+    return is_more and not isinstance(part, sympy.Indexed | sympy.Number | KroneckerDelta | InverseElement | Chosen)
 
 
 def _places(expression: Expr) -> Iterator[Expr]:
     """The parts of a formula outside of indices and limits."""
     if _is_place(expression):
         yield expression
-    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple):
+    if not isinstance(expression, sympy.Indexed | KroneckerDelta | sympy.Tuple | Chosen):
         for part in expression.args:
             yield from _places(part)
 
 
-def _nameable(place: Expr) -> Iterator[_Part]:
-    """The part without its number before it, and the root in a power of one."""
+@lru_cache(maxsize=4096)
+def _nameable(place: Expr) -> tuple[_Part, ...]:
+    """The part without its number before it, or the root in a power of one; nothing where it has no name."""
     if place.has(KroneckerDelta) or not place.has(sympy.Sum, Aggregate, sympy.Function):
-        return
-    if isinstance(place, sympy.Pow) and place.exp.is_Rational:
-        if place.exp.q == 2:
-            index = free_indices(place)
-            root, times = generic_of(sympy.sqrt(place.base), index), 2 * place.exp
-            yield _Part(root, tuple(index), lambda name: name**times)
-        return
+        return ()
+    index, times = free_indices(place), place.exp * 2 if isinstance(place, sympy.Pow) else sympy.S.Zero
+    if times.is_odd:
+        return (_Part(generic_of(sympy.sqrt(place.base), index), tuple(index), lambda name: name**times),)
     number, rest = place.as_coeff_Mul()
-    if not (isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer):
-        index = free_indices(place)
-        generic = generic_of(place, index)
-        before = _number_before(generic)
-        yield _Part(generic / before, tuple(index), lambda name: before * name)
+    is_multiple = isinstance(place, sympy.Mul) and not isinstance(rest, sympy.Mul) and number.is_Integer
+    if (times.is_Rational and times) or is_multiple:
+        return ()
+    generic = generic_of(place, index)
+    before = _number_before(generic)
+    return (_Part(generic / before, tuple(index), lambda name: before * name),)
 
 
 def _number_before(part: Expr) -> Expr:

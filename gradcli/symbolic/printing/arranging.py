@@ -23,13 +23,8 @@ from gradcli.language.program.meaning import (
     Largest,
     Multiplied,
     Smallest,
-    ge,
-    gt,
-    le,
-    lt,
     where,
 )
-from gradcli.symbolic.linear import parted
 
 
 @dataclass(frozen=True)
@@ -105,7 +100,7 @@ def is_open(expr: Expr) -> bool:
 
 def is_choice(expr: Expr) -> bool:
     """Whether it is written by cases."""
-    return isinstance(expr, where | sympy.Piecewise | Chosen)
+    return isinstance(expr, sympy.Piecewise)
 
 
 def _rank(factor: Expr) -> int:
@@ -152,10 +147,6 @@ def joined(shown: Iterable[str]) -> str:
     return first + "".join(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in rest)
 
 
-Branches = list[tuple[Expr, str]]
-"""Values with their conditions as text; that of the last is empty."""
-
-
 def _missing(self: Any, *parts: Any, **options: Any) -> str:
     """What each notation writes in its own way."""
     raise NotImplementedError
@@ -166,55 +157,56 @@ def always(text: str) -> Callable[..., str]:
     return lambda self, expr, exp=None: text
 
 
-class Conditions(Printer):  # type: ignore[misc]
-    """What a printer needs to write conditions.
+def in_heads_of_sympy(expr: Expr) -> Expr:
+    """With SymPy's choices and relations in the place of functions that are 1 or 0; nothing is evaluated.
 
-    It says how it writes a relation, both, either, not, and choices: `_relation`, `_both`, `_either`, `_denied`,
-    `_print_where`.
+    >>> from gradcli.language.program.meaning import ge, le
+    >>> x = sympy.Symbol("x", real=True)
+    >>> in_heads_of_sympy(where(where(ge(x, 0), le(x, 1), 0), x, 0))
+    Piecewise((x, (x >= 0) & (x <= 1)), (0, True))
     """
-
-    _relation = _both = _either = _denied = _print_where = _missing
-
-    def _between(self, above: Comparison, below: Comparison) -> str:
-        return self._both(self._condition(above), self._condition(below))
-
-    def _print_Chosen(self, expr: Chosen) -> str:
-        return self._print_where(expr)
-
-    def _branches(self, expr: Expr) -> Branches:
-        """Of `where`, of SymPy's Piecewise, and of the index at which an extreme is taken."""
-        branches = []
-        if isinstance(expr, Chosen):
-            is_it = self._relation("==", self._print(expr.value), self._print(expr.extreme))
-            return [(sympy.S.One, is_it), (sympy.S.Zero, "")]
-        if isinstance(expr, sympy.Piecewise):
-            return [(value, "" if holds == sympy.true else self._print(holds)) for value, holds in expr.args]
-        while isinstance(expr, where):
-            condition, value, expr = expr.args
-            branches.append((value, self._condition(condition)))
-        return [*branches, (expr, "")]
-
-    def _condition(self, expr: Expr) -> str:
-        """A function that is 1 or 0 as the condition it stands for."""
-        match expr:
-            case Comparison():
-                return self._relation(expr.sign, *map(self._print, expr.args))
-            case where(args=(ge() | gt() as above, le() | lt() as below, sympy.S.Zero)) if (
-                above.args[0] == below.args[0]
-            ):
-                return self._between(above, below)
-            case where(args=(a, b, sympy.S.Zero)):
-                return self._both(self._condition(a), self._condition(b))
-            case where(args=(a, sympy.S.One, b)):
-                return self._either(self._condition(a), self._condition(b))
-            case where(args=(a, sympy.S.Zero, sympy.S.One)):
-                return self._denied(self._condition(a))
-            case sympy.Integer():
-                return str(expr != 0)
-        return self._relation("!=", self._print(expr), "0")
+    if not expr.has(where, Chosen, Comparison):
+        return expr
+    if isinstance(expr, Chosen):
+        is_it = sympy.Eq(*map(in_heads_of_sympy, (expr.value, expr.extreme)), evaluate=False)
+        return sympy.Piecewise((1, is_it), (0, True), evaluate=False)
+    branches = []
+    while isinstance(expr, where):
+        condition, value, expr = expr.args
+        branches.append((in_heads_of_sympy(value), _condition(condition)))
+    last = expr.func(*map(in_heads_of_sympy, expr.args)) if expr.args else expr
+    return sympy.Piecewise(*branches, (last, True), evaluate=False) if branches else last
 
 
-class Sentences(Conditions):
+def _condition(expr: Expr) -> Expr:
+    """A function that is 1 or 0 as the condition it stands for."""
+    match expr:
+        case Comparison():
+            return sympy.Rel(*map(in_heads_of_sympy, expr.args), expr.sign, evaluate=False)
+        case where(args=(a, b, sympy.S.Zero)):
+            return sympy.And(_condition(a), _condition(b), evaluate=False)
+        case where(args=(a, sympy.S.One, b)):
+            return sympy.Or(_condition(a), _condition(b), evaluate=False)
+        case where(args=(a, sympy.S.Zero, sympy.S.One)):
+            return sympy.Not(_condition(a), evaluate=False)
+        case sympy.Integer():
+            return sympy.true if expr else sympy.false
+    return sympy.Ne(in_heads_of_sympy(expr), 0, evaluate=False)
+
+
+def _parted(product: Multiplied) -> tuple[Expr, list[list[Expr]]]:
+    """What a product is of, and for which indices: of each list, one inequality holds."""
+    body, conditions = product.body, list[list[Expr]]()
+    while isinstance(body, sympy.Piecewise) and len(body.args) == 2 and body.args[1][0] == 1:
+        either = sorted(sympy.Or.make_args(body.args[0][1]), key=sympy.default_sort_key)
+        if not all(isinstance(one, sympy.Ne) and one.lhs in product.bound for one in either):
+            break
+        conditions.append(either)
+        body = body.args[0][0]
+    return body, conditions
+
+
+class Sentences(Printer):  # type: ignore[misc]
     """Formulas as people write them, in the signs, words and brackets of a notation.
 
     A notation has the signs of relations, of sums, products and extremes over indices by their classes, what stands
@@ -278,10 +270,10 @@ class Sentences(Conditions):
     def _head(self, name: str) -> str:
         return str(self._HEADS.get(name, name))
 
-    def _print_where(self, expr: Expr) -> str:
+    def _print_Piecewise(self, expr: Expr, exp: str | None = None) -> str:
         whole, between, holds, otherwise = self._CASES
-        branches = ((self._print(value), condition) for value, condition in self._branches(expr))
-        return str(whole % between.join(value + (holds + one if one else otherwise) for value, one in branches))
+        branches = ((self._print(value), condition) for value, condition in expr.args)
+        return str(whole % between.join(v + (otherwise if c == True else holds + self._print(c)) for v, c in branches))  # noqa: E712
 
     # -- over bound indices
 
@@ -289,7 +281,7 @@ class Sentences(Conditions):
         return self._ranging(self._OVER["Sum"], expr.function, expr.limits)
 
     def _print_Multiplied(self, expr: Multiplied) -> str:
-        body, conditions = parted(expr)
+        body, conditions = _parted(expr)
         kept = (
             self._OR.join(self._UNEQUAL.join(map(self._print, one.args)) for one in all_of) for all_of in conditions
         )
@@ -306,31 +298,19 @@ class Sentences(Conditions):
 
     # -- conditions
 
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        return f"{left} {self._SIGNS.get(sign, sign)} {right}"
-
-    def _both(self, *conditions: str) -> str:
-        return str(self._AND.join(conditions))
-
-    def _between(self, above: Comparison, below: Comparison) -> str:
-        x, first = above.args
-        begins = self._relation("<=" if isinstance(above, ge) else "<", self._print(first), self._print(x))
-        return self._relation(below.sign, begins, self._print(below.args[1]))
-
-    def _either(self, *conditions: str) -> str:
-        return self._bracketed(self._OR.join(conditions))
-
-    def _denied(self, condition: str) -> str:
-        return f"{self._NOT}{self._bracketed(condition)}"
-
-    def _print_Piecewise(self, expr: Expr) -> str:
-        return self._print_where(expr)
-
     def _print_Relational(self, expr: Expr) -> str:
-        return self._relation(expr.rel_op, self._print(expr.lhs), self._print(expr.rhs))
+        return f"{self._print(expr.lhs)} {self._SIGNS.get(expr.rel_op, expr.rel_op)} {self._print(expr.rhs)}"
 
     def _print_And(self, expr: Expr) -> str:
-        return self._both(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+        parts = sorted(expr.args, key=sympy.default_sort_key)
+        if len(parts) == 2 and {one.rel_op[0] for one in parts if isinstance(one, sympy.Rel)} == {"<", ">"}:
+            below, above = sorted(parts, key=lambda one: one.rel_op[0])
+            if below.lhs == above.lhs:
+                return f"{self._print(above.reversed)}{self._print(below).removeprefix(self._print(below.lhs))}"
+        return str(self._AND.join(map(self._print, parts)))
 
     def _print_Or(self, expr: Expr) -> str:
-        return self._either(*(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+        return self._bracketed(self._OR.join(self._print(a) for a in sorted(expr.args, key=sympy.default_sort_key)))
+
+    def _print_Not(self, expr: Expr) -> str:
+        return f"{self._NOT}{self._bracketed(self._print(expr.args[0]))}"

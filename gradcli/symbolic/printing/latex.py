@@ -23,7 +23,8 @@ class LatexPrinter(SymPyPrinter, Sentences):  # type: ignore[misc]
     _CASES = r"\begin{cases} %s \end{cases}", r" \\ ", r" & \text{if } ", r" & \text{otherwise}"
     _AND, _OR, _NOT, _UNEQUAL = r" \text{ and } ", r" \text{ or } ", r"\text{not } ", r" \neq "
     _print_abs, _print_ceil = SymPyPrinter._print_Abs, SymPyPrinter._print_ceiling
-    _print_Piecewise, _print_Sum = Sentences._print_Piecewise, Sentences._print_Sum
+    _print_Sum, _print_Relational = Sentences._print_Sum, Sentences._print_Relational
+    _print_And, _print_Or, _print_Not = Sentences._print_And, Sentences._print_Or, Sentences._print_Not
     _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
     _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
 
@@ -64,8 +65,8 @@ class LatexPrinter(SymPyPrinter, Sentences):  # type: ignore[misc]
 
     # -- functions
 
-    def _print_where(self, expr: Expr, exp: str | None = None) -> str:
-        return self._power(super()._print_where(expr), exp)
+    def _print_Piecewise(self, expr: Expr, exp: str | None = None) -> str:
+        return self._power(Sentences._print_Piecewise(self, expr), exp)
 
     def _print_maximum(self, expr: Expr, exp: str | None = None) -> str:
         inside = self._bracketed(", ".join(map(self._print, expr.args)))

@@ -14,14 +14,14 @@ from sympy import Expr, KroneckerDelta
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from gradcli.language.program.meaning import Aggregate, Chosen, where
-from gradcli.symbolic.printing.arranging import Conditions, PrintedProduct, Sentences, always
+from gradcli.language.program.meaning import Aggregate
+from gradcli.symbolic.printing.arranging import PrintedProduct, Sentences, always
 
 _NAMES = {"abs": "Abs", "ceil": "ceiling", "maximum": "Max", "minimum": "Min"}
 """What SymPy calls functions of our own."""
 
 
-class PlainPrinter(StrPrinter, Conditions):  # type: ignore[misc]
+class PlainPrinter(StrPrinter):  # type: ignore[misc]
     """`2*x[i]**2*KroneckerDelta(i, j)`."""
 
     def _print_Float(self, expr: Expr) -> str:
@@ -41,26 +41,9 @@ class PlainPrinter(StrPrinter, Conditions):  # type: ignore[misc]
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args
-        if isinstance(base, where | Aggregate | Chosen) and exponent != -1:
+        if isinstance(base, Aggregate) and exponent != -1:
             return f"{self._print(base)}**{self.parenthesize(exponent, PRECEDENCE['Pow'], strict=False)}"
         return str(super()._print_Pow(expr, rational))
-
-    def _print_where(self, expr: Expr) -> str:
-        shown = [f"({self._print(value)}, {condition or 'True'})" for value, condition in self._branches(expr)]
-        return f"Piecewise({', '.join(shown)})"
-
-    def _relation(self, sign: str, left: str, right: str) -> str:
-        head = {"==": "Eq", "!=": "Ne"}.get(sign)
-        return f"{head}({left}, {right})" if head else f"{left} {sign} {right}"
-
-    def _both(self, *conditions: str) -> str:
-        return " & ".join(f"({condition})" for condition in conditions)
-
-    def _either(self, *conditions: str) -> str:
-        return " | ".join(f"({condition})" for condition in conditions)
-
-    def _denied(self, condition: str) -> str:
-        return f"~({condition})"
 
     def _print_quotient(self, expr: Expr) -> str:
         p, n = expr.args

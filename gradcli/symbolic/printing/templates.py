@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import sympy
 from sympy import Expr, KroneckerDelta
 
-from gradcli.language.program.meaning import Aggregate
+from gradcli.language.program.meaning import Aggregate, Chosen
 
 
 def placeholders(count: int) -> list[sympy.Symbol]:
@@ -39,7 +39,7 @@ def generic_of(expression: Expr, index: Sequence[Expr]) -> Expr:
 
 def rebuilt(expression: Expr, rewrite: Callable[[Expr], Expr]) -> Expr:
     """With its parts rewritten, but for what stands in an index or a limit."""
-    if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta):
+    if not expression.args or isinstance(expression, sympy.Indexed | KroneckerDelta | Chosen):
         return expression
     args = tuple(a if isinstance(a, sympy.Tuple) else rewrite(a) for a in expression.args)
     return expression if args == expression.args else expression.func(*args)

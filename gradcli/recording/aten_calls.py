@@ -1,0 +1,205 @@
+"""Calls of ATen: what the schema of an operation says, the tensors among its arguments, and what is held of a run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.autodiff._torch import torch
+from gradcli.autodiff.run import Tensor, array_of
+from gradcli.errors import InputError
+from gradcli.results import Array
+
+_pytree = torch.utils._pytree
+
+
+@dataclass
+class Leaf:
+    """A tensor that no step made.
+
+    Attributes:
+        name: Of the argument, of the parameter, or what it is called where it is used.
+        tensor: Itself, which a later run may find again.
+        value: Its numbers when it was first used.
+        is_argument: Whether the function was given it.
+        is_made: Whether the function made it, from no tensors: `torch.randn(3)`.
+    """
+
+    name: str
+    tensor: Tensor
+    value: Tensor
+    is_argument: bool
+    is_made: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedValue:
+    """A value of a tensor that Python decided by: `if x.sum() > 0:`.
+
+    Attributes:
+        condition: What is 1 where it holds and 0 where it does not.
+        value: Its numbers.
+        at: The line of the user's, for messages.
+        shown: What is decided, where the user has not written the condition.
+        changes: What is otherwise where it is decided otherwise.
+    """
+
+    condition: Any
+    value: Tensor
+    at: str
+    shown: str
+    changes: str
+
+
+@dataclass
+class Application:
+    """One application of an `autograd.Function`, in whose forward steps were recorded.
+
+    Attributes:
+        function: The class.
+        arguments: What it was applied to, with copies of its tensors.
+    """
+
+    function: type
+    arguments: tuple[Any, ...]
+
+
+class WrongDtypeError(InputError):
+    """A function computes in another dtype than that of its arguments.
+
+    Attributes:
+        dtype: The one that it computes in.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        is_judged = dtype in ("float64", "float32")
+        hint = f"add --dtype {dtype}" if is_judged else "float64 and float32 are judged"
+        super().__init__(f"the function computes in {dtype}", hint=hint)
+        self.dtype = dtype
+
+
+def numbers_of(tensor: Tensor) -> Array:
+    """The numbers of a tensor; those of whole numbers and truth values as floats."""
+    found = array_of(tensor)
+    return found if found.dtype.kind == "f" else found.astype(np.float64)
+
+
+def within(value: Any, kind: type) -> list[Any]:
+    """List what is of a type in nested lists, tuples and dictionaries, in order."""
+    return [one for one in _pytree.tree_leaves(value) if isinstance(one, kind)]
+
+
+def replaced(value: Any, kind: type, by: Callable[[Any], Any]) -> Any:
+    """The same nested value with other things in place of those of a type."""
+    return by(value) if isinstance(value, kind) else _pytree.tree_map_only(kind, by, value)
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """List the tensors in nested lists, tuples and dictionaries."""
+    return within(value, torch.Tensor)
+
+
+def copied(tensor: Tensor) -> Tensor:
+    """The numbers of a tensor now, without its graph."""
+    with torch.no_grad():
+        return torch.Tensor.clone(torch.Tensor.detach(tensor))
+
+
+def is_wrapped(tensor: Tensor) -> bool:
+    """Tell whether a transform of torch.func wraps a tensor, or it has no memory of its own."""
+    return tensor.layout is not torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is a tensor as users make them."""
+    return type(value) in (torch.Tensor, torch.nn.Parameter) and not is_wrapped(value)
+
+
+def is_followed(output: Any) -> bool:
+    """Tell whether the lines hold a tensor: floating-point numbers, and what is true or false."""
+    return (
+        isinstance(output, torch.Tensor)
+        and not output.is_meta
+        and (output.is_floating_point() or output.is_complex() or output.dtype is torch.bool)
+    )
+
+
+# -- schemas
+
+Overload = Any
+"""An operation of ATen for arguments of certain types: `torch.ops.aten.add.Tensor`."""
+
+
+NOISY = frozenset("native_dropout rrelu_with_noise rrelu_with_noise_ _fused_dropout".split())
+"""Operations whose result is followed, and random."""
+
+
+def name_of(function: Overload) -> str:
+    """Give the name without that of the overload.
+
+    >>> name_of(torch.ops.aten.add_.Tensor)
+    'add_'
+    """
+    return str(function._schema.name.partition("::")[2])
+
+
+@functools.lru_cache(maxsize=4096)
+def parameters(function: Overload) -> tuple[str, ...]:
+    """List the names of the arguments."""
+    return tuple(one.name for one in function._schema.arguments)
+
+
+def bound(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Bind the arguments of a call by name, with defaults, but for those that the result is written to."""
+    given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
+    known = (one for one in function._schema.arguments if not one.is_out)
+    return {
+        one.name: given.get(one.name, one.default_value)
+        for one in known
+        if one.name in given or one.has_default_value()
+    }
+
+
+def unbound(function: Overload, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Tell arguments by name apart into those in order and those by keyword."""
+    known = [one for one in function._schema.arguments if one.name in given]
+    by_name = {one.name: given[one.name] for one in known if one.kwarg_only}
+    return [given[one.name] for one in known if not one.kwarg_only], by_name
+
+
+@functools.lru_cache(maxsize=4096)
+def _writes(function: Overload) -> tuple[str, ...]:
+    found = [one for one in function._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
+    return tuple(one.name for one in found)
+
+
+def changed_by(function: Overload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """List the tensors that a call writes to."""
+    names = _writes(function)
+    if not names:
+        return []
+    given = {**dict(zip(parameters(function), args, strict=False)), **kwargs}
+    return [one for name in names for one in tensors_in(given.get(name))]
+
+
+@functools.lru_cache(maxsize=4096)
+def functional(function: Overload) -> Overload | None:
+    """Find the operation that gives what another one writes.
+
+    >>> functional(torch.ops.aten.add_.Tensor), functional(torch.ops.aten.mul.out)
+    (<OpOverload(op='aten.add', overload='Tensor')>, <OpOverload(op='aten.mul', overload='Tensor')>)
+    """
+    if not _writes(function):
+        return function
+    wanted = [(one.name, str(one.type)) for one in function._schema.arguments if not one.is_out]
+    for name in dict.fromkeys((name_of(function).rstrip("_"), name_of(function))):
+        packet = getattr(torch.ops.aten, name, None)
+        for overload in () if packet is None else packet.overloads():
+            other = getattr(packet, overload)
+            if not _writes(other) and [(one.name, str(one.type)) for one in other._schema.arguments] == wanted:
+                return other
+    return None
