@@ -374,8 +374,7 @@ class Stream:
             for array in values:
                 full.append(np.full((count, *array.shape[1:]), np.nan, array.dtype))
                 full[-1][good] = array
-            faulty = frozenset(range(count)).difference(good.tolist())
-            return Mapped(count, block.kept, tuple(full), faulty)
+            return Mapped(count, block.kept, tuple(full))
         kept = {name: _picked(cells, good) for name, cells in block.kept.items()}
         return Mapped(len(good), kept, values)
 
@@ -472,5 +471,5 @@ def _refuse(faults: Sequence[Fault]) -> None:
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
     if isinstance(cells, list):
         return [cells[row] for row in rows]
-    found: Cells = cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)  # type: ignore[attr-defined]
+    found: Cells = cells.take(rows)  # type: ignore[union-attr]
     return found

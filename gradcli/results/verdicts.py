@@ -291,13 +291,11 @@ class Mapped(Record):
         count: Rows to write.
         kept: Their cells of the columns to keep.
         values: An array of shape (N, *shape) for each quantity, in order.
-        faulty: The rows among them that were at fault and have NaN.
     """
 
     count: int
     kept: Mapping[str, Cells]
     values: tuple[Array, ...]
-    faulty: frozenset[int] = frozenset()
 
 
 class StreamSummary(Record):
