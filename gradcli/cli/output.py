@@ -54,6 +54,7 @@ _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 
 _NO_ARRAY = ("check", "graph")
 _NO_ARRAYS = ("code", "functions", "improve")
+_NO_TABLE = (*_NO_ARRAYS, "graph")
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""
@@ -97,7 +98,7 @@ def manner(given: Mapping[str, Any]) -> OutputOptions:
     is_told = is_typed(ctx, "format")
     switches = [name for name in ("json", "full") if given.get(name)]
     # The environment's format yields to an option that chooses one, and where it cannot be: a script is no table.
-    if not is_told and (switches or given.get("drawing") or (command == "code" and chosen in ("csv", "tsv"))):
+    if not is_told and (switches or given.get("drawing") or (command in _NO_TABLE and chosen in ("csv", "tsv"))):
         chosen = "table"
     if len(switches) > 1:
         raise UsageError("--json and --full exclude each other")
