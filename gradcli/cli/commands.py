@@ -77,7 +77,9 @@ def command_of(
     name = body.__name__.rstrip("_")
     is_hidden = name == DERIVATIVE
     command = "jacobian" if is_hidden else name
-    table = [replace(option, variable=None) if no_files else option for option in options.typed(command)]
+    table = [
+        replace(option, variable=None, is_setting=False) if no_files else option for option in options.typed(command)
+    ]
 
     def run(expression: str, **given: Any) -> Result | Output | Callable[[], int]:
         presentation = {option.name: given.pop(option.name) for option in table if option.is_presentation}

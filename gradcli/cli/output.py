@@ -54,6 +54,7 @@ _ONLY: Mapping[str, str] = {"py": "code", "dot": "graph", "mermaid": "graph"}
 
 _NO_ARRAY = ("check", "graph")
 _NO_ARRAYS = ("code", "functions", "improve")
+_NO_TABLE = (*_NO_ARRAYS, "graph")
 
 Stream = Callable[[], int]
 """What a command answers that writes as it goes, with stdout its own: run when the command line is read."""

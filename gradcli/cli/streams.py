@@ -74,7 +74,7 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     names = [name for name in line.function.variables if name not in asked.get("at", {})]
     points = PointSource.of(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
-    work = Work.of(line.expression, asked, keep=keep, form=form, from_text=points.form != "parquet")
+    work = Work.of(line.expression, asked, keep=keep, form=form)
     if is_folder:
         with _progress(output, is_quiet=line.shown.is_quiet) as advance:
             stream = into_folder(

@@ -26,7 +26,6 @@ class Layout(Record):
         numbers: Those of them that are read as numbers.
         quantities: What comes after them.
         dtype: Of these.
-        from_text: Whether the cells of the input are texts of which some are numbers.
         has_names: Whether a text begins with a row of names: a part that is not the first of a table does not.
         about: What a file says of itself, where its format has room for that.
     """
@@ -36,7 +35,6 @@ class Layout(Record):
     numbers: Sequence[str]
     quantities: Sequence[Quantity]
     dtype: str
-    from_text: bool
     has_names: bool = True
     about: Mapping[str, object] = field(default_factory=dict)
 

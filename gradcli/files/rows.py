@@ -28,7 +28,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     form = given or ("csv" if path == "-" else ROW_SUFFIXES.get(os.path.splitext(path)[1].lower()))
     if form is None:
-        others = "zcat, jq and gzip have CSV in a pipe, and an array is a value, --at x=@x.npy --points-of x"
+        others = "zcat, jq and gzip have CSV in a pipe, and Function.map of Python takes arrays"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
@@ -235,9 +235,6 @@ def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
     """Some of the rows, of blocks that lack at most some of those before the first of them."""
     first, last, _ = cut
     for block in blocks:
-        if not len(block.numbers):
-            yield block
-            continue
         start, end = int(block.numbers[0]), int(block.numbers[-1])
         low, high = max(first, start), end if last is None else min(last, end)
         if low <= high:

@@ -33,7 +33,6 @@ class Work(Record):
         asked: The arguments of `Function.stream`.
         keep: Whether to write the columns of the input first.
         form: The format that is written.
-        from_text: Whether the rows are CSV or TSV.
     """
 
     expression: str
@@ -41,14 +40,13 @@ class Work(Record):
     asked: Mapping[str, Any]
     keep: bool
     form: str
-    from_text: bool
 
     @classmethod
-    def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str, from_text: bool) -> Work:
+    def of(cls, expression: str, asked: Mapping[str, Any], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
         named = target(expression)
         code = Path(named.file).read_text(encoding="utf-8") if named is not None and named.file else None
-        return cls(expression, code, asked, keep, form, from_text)
+        return cls(expression, code, asked, keep, form)
 
     @property
     def about(self) -> dict[str, object]:
@@ -107,7 +105,7 @@ def apply(
     plan, source = stream.plan, rows.source
     plan.require_free(list(source.columns) if work.keep else [])
     of_plan = (plan.columns, plan.quantities, plan.question.dtype)
-    layout = Layout(source, work.keep, *of_plan, work.from_text, cut.has_names, work.about)
+    layout = Layout(source, work.keep, *of_plan, cut.has_names, work.about)
     with open_sink(output, work.form, layout) as sink:
         blocks = within(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)
         with contextlib.closing(stream.over(blocks)) as parts:

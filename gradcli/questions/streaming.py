@@ -310,9 +310,6 @@ class Stream:
                     # The first alone: in its first pass torch makes what all its threads share.  Of the others, one
                     # block more than workers in flight, and the oldest first: order is kept, and memory bounded.
                     yield from taken(0 if is_first else most)
-                # An empty block says that the source waits: what is computed goes out before more comes in.
-                if not len(block.numbers):
-                    yield from taken(0)
             yield from taken(0)
 
     def passage(self) -> StreamSummary:
@@ -376,8 +373,7 @@ class Stream:
             for array in values:
                 full.append(np.full((count, *array.shape[1:]), np.nan, array.dtype))
                 full[-1][good] = array
-            faulty = frozenset(range(count)).difference(good.tolist())
-            return Mapped(count, block.kept, tuple(full), faulty)
+            return Mapped(count, block.kept, tuple(full))
         kept = {name: _picked(cells, good) for name, cells in block.kept.items()}
         return Mapped(len(good), kept, values)
 
@@ -474,5 +470,5 @@ def _refuse(faults: Sequence[Fault]) -> None:
 def _picked(cells: Cells, rows: npt.NDArray[Any]) -> Cells:
     if isinstance(cells, list):
         return [cells[row] for row in rows]
-    found: Cells = cells[rows] if isinstance(cells, np.ndarray) else cells.take(rows)  # type: ignore[attr-defined]
+    found: Cells = cells.take(rows)  # type: ignore[union-attr]
     return found

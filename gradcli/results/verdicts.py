@@ -230,7 +230,7 @@ def row_called(number: int, line: int | None = None, group: int | None = None) -
 
 
 class Block(Record):
-    """Some rows, one after the other in their source; one without rows says that the source waits for more.
+    """Some rows, one after the other in their source.
 
     Attributes:
         numbers: The place of each row in its source, from 1, or from 0 in arrays of Python.
@@ -291,13 +291,11 @@ class Mapped(Record):
         count: Rows to write.
         kept: Their cells of the columns to keep.
         values: An array of shape (N, *shape) for each quantity, in order.
-        faulty: The rows among them that were at fault and have NaN.
     """
 
     count: int
     kept: Mapping[str, Cells]
     values: tuple[Array, ...]
-    faulty: frozenset[int] = frozenset()
 
 
 class StreamSummary(Record):

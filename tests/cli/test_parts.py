@@ -185,7 +185,7 @@ def test_a_damaged_manifest_is_told(spoil: str, gradcli: Command, folder: Path) 
 def _into(folder: str, points: str = "data/*.parquet", **options: Any) -> Any:
     """The stream of a run, and its manifest."""
     found = PointSource.of(points, None, ["x"])
-    work = Work.of("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet", from_text=False)
+    work = Work.of("abs(x)", {"on_error": "skip", "check": True}, keep=True, form="parquet")
     function = function_of(work.expression, work.code)
     return into_folder(work, found, points, function, folder, **options)
 

@@ -63,7 +63,7 @@ def slow(tmp_path: Path) -> str:
 def _run(expression: str, table: str, folder: Path, scheduler: str | None = None, **options: Any) -> list[str]:
     """The parts of a run, by name and checksum."""
     points = PointSource.of(table, None, ["x"])
-    work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet", from_text=False)
+    work = Work.of(expression, {"on_error": "fail"}, keep=False, form="parquet")
     function = function_of(work.expression, work.code)
     into_folder(work, points, table, function, f"{folder}/", scheduler=scheduler, **options)
     return _parts(folder)
