@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import threading
 from types import FrameType
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 _NAMES = "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGPWR SIGIO".split()
 _DEADLY = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
 """What ends a process on the spot, unless it asks to be told: a kill, a key, a timer, the limit of CPU time."""
+
+LOOK = 0.1
+"""Seconds of waiting after which Python looks for signals."""
 
 _undoing: list[Callable[[], None]] = []
 """What is to be undone, the innermost last; signals belong to the process, and so does this."""
@@ -71,6 +75,20 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
         _undoing.remove(undo)
+
+
+def readable(descriptor: int, seconds: float | None = None) -> bool:
+    """Wait until a descriptor has bytes or is at its end, at most some seconds; tell whether it has.
+
+    A signal ends the wait within a moment, also one that comes after Python has looked for signals and before it waits:
+    the system would go on waiting then, and whoever listens in Python would be called after the next byte.
+    """
+    left = float("inf") if seconds is None else seconds
+    while not select.select([descriptor], [], [], min(left, LOOK))[0]:
+        left -= LOOK
+        if left <= 0:
+            return False
+    return True
 
 
 def _is_in_foreground() -> bool:

@@ -106,7 +106,7 @@ class ParquetRows:
         columns, number = list(self._schema.names if keep else wanted), 1
         with self._whole():
             for group, count in enumerate(self._groups()):
-                is_needed = count and number + count > first
+                is_needed = number + count > first
                 for batch in self._file.iter_batches(most, row_groups=[group], columns=columns) if is_needed else ():
                     yield self._block(batch, self.passed + 1, group, wanted, keep=keep)
                     self.passed += len(batch)

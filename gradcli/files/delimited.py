@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
@@ -20,6 +21,7 @@ from gradcli.files.decoding import Array, Start, shown
 from gradcli.files.reader import unreadable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.verdicts import row_called
+from gradcli.signals import readable
 
 CHUNK = 2**20
 """Bytes that are read at a time: some ten thousand rows."""
@@ -30,6 +32,9 @@ LONGEST = 2**24
 _LONGEST_RECORD = 2**20
 """Characters in which a quote must end; else the row is taken for a broken one."""
 
+_PATIENCE = 0.02
+"""Seconds without a byte after which a pipe counts as waiting."""
+
 _MOST_ROWS = 2**16
 """Rows of a block that are looked at one by one: a text may have any number of blank ones."""
 
@@ -37,6 +42,17 @@ _MOST_ROWS = 2**16
 def named_twice(name: str) -> InputError:
     """The error for names of columns that are in the rows, and beside them."""
     return InputError(f"{name} names its columns, and --columns names them too", hint="leave out --columns")
+
+
+def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
+    """The size of a regular file; the descriptor of a pipe, whose other end may let one wait."""
+    if not isinstance(stream, io.BufferedReader):  # such as text in memory
+        return None, None
+    found = os.fstat(stream.fileno())
+    if stat.S_ISREG(found.st_mode):
+        return found.st_size, None
+    waits = (stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)) and os.name == "posix"
+    return None, stream.fileno() if waits else None
 
 
 _Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
@@ -66,7 +82,7 @@ class Delimited:
     ) -> None:
         self._stream, self._name = stream, name
         self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
-        self._size = os.fstat(stream.fileno()).st_size if isinstance(stream, io.BufferedReader) else 0  # of a pipe too
+        self._size, self._descriptor = _kind(stream)
         self._chunks = self._lines()
         self._first = 1  # the line that what is read next begins on
         self._is_between_rows = True
@@ -87,12 +103,15 @@ class Delimited:
         """
         del most, first
         for text in self._texts():
-            yield from self._blocks(text, wanted, keep=keep)
+            if text:
+                yield from self._blocks(text, wanted, keep=keep)
+            else:
+                yield Block(np.arange(0), dict.fromkeys(wanted, np.empty(0)), {})
 
     def starts(self, every: int) -> Iterator[Start]:
         """Count all rows, and yield where one begins about every so many bytes; at last, where the text ends."""
         last = 0
-        for text in self._texts():
+        for text in filter(None, self._texts()):
             for _ in self._blocks(text, [], keep=False):
                 pass
             found = Start(self.passed, self._whole, self._first + text.count("\n"))
@@ -110,12 +129,15 @@ class Delimited:
     @property
     def share(self) -> float | None:
         """How much of it has been read, where that is known."""
-        return self._position / self._size if self._size else None
+        return self._position / max(1, self._size) if self._size is not None else None
 
     def _texts(self) -> Iterator[str]:
-        """The texts that are read at once, of whole rows, without blank ones at the end."""
+        """The texts that are read at once, of whole rows, without blank ones at the end; none while a pipe waits."""
         held, line = "", 1
         for first, text in itertools.chain(self._chunks, [(0, "\n")]):
+            if not text:
+                yield ""
+                continue
             line, held = line if held else first, held + text
             filled = len(held.rstrip(BLANKS + self._separator))
             goes_on = len(held) < _LONGEST_RECORD and held.count('"') % 2 == 1
@@ -128,7 +150,7 @@ class Delimited:
                     yield whole
 
     def _lines(self, number: int = 1) -> Iterator[tuple[int, str]]:
-        r"""Whole lines with `\n` alone at their ends, and the number of the first.
+        r"""Whole lines with `\n` alone at their ends, and the number of the first; none while a pipe waits.
 
         Raises:
             InputError: The stream cannot be read, or is no text.
@@ -136,6 +158,9 @@ class Delimited:
         """
         rest, data = b"", b"\n"
         while data:
+            # Rows that are complete are answered before the pipe goes on: whoever feeds it may wait for them.
+            if self._descriptor is not None and not readable(self._descriptor, _PATIENCE):
+                yield number, ""
             data = self._read()
             # Cut at a newline, in bytes: a chunk may end inside of a character.
             cut = data.rfind(b"\n") + 1 if data else len(rest)
@@ -157,8 +182,15 @@ class Delimited:
         Raises:
             InputError: The system refuses, as it says.
         """
+        data = more = b""
         try:
-            data: bytes = self._stream.read1(CHUNK)  # type: ignore[attr-defined]
+            if self._descriptor is None:
+                data = self._stream.read(CHUNK)
+            else:
+                while len(data) < CHUNK and readable(self._descriptor, _PATIENCE if data else None):
+                    data += (more := self._stream.read1(CHUNK - len(data)))  # type: ignore[attr-defined]
+                    if not more:
+                        break
         except OSError as error:
             raise unreadable(self._name, error) from None
         self._position += len(data)

@@ -235,6 +235,9 @@ def within(blocks: Iterator[Block], cut: Cut) -> Iterator[Block]:
     """Some of the rows, of blocks that lack at most some of those before the first of them."""
     first, last, _ = cut
     for block in blocks:
+        if not len(block.numbers):
+            yield block
+            continue
         start, end = int(block.numbers[0]), int(block.numbers[-1])
         low, high = max(first, start), end if last is None else min(last, end)
         if low <= high:

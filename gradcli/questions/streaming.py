@@ -310,6 +310,9 @@ class Stream:
                     # The first alone: in its first pass torch makes what all its threads share.  Of the others, one
                     # block more than workers in flight, and the oldest first: order is kept, and memory bounded.
                     yield from taken(0 if is_first else most)
+                # An empty block says that the source waits: what is computed goes out before more comes in.
+                if not len(block.numbers):
+                    yield from taken(0)
             yield from taken(0)
 
     def passage(self) -> StreamSummary:

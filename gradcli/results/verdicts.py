@@ -230,7 +230,7 @@ def row_called(number: int, line: int | None = None, group: int | None = None) -
 
 
 class Block(Record):
-    """Some rows, one after the other in their source.
+    """Some rows, one after the other in their source; one without rows says that the source waits for more.
 
     Attributes:
         numbers: The place of each row in its source, from 1, or from 0 in arrays of Python.

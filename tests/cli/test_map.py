@@ -334,6 +334,21 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
 # -- processes
 
 
+def test_a_slow_pipe_is_answered_as_it_comes() -> None:
+    """The answer to a row does not wait for the next."""
+    words = [warm.gradcli(), "map", "x**2", "--points", "-"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"x\n3\n")
+        process.stdin.flush()
+        assert [process.stdout.readline() for _ in range(2)] == [b"y,dy_dx\n", b"9.0,6.0\n"]
+        process.stdin.write(b"4\n")
+        process.stdin.close()
+        assert process.stdout.read() == b"16.0,8.0\n"
+        assert process.wait(60) == 0
+
+
 def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
     """`| head -1`: exit 141, and not a word."""
     path = tmp_path / "data.csv"
@@ -393,12 +408,21 @@ def test_what_is_interrupted_leaves_nothing_half_written(form: str, number: int,
             assert os.listdir(tmp_path) == [out.name]
 
 
+WIDE = [
+    ("out.csv", ["sin(x)", "--keep"], 4_000, 1_000),  # a megabyte of text is a block
+    ("out.parquet", ["sin(x)*w", "--at", "w=ones(20)", "--wrt", "x"], 10_000, 300),  # 40 numbers from each
+]
+"""Rows that are soon read and soon answered, and large: their count and the width of a column of text."""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
-def test_four_times_the_rows_need_no_more_memory(tmp_path: Path) -> None:
-    """A stream of rows that are soon read and answered: its first quarter fills what one core has in flight."""
-    rows, width = 4_000, 1_000  # a megabyte of text is a block
+@pytest.mark.parametrize(("out", "words", "rows", "width"), WIDE, ids=["csv", "parquet"])
+def test_four_times_the_rows_need_no_more_memory(
+    out: str, words: list[str], rows: int, width: int, tmp_path: Path
+) -> None:
+    """A stream: its first quarter fills what one core has in flight."""
     block = "".join(f"{k}.25,{'n' * width}\n" for k in range(rows)).encode()
-    command = [*MAP, "sin(x)", "--keep", "--points", "-", "-o", str(tmp_path / "out.csv")]
+    command = [*MAP, *words, "--points", "-", "-o", str(tmp_path / out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
         assert process.stdin is not None
