@@ -42,12 +42,14 @@ class _Tensor:
         axes: Its indices.
         level: How tightly it binds: 0 a sum, 1 a product, 2 a product of matrices, 3 a power, 4 one thing.
         chain: The factors, if it is a product of matrices.
+        outer: The two vectors, if it is their outer product.
     """
 
     text: str
     axes: Axes = ()
     level: int = 4
     chain: tuple[_Tensor, ...] = ()
+    outer: tuple[_Tensor, ...] = ()
 
     def at(self, level: int) -> str:
         """In brackets where it would fall apart."""
@@ -250,8 +252,7 @@ def _pointwise(tensors: list[_Tensor], axes: Axes) -> _Tensor | None:
     if len({o.axes if len(o.axes) < 2 else frozenset(o.axes) for o in tensors}) == 1:
         return _times([o.along(tensors[0].axes) for o in tensors])
     if len(axes) == 2 and all(len(o.axes) == 1 for o in tensors):
-        left, right = (_times([o for o in tensors if o.axes == (a,)]).text for a in axes)
-        return _Tensor(f"outer({left}, {right})", axes)
+        return _outer([_times([o for o in tensors if o.axes == (a,)]) for a in axes], axes)
     raise NoMatrixFormError
 
 
@@ -289,6 +290,10 @@ def _matmul(a: _Tensor, b: _Tensor, axes: Axes) -> _Tensor:
     return _chained([*(a.chain or (a,)), *(b.chain or (b,))], axes)
 
 
+def _outer(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
+    return _Tensor(f"outer({parts[0].text}, {parts[1].text})", axes, outer=tuple(parts))
+
+
 def _chained(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
     if len(parts) == 1:
         return parts[0]
@@ -297,9 +302,9 @@ def _chained(parts: Sequence[_Tensor], axes: Axes) -> _Tensor:
 
 
 def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | None:
-    """(A + B)@x for A@x + B@x, A@(x + y) for A@x + A@y; None where nothing is shared."""
-    chains = [one.chain for one, _ in terms]
-    if not all(chains) or any(abs(number) != 1 for _, number in terms):
+    """(A + B)@x for A@x + B@x, A@(x + y) for A@x + A@y, alike of outer products; None where nothing is shared."""
+    chains, is_outer = [one.chain or one.outer for one, _ in terms], bool(terms[0][0].outer)
+    if not all(chains) or any(abs(number) != 1 or bool(one.outer) != is_outer for one, number in terms):
         return None
     for place, rest in ((-1, slice(None, -1)), (0, slice(1, None))):
         shared = chains[0][place]
@@ -307,7 +312,7 @@ def _factored(terms: Sequence[tuple[_Tensor, Expr]], axes: Axes) -> _Tensor | No
             parts = (chain[rest] for chain in chains)
             rests = [_chained(own, (*own[0].axes[:1], *own[-1].axes[1:])) for own in parts]
             whole = _added([(one, number) for one, (_, number) in zip(rests, terms, strict=True)], rests[0].axes)
-            return _chained([whole, shared] if place else [shared, whole], axes)
+            return (_outer if is_outer else _chained)([whole, shared] if place else [shared, whole], axes)
     return None
 
 
