@@ -211,6 +211,9 @@ class Function(ParsedText):
         atol: float | None = None,
         claim: Mapping[str, str] | None = None,
         expect: Mapping[str, Value] | None = None,
+        random: int | None = None,
+        box: Mapping[str, str] | None = None,
+        seed: int = 0,
         allow: Sequence[results.Allowed] = (),
         strict: bool = False,
         require_all: bool = False,
@@ -221,12 +224,13 @@ class Function(ParsedText):
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
         `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
-        `""` is the only variable.  Verdicts of `allow` pass, and unproved claims by `no-counterexample`; unless
-        `strict`, so do lost digits next to a larger entry of the gradient, and unless `require_all`, a sample.
+        `""` is the only variable.  `random` points are drawn from the `box` of each variable, `"0..1"`.  Verdicts of
+        `allow` pass, and unproved claims by `no-counterexample`; unless `strict`, so do lost digits next to a larger
+        entry of the gradient, and unless `require_all`, a sample.
 
         Raises:
-            GradcliError: v has not y's shape; a claim or a number makes no sense; the Jacobian would take more than
-                `JACOBIAN_BYTES`.
+            GradcliError: v has not y's shape; a range, a claim or a number makes no sense; the Jacobian would take
+                more than `JACOBIAN_BYTES`, or too many points are asked.
 
         >>> entry = (answer := Function("x**2").check({"x": 3})).opinions[0]
         >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
@@ -234,7 +238,7 @@ class Function(ParsedText):
         """
         from gradcli.questions.check import Demands, check
 
-        own = (rtol, atol, claim or {}, expect or {}, tuple(allow))
+        own = (rtol, atol, claim or {}, expect or {}, random, box or {}, seed, tuple(allow))
         return check(self._asked(at, **options), v, Demands(*own, strict, require_all, differences))
 
     def improve(

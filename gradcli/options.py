@@ -23,7 +23,6 @@ JUDGED = (*DERIVATIVES, "eval", "explain")
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
-    "random": "gradcli map judges the rows of a table: gradcli map EXPR --points FILE --check 1000",
 }
 """What to write in place of options that are no more."""
 
@@ -236,10 +235,16 @@ claim TEXTS check
     name may be left out where there is one. Repeat for more; @FILE reads it.
 
 expect VALUES check  The same as numbers, which are compared at the point; @FILE and @- as for --at.
+random WHOLE check  Check at N random points of the box that --in gives.
+
+box RANGES check spelling=in
+    Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the shape of
+    the variable's --at, if it has one. Repeat for more.
 
 box RANGES improve spelling=in
-    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300, or [0,0]..[1,2]. The
-    bounds are values; they broadcast to the shape of the variable's --at, if it has one. Repeat for more.
+    In place of --at, the range of a variable, looked at magnitude by magnitude: 1e-300..1e300. Repeat for more.
+
+seed WHOLE check default=0  Of the random points.
 
 allow VERDICTS check
     Verdicts that pass beside agree, separated by commas: kink,removable; no-counterexample lets claims pass that are

@@ -7,7 +7,7 @@ And how long it may take, where somebody says so.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 TYPE_CHECKING = False
@@ -95,6 +95,14 @@ def budget(seconds: float | None) -> Iterator[None]:
         yield
     finally:
         _BUDGET.reset(token)
+
+
+@contextmanager
+def each_with_time() -> Iterator[None]:
+    """Run one check of several with the usual time for itself, unless a budget in seconds covers all of them."""
+    own = _BUDGET.get()
+    with budget(None) if own is None or own.seconds is None else nullcontext():
+        yield
 
 
 def budget_in_force() -> Budget | None:

@@ -147,6 +147,8 @@ OPTIONS: dict[str, tuple[float, list[str]]] = {
     "--allow": (0.15, "kink kink,undefined agree inaccurate,nan-trap,unchecked disagree kinks , ".split()),
     "--rtol": (0.1, ["0", "1e-3", "-1", "nan", "inf", "1e-400", "x"]),
     "--atol": (0.1, ["0", "1", "1e300", "-0.0"]),
+    "--seed": (0.05, ["1", "-1", "99999999999999999999"]),
+    "--random": (0.15, ["1", "2", "7", "40", "0", "-3", "99999999"]),
     "--in": (0.15, BOXES),
 }
 """How often a command that has an option is given it, and its values; some take none."""

@@ -308,6 +308,7 @@ def check(line: CommandLine) -> Result:
     Examples:
       gradcli check "3*a + 2*b*b + log(c)" --at a=1,2,3 --at b=3,4,5 --at c=6,7,8
       gradcli check "x**3" --at 2 --claim "3*x**2" --expect 12
+      gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
     """
     differences = {"differences": True} if line.shown.form == "full" else {}

@@ -168,6 +168,16 @@ def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
         return None
 
 
+def contradicted(point: Point, derived: Derived, evidence: Evidence | None) -> dict[Block, str]:
+    """Where the evidence at a point contradicts a formula; nothing is compared elsewhere."""
+    compared = {
+        block: confirm(point, derivative, evidence, derived.directions, most=0).refuted
+        for block, derivative in derived.blocks.items()
+        if not isinstance(derivative, str)
+    }
+    return {block: reason for block, reason in compared.items() if reason}
+
+
 def confirmed(point: Point, program: Program, derived: Derived, evidence: Evidence | None, most: int = 1) -> Formulas:
     """Compare the formulas with the reference at a point.
 

@@ -89,7 +89,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     )
 
 
-def at_random_values(inquiry: Inquiry) -> Inquiry:
+def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
     """Give a question without values random ones, of shapes that make sense, at which the function has a value.
 
     Raises:
@@ -100,7 +100,7 @@ def at_random_values(inquiry: Inquiry) -> Inquiry:
     snippet, shapes = _shaped(inquiry, {})
     small = named_shapes(replace(snippet.program, warnings=()), shapes).small()
     told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, NO_POINT)))
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     for low, high in BOXES:
         # Sixteenths are exact in binary and short to read.
         values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in snippet.program.variables}

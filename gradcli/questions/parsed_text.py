@@ -73,7 +73,7 @@ class ParsedText:
     ('A', 'x')
     """
 
-    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "box")
+    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box")
     """Options beside which an answer has numbers."""
 
     def __init_subclass__(cls) -> None:

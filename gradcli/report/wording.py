@@ -247,6 +247,12 @@ def counterexample(claim: results.Claim) -> str:
     return f"{place} {digits(claim.truth)}, and the claim says {digits(claim.claimed)}"
 
 
+def sampled(sampling: results.Sampling) -> str:
+    """Which random points were looked at."""
+    boxes = ", ".join(f"{name} in {box}" for name, box in sampling.boxes.items())
+    return f"{sampling.points:,} random points of {boxes}, seed {sampling.seed}"
+
+
 def conclusion(answer: results.Checking) -> str:
     """The last line, as the exit code has it."""
     if answer.passed:

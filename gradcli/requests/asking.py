@@ -128,6 +128,9 @@ def _require_one_v(arguments: Mapping[str, Any]) -> None:
 # -- from a value of JSON to the argument of an option, by the kind of the option
 
 
+_WHOLE = 2**53
+"""Whole numbers up to which every reader of JSON agrees on them."""
+
 _LARGEST = sys.float_info.max
 
 
@@ -207,6 +210,12 @@ def _number(given: Any, name: str) -> float:
     return float(given)
 
 
+def _whole(given: Any, name: str) -> int:
+    number = _number(given, name)
+    _must(number.is_integer() and abs(number) <= _WHOLE, name, f"a whole number of at most {_WHOLE}", given)
+    return int(number)
+
+
 def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
     """The value, if it is what is wanted.
 
@@ -245,4 +254,5 @@ _READERS: Mapping[OptionKind, Callable[[Any, str], Any]] = {
     **dict.fromkeys((OptionKind.VARIABLES, OptionKind.STATEMENTS, OptionKind.VERDICTS), _names),
     OptionKind.SWITCH: _switch,
     OptionKind.NUMBER: _number,
+    OptionKind.WHOLE: _whole,
 }

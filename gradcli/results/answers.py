@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gradcli.notation import Element, Notation
 from gradcli.results.record import Record
-from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Verdict
+from gradcli.results.verdicts import Allowed, Array, Check, Claim, Entry, Sampling, Verdict
 from gradcli.showing import Shown
 
 
@@ -304,6 +304,7 @@ class Checking(Differentiation, kw_only=True):
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
         requires_all: Whether a sample does not pass.
         claims: What became of each claim.
+        sampling: What random points gave, if they were asked for.
         v: The gradient vector, if the entries are of vᵀJ.
         vjp: The vector-Jacobian product, then.
     """
@@ -316,6 +317,7 @@ class Checking(Differentiation, kw_only=True):
     elsewhere: tuple[str, ...] = ()
     requires_all: bool = False
     claims: tuple[Claim, ...] = ()
+    sampling: Sampling | None = None
     v: Array | None = None
     vjp: Mapping[str, Array] | None = None
 

@@ -181,6 +181,24 @@ class Claim(Record):
     note: str = ""
 
 
+class Sampling(Record):
+    """What a check found at random points.
+
+    Attributes:
+        points: How many.
+        seed: Of the generator.
+        boxes: The range of each variable that was drawn, as given.
+        verdicts: How many points had each verdict, best first.
+        worst: The point with the worst verdict, whose entries the answer lists.
+    """
+
+    points: int
+    seed: int
+    boxes: Mapping[str, str]
+    verdicts: Mapping[Verdict, int]
+    worst: Mapping[str, Array]
+
+
 # -- streams
 
 Cells = Sequence[Any] | npt.NDArray[Any]

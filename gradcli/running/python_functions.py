@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError, brief
 from gradcli.function import Function
-from gradcli.language.inputs import Value, read_value
+from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.snippets.snippet_result import Snippet
 from gradcli.questions.naming import Inputs, Names, with_name
 from gradcli.questions.question import Dtype, Inquiry
@@ -78,6 +78,14 @@ class PythonFunction(Function):
         """
         hint = give_values(self.variables)
         raise InputError(f"{self.expression} is recorded at a point, and none is given", hint=hint)
+
+    def check(self, /, at: Inputs | None = None, v: Value | None = None, **options: Any) -> Any:
+        """As of any function; what has no value is recorded in the corner of its box."""
+        values = self._by_name(at)
+        for name, text in (options.get("box") or {}).items():
+            if name not in values:
+                values[name] = read_range(text, f"--in {name}")[0]
+        return super().check(values, v, **options)
 
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None

@@ -48,6 +48,11 @@ def test_a_kink_among_others_that_a_sample_found_is_not_called_proven() -> None:
         (["jacobian", *WHOLE, "--require-all", "--strict"], 0, False),
         (["check", *SAMPLE], 0, True),
         (["check", *SAMPLE, "--require-all"], 1, True),
+        (
+            ["check", "sum(i0(x))", "--random", "2", "--in", "x=2*ones(5000)..3*ones(5000)", "--require-all"],
+            1,
+            True,
+        ),
         (["hessian", "sum(x**2)", "--at", "linspace(1,2,80)", "--require-all"], 1, True),
         (["hvp", *SAMPLE, "--u", "e0", "--require-all"], 0, False),
         (["explain", *SAMPLE, "--require-all"], 1, True),

@@ -121,7 +121,13 @@ def test_every_search_ends_with_the_budget(
 
 
 def test_points_that_there_was_no_time_for_are_counted(wall: _Clock) -> None:
-    """Those of a range."""
+    """Random ones, of which the others agree, and those of a range."""
+    wall.step = 0.02
+    found: Any = ask(Function("sin(x)"), "check", {"random": 50, "box": {"x": "1..2"}}, budget=1.0)
+    assert 0 < found.sampling.points < 50
+    assert (found.check.verdict, found.passed, found.check.sampled) == ("agree", True, True)
+    left = f"{50 - found.sampling.points} of 50 points were not looked at within the budget"
+    assert left in found.check.notes
     for wall.step in (0.002, 1.0):
         answer: Any = ask(Function("(1 - cos(x))/x"), "improve", {"box": {"x": "1e-300..1e300"}}, budget=1.0)
         assert any("points were not looked at within the budget" in note for note in answer.notes)

@@ -214,14 +214,49 @@ def test_variables_may_be_called_like_constants_modules_and_indices() -> None:
     np.testing.assert_array_equal(transposed.vjp["F"], [[6, 6], [14, 14]])
 
 
-def test_a_wrong_formula_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is compared with the reference."""
+def test_random_points_are_drawn_in_their_box_from_their_seed() -> None:
+    """The same seed gives the same points, which are in the box; the shape is that of the value or of the bounds."""
+    f = gradcli.Function("sum(x)*y")
+    box = {"x": "[-1,0]..[0,5]"}
+    first, again = (f.check({"y": 2}, random=20, box=box) for _ in range(2))
+    other = f.check({"y": 2}, random=20, box=box, seed=1)
+    assert first.sampling is not None
+    assert again.sampling is not None
+    assert other.sampling is not None
+    x = first.sampling.worst["x"]
+    np.testing.assert_array_equal(x, again.sampling.worst["x"])
+    assert (x != other.sampling.worst["x"]).all()
+    assert x.shape == (2,)
+    assert -1 <= x[0] <= 0 <= x[1] <= 5
+    assert first.inputs["y"] == 2
+    wide = f.check({"x": np.zeros((2, 3)), "y": 2}, random=3, box={"x": "0..1"})
+    assert wide.inputs["x"].shape == (2, 3)
+    assert len(np.unique(wide.inputs["x"])) == 6
+
+
+def test_the_verdicts_of_random_points_are_counted_and_the_worst_is_shown() -> None:
+    """The logarithm exists on one half of the box."""
+    answer = gradcli.Function("log(x)").check(random=200, box={"x": "-1..1"}, allow=["kink"])
+    assert answer.sampling is not None
+    assert set(answer.sampling.verdicts) == {"agree", "undefined"}
+    assert sum(answer.sampling.verdicts.values()) == answer.sampling.points == 200
+    assert 70 < answer.sampling.verdicts["undefined"] < 130
+    assert answer.inputs["x"] < 0
+    assert answer.opinions[0].verdict == "undefined"
+    assert not answer.passed
+    assert gradcli.Function("log(x)").check(random=20, box={"x": "-1..1"}, allow=["undefined"]).passed
+
+
+def test_a_wrong_formula_fails_every_random_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is compared with the reference at each."""
     from gradcli.symbolic import derivative, linear
 
     right = linear.assemble
     monkeypatch.setattr(derivative, "assemble", lambda form: right(form) * 7)
-    answer = gradcli.Function("x**3").check(1.5)
-    assert (check_of(answer).verdict, answer.passed) == ("disagree", False)
+    answer = gradcli.Function("x**3").check(random=5, box={"x": "1..2"})
+    assert answer.sampling is not None
+    assert answer.sampling.verdicts == {"disagree": 5}
+    assert not answer.passed
 
 
 def test_an_empty_list_is_an_empty_tensor() -> None:
@@ -230,9 +265,16 @@ def test_an_empty_list_is_an_empty_tensor() -> None:
     assert (float(answer.value), answer.grad["x"].shape) == (1, (0,))
 
 
+def test_torch_refusing_a_random_point_names_the_point() -> None:
+    """Probabilities above 1."""
+    with pytest.raises(InputError) as error:
+        gradcli.Function("binary_cross_entropy(x, 1)").check(random=50, box={"x": "0..2"})
+    assert "at the random point" in (error.value.hint or "")
+
+
 def test_v_of_a_check_may_depend_on_y() -> None:
-    """That v = y gives 2x*x**2."""
-    answer = gradcli.Function("x**2").check([1.25, 2], v="y")
+    """At every random point its own: v = y gives 2x*x**2."""
+    answer = gradcli.Function("x**2").check(v="y", random=5, box={"x": "[1,1]..[2,2]"})
     assert answer.vjp is not None
     np.testing.assert_allclose(answer.vjp["x"], 2 * answer.inputs["x"] ** 3)
     assert answer.passed

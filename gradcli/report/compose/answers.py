@@ -198,6 +198,9 @@ class Composer(Writer):
             case results.Answer(wrt=()) if not isinstance(answer, results.Checking):
                 return
             case results.Checking():
+                if answer.sampling is not None:
+                    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in answer.sampling.verdicts.items())
+                    yield note(f"{wording.sampled(answer.sampling)}: {verdicts}; the worst:")
                 if answer.opinions:
                     yield from opinions(answer, self)
                 yield from (claim_note(claim, answer, self) for claim in answer.claims)

@@ -115,7 +115,8 @@ jacobian_omitted~ symbolic? brief~=symbolic where~=symbolic structure~=symbolic 
 tensors nodes edges outcome form reasons~ reason same~ domain~ switches~ bits places before? after~ strips~ check?
 verdict? terms terms_count~ entries checked max_relative_error findings torch? formula? reference? radius? difference?
 difference_error? relative_error? ulps? note~ one_sided? proven sampled findings_count~ zero_by_structure~=zeros
-undecided~ chosen~ notes~ rewrite? opinions opinions_count~ claims~ worst mean allowed passed elsewhere~
+undecided~ chosen~ notes~ rewrite? opinions opinions_count~ claims~ sampling? seed boxes
+verdicts worst mean allowed passed elsewhere~
 constant=is_constant required=is_required default remarks~ warnings~
 """
 
