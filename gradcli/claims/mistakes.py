@@ -153,6 +153,7 @@ def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, Numbers | None]]:
     """Mistakes with the claim that each would lead to, from what is seen at once to what takes a look into lines."""
     subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
     yield "the sign: the claim is the truth times -1", -truth
+    yield "upside down: the claim is 1 over the truth", 1 / truth
     ones = np.ones_like(evidence.v)
     weights = ones if evidence.of == "gradient" else evidence.v
     whole = evidence.measured(subject.program, x)

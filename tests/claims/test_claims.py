@@ -176,6 +176,7 @@ MISTAKES: list[tuple[str, str, At, str]] = [
     ("mean(x**2)", "2*x", {"x": [1, 2, 3]}, "off by the factor 3: x has 3 elements"),
     ("A@x", "A.T", {"A": _A, "x": [1, 2, 3]}, "transposed: the Jacobian has y.shape + x.shape, (2, 3)"),
     ("trace(x@x)", "2*x", {"x": _S}, "transposed: the claim is the transpose of the truth"),
+    ("exp(x)", "exp(-x)", {"x": 2}, "upside down: the claim is 1 over the truth"),
     ("A@x", "A@v", {"A": _S, "x": [1, 2]}, "the Jacobian is transposed: the claim is Jv"),
     ("sin(x**2)", "cos(x**2)", {"x": 2}, "a missing chain factor: the derivative of `x**2` is `2*x`"),
     ("w*x**2", "2*x", {"x": 1, "w": 3}, "a missing factor: `w`"),
