@@ -148,6 +148,7 @@ KNOWN = tuple(
     exp(a)*exp(b) -> exp(a + b)
     log(exp(u)) -> u
     log(cosh(u)) -> logaddexp(u, -u) - log(2)
+    sinh(u)/cosh(u) -> tanh(u)
     sqrt(a**2 + b**2) -> hypot(a, b)
 softplus({u}) is {u} alone in torch above 20
     softplus(u) -> logaddexp(0, u)

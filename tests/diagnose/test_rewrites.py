@@ -46,6 +46,7 @@ FIRST = [
     ("1 - x.tanh().square()", "1/cosh(x)**2"),
     ("log(exp(x) + exp(y))", "logaddexp(x, y)"),
     ("log(cosh(x))", "logaddexp(x, -x) - log(2)"),
+    ("sinh(x)/cosh(x)", "tanh(x)"),
     # powers
     ("sqrt(x**2 + y**2)", "hypot(x, y)"),
     ("x**2 - y**2", "(x - y)*(x + y)"),
