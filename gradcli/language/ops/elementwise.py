@@ -96,7 +96,6 @@ sinc(x)  sin(pi*x)/(pi*x), and 1 at 0
 sec(x)  the secant  = 1/cos(x)  torch: none  domain: cos(x) != 0
 csc(x)  the cosecant  = 1/sin(x)  torch: none  domain: sin(x) != 0
 cot(x)  the cotangent  = 1/tan(x)  torch: none  domain: sin(x) != 0
-sech(x)  the hyperbolic secant  = 1/cosh(x)  torch: none
 deg2rad|radians(x)  degrees to radians  = x*pi/180
 rad2deg|degrees(x)  radians to degrees  = x*180/pi
 == hyperbolic  torch: *

@@ -41,7 +41,6 @@ ONE: dict[str, tuple[Callable[[Any], Any], list[float]]] = {
     "sec": (mp.sec, [-1.0, 2.0]),
     "csc": (mp.csc, [-1.0, 2.0]),
     "cot": (mp.cot, [-1.0, 2.0]),
-    "sech": (mp.sech, [-1.0, 0.0, 2.0]),
     "deg2rad": (lambda x: x * mp.pi / 180, [-90.0, 37.0]),
     "rad2deg": (lambda x: x * 180 / mp.pi, [-1.0, 2.0]),
     "sinh": (mp.sinh, [-1.0, 0.0, 2.0]),
