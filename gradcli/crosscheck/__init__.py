@@ -1,8 +1,8 @@
-"""Where the readings meet: torch's numbers and the formulas against the enclosure of the truth.
+"""Comparison of the readings: torch's numbers and the formulas against the enclosure of the truth.
 
 Torch evaluates, the reference encloses, and this room compares and explains.
-Where the ball is narrow and torch's number is next to it, they `agree`; where it is not, look for the reason, and where
-there is none, they `disagree`.
+A number next to a narrow ball does `agree`.  For any other number the room looks for a reason; if there is none, the
+readings `disagree`.
 
 >>> import numpy as np
 >>> from gradcli.crosscheck.judge import judge
@@ -29,20 +29,20 @@ there is none, they `disagree`.
 2. Enclose each, with more bits as long as the ball is wide (`judge`).
 3. Compare (`compare`).  A number that is off may be rounding: torch's passes on balls that round tell (`rounding`).
 4. Where there is no value or no slope, look from both sides (`singular`).
-5. What nothing decides is `unchecked`, with the reason.
-6. Hold the formulas to the same balls: none is shown that was not confirmed (`confirming`, `formulas`).
+5. Call an entry that nothing decides `unchecked`, with the reason.
+6. Compare the formulas with the same balls: only confirmed ones are shown (`confirming`, `formulas`).
 7. Make one answer of all entries: the worst verdict, and how many were looked at (`summary`).
 
-point, sample                    what there is to check, and which entries are checked
-compare                          the truth of an entry, and whether torch's number is that
+point, sample                    a Program at a point with torch's numbers, and the choice of the entries to check
+compare                          the truth of an entry, and the comparison of torch's number with it
 judge                            a verdict for every entry, at the precision that it takes
 summary                          one check of all of them
 bounded                          entries that bounds on whole arrays prove, all at once
-rounding                         what rounding explains
-singular                         what there is where a value or a derivative is missing: on its sides, and around
-boundaries                       conditions that values decided, and may decide otherwise beside the point
+rounding                         errors that rounding explains
+singular                         missing values and derivatives: limits on both sides of the point, and around it
+boundaries                       conditions that values decided, and that may be decided otherwise next to the point
 hessian_rows                     products of one Hessian with directions, element by element
 second_derivatives               Ju, Hu and the Hessian, where branches or poles meet too
-confirming, formulas             formulas held to what was enclosed; those of an answer, and every entry's opinions
-many_points                      which of many points are judged, and one check of them all
+confirming, formulas             formulas compared with enclosures; those of an answer, and all opinions of each entry
+many_points                      the choice of the points to judge among many, and one check of them all
 """

@@ -1,4 +1,4 @@
-"""Conditions that values decided before there was a Program: beside the point some may be decided otherwise."""
+"""Conditions that values decided before there was a Program: next to the point some may be decided otherwise."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gradcli.reference.rules import Undefined
 from gradcli.results import SEVERITY, Array, Check, Entry, Verdict
 
 BITS = 512
-"""Precision of what decides."""
+"""Precision at which a condition is decided."""
 
 
 Boundary = tuple[Verdict, str]
-"""That a condition is decided otherwise beside the point, or without rounding, or that this could not be told."""
+"""Finding that a condition is decided otherwise next to the point, or without rounding, or may be; and its note."""
 
 _SAID: Mapping[Verdict, str] = {
     "kink": "beside the point, {} decides otherwise, and {}",
@@ -36,7 +36,7 @@ _SAID: Mapping[Verdict, str] = {
 
 
 def boundary(verdict: Verdict, condition: str, changes: str) -> Boundary:
-    """What there is to say of a condition.
+    """Make the finding about a condition.
 
     >>> boundary("kink", "x > 0", "another branch is taken")
     ('kink', 'beside the point, x > 0 decides otherwise, and another branch is taken')
@@ -45,12 +45,12 @@ def boundary(verdict: Verdict, condition: str, changes: str) -> Boundary:
 
 
 def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) -> Check:
-    """A check with a finding about the whole for each of these.
+    """Add a finding about the whole function to a check for each of these conditions.
 
     Args:
-        check: Of the numbers.
+        check: The check of the numbers.
         value: The output y.
-        boundaries: What decides otherwise beside the point.
+        boundaries: Findings about the conditions.
     """
     y = float(value.ravel()[0]) if value.size else None
     found = [Entry(None, (0,) * value.ndim, None, kind, y, note=note) for kind, note in dict.fromkeys(boundaries)]
@@ -64,17 +64,17 @@ def with_boundaries(check: Check, value: Array, boundaries: Iterable[Boundary]) 
 def at_boundaries(
     guards: Guards, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array], wrt: Sequence[str]
 ) -> Iterator[Boundary]:
-    """What there is to say of each condition that a step in some variables, however short, or rounding decides.
+    """Yield a finding for each condition that rounding or a step in some variables, however short, may change.
 
     Args:
         guards: The conditions.
-        shapes: Of the variables.
-        inputs: Of the variables.
-        wrt: Those that move.
+        shapes: The shapes of the variables.
+        inputs: The values of the variables.
+        wrt: The names of the variables that move.
     """
-    if not set(guards.program.names) <= set(inputs):  # of a part of the function, in variables of its own
+    if not set(guards.program.names) <= set(inputs):  # the guards of a part of the function, in variables of its own
         return
-    with suppress(OverTimeError):  # which each condition then says
+    with suppress(OverTimeError):  # each condition then reports it
         if not _point(guards.program, shapes, inputs).may_be_singular:
             return
     for guard in guards.conditions:
@@ -97,7 +97,7 @@ def _point(program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, 
 
 
 def _verdict(point: Point, wrt: Sequence[str]) -> Verdict | None:
-    """A kink where a condition has no derivative; inaccurate where it is not what floats say."""
+    """Call a condition without a derivative a kink, and one that floats decide otherwise inaccurate; else None."""
     directions = [(s, j) for s in point.program.variables if str(s) in wrt for j in range(point.inputs[str(s)].size)]
     run = Reference(point.program, point.shapes, point.inputs).plan(directions).run(BITS)
     if any(isinstance(change, Undefined) for column in run.columns.values() for change in column.values()):

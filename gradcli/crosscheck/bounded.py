@@ -1,7 +1,7 @@
 """Entries that bounds on whole arrays prove: all of them at once, where balls could only look at a sample.
 
-First in float64; what that leaves open once more in `longdouble`, if that is not too much.  Only `agree` is said here:
-of what is not proved nothing is known.
+First in float64; entries that this leaves open once more in `longdouble`, if that is not too much.  The only verdicts
+given here are `agree` and, where rounding explains an error, `inaccurate`: of other entries nothing is known.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ from gradcli.results import Entry
 Mask = npt.NDArray[np.bool_]
 
 MOST_AT_ONCE = 2**22
-"""Elements of an adjoint with all its rows."""
+"""Most elements of an adjoint with all its rows."""
 
 MOST_NUMBERS = 2**26
-"""Numbers of all adjoints of a Jacobian."""
+"""Most numbers of all adjoints of a Jacobian together."""
 
 MOST_ENTRIES = 2**24
-"""Of a Jacobian, as each takes a few bytes to remember what is known of it."""
+"""Most entries of a Jacobian, as each takes a few bytes to store whether it is proved."""
 
 MOST_PRODUCTS = 2**32
-"""Multiplications of matrices, each of which is done some fifteen times."""
+"""Most multiplications in products of matrices, each of which is done some fifteen times."""
 
 MOST_SLOW = 2**24, 2**28
-"""Elements, and multiplications of matrices, up to which all is done once more with more digits."""
+"""Most elements, and most multiplications in products of matrices, for a second attempt with more digits."""
 
 MOST_SHOWN = 64
-"""Entries that are given one by one, where no others are."""
+"""Most proved entries to list one by one, where no other entries are listed."""
 
 
 @dataclass
 class BoundedProof:
-    """Which numbers of torch agree with the truth for certain.
+    """Masks of torch's numbers that agree with the truth for certain.
 
     Attributes:
-        value: Of y, by flat row.
-        blocks: Of J by row and column, or of vᵀJ as one row, by variable.
-        error: The largest relative error among them, from the middle of what the truth may be.
-        shown: Some of the entries, up to `MOST_SHOWN` of y and of each variable.
-        lost: The entries of J or vᵀJ that are off for certain, as rounding explains.
-        off: Some of them, up to `MOST_SHOWN` of each variable.
+        value: The mask of y, by flat row.
+        blocks: The mask of J by row and column, or of vᵀJ as one row, by variable.
+        error: The largest relative error of an agreeing number, from the middle of the bound of the truth.
+        shown: Some of the agreeing entries, up to `MOST_SHOWN` of y and of each variable.
+        lost: The mask of the entries of J or vᵀJ that are off for certain, as rounding explains.
+        off: Some of the entries in `lost`, up to `MOST_SHOWN` of each variable.
     """
 
     value: Mask
@@ -71,17 +71,17 @@ class BoundedProof:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of them do."""
+        """True if all numbers agree."""
         return bool(self.value.all()) and all(bool(block.all()) for block in self.blocks.values())
 
 
 def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], tolerance: Tolerance) -> BoundedProof | None:
-    """What bounds prove of torch's numbers; None where the function cannot be run on them.
+    """Prove with bounds that torch's numbers agree; None where the function cannot be run on bounds, or none is proved.
 
     Args:
         point: The Program and its inputs.
         torch: The numbers.
-        variables: Those that are differentiated by.
+        variables: The variables to differentiate by.
         tolerance: How far a number may be from the truth.
     """
     rows = torch.value.size if torch.jacobian is not None else 1
@@ -102,7 +102,7 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
             if proof.is_whole:
                 break
     except (NoRuleError, OverTimeError):
-        pass  # what was proved until then stands
+        pass  # the numbers proved until then stay proved
     has_some = any(block.any() for block in (*blocks.values(), *lost.values())) or (
         torch.judges_value and proof.value.any()
     )
@@ -112,7 +112,7 @@ def prove(point: Point, torch: Torch, variables: Sequence[sympy.Symbol], toleran
 def prove_product(
     point: Point, u: Mapping[str, npt.NDArray[np.floating]], product: Mapping[str, Array], tolerance: Tolerance
 ) -> BoundedProof | None:
-    """What bounds prove of the elements of Hu, by flat position; None where the function cannot be run on them.
+    """Prove with bounds that elements of Hu agree, by flat position; None where the function cannot be run on bounds.
 
     Args:
         point: The Program of a y of one element, and its inputs.
@@ -142,18 +142,18 @@ def prove_product(
 
 
 def _is_quick(point: Point, sweeps: int) -> bool:
-    """Whether it may be done with more digits, on machines that have these."""
+    """Tell whether a second attempt with more digits is quick; never on a machine without a longer float."""
     has_more = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
     return has_more and sweeps * _elements(point) <= MOST_SLOW[0] and sweeps * _products(point) <= MOST_SLOW[1]
 
 
 def _elements(point: Point) -> int:
-    """Elements of all lines of a function."""
+    """Count the elements of all lines of a function."""
     return sum(math.prod(point.shapes[line.symbol]) for line in point.program.lines)
 
 
 def _products(point: Point) -> int:
-    """Multiplications of all matrices of a function."""
+    """Count the multiplications in all products of matrices of a function."""
     return sum(
         math.prod(point.shapes[line.symbol]) * point.shapes[line.call.operands[0]][-1]
         for line in point.program.lines
@@ -162,7 +162,7 @@ def _products(point: Point) -> int:
 
 
 class _Prover:
-    """One attempt, in one kind of numbers."""
+    """Attempt at a proof, in one kind of numbers."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class _Prover:
         self.values = Values(program, shapes_in(program, point.shapes), point.inputs, variables, kind)
 
     def prove(self, proof: BoundedProof, within: Mapping[str, Mask]) -> None:
-        """Add what this attempt proves; `within` has the numbers that the bounds in float64 hold, rounding and all."""
+        """Add the proofs of this attempt; `within` marks the numbers that the bounds in float64, rounded, contain."""
         torch, value = self.torch, self.values.value.mapped(lambda x: x[0])
         if torch.judges_value:
             found = self.agreeing(torch.value, value, proof)
@@ -189,7 +189,7 @@ class _Prover:
         for name, rows, columns, truth in self._blocks():
             block = torch.jacobian[name] if torch.jacobian is not None else (torch.vjp or {})[name]
             given = block.reshape(len(proof.blocks[name]), -1)[rows, columns]
-            # Where y has no value there is no derivative, whatever flows.
+            # Without a value of y there is no derivative, whatever bounds the pass gives.
             exists = is_there[rows, None] if torch.jacobian is not None else is_there.all()
             agreeing = self.agreeing(given, truth, proof) & exists
             if not any(entry.variable == name for entry in proof.shown):
@@ -201,7 +201,7 @@ class _Prover:
                 continue
             most = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
             is_off = within[name][rows, columns] & exists & (distance * (1 - 2.0**-40) > truth.radius + most)
-            is_off &= abs(truth.middle) > truth.radius  # a number in the place of a 0 may be what cancels to it
+            is_off &= abs(truth.middle) > truth.radius  # a number in place of a 0 may be left by cancellation
             proof.lost[name][rows, columns] = is_off
             if is_off.any():
                 worst = is_off & (distance >= np.sort(distance[is_off])[-MOST_SHOWN:][0])
@@ -209,7 +209,7 @@ class _Prover:
                 proof.off += map(self._lost, off)
 
     def _lost(self, entry: Entry) -> Entry:
-        """An entry that is off, with how many digits it has."""
+        """Mark an entry that is off as inaccurate, with the number of its right digits."""
         found = compare(entry, entry.truth, self.tolerance, is_last=True) or entry
         return replace(
             found,
@@ -218,7 +218,7 @@ class _Prover:
         )
 
     def _blocks(self) -> Iterator[tuple[str, slice, slice, Bounds]]:
-        """The truth of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
+        """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
         torch = self.torch
         if torch.jacobian is None:
             if torch.vjp is not None and torch.v is not None:
@@ -247,12 +247,12 @@ class _Prover:
                 yield str(symbol), slice(0, self.torch.value.size), columns, found
 
     def _parts(self, size: int) -> Iterator[slice]:
-        """Ranges of so many rows or columns that what flows fits into memory."""
+        """Split rows or columns into ranges with adjoints or tangents that fit into memory."""
         step = max(1, MOST_AT_ONCE // max(1, *(math.prod(shape) for shape in self.point.shapes.values())))
         return (slice(first, min(first + step, size)) for first in range(0, size, step))
 
     def agreeing(self, numbers: npt.NDArray[np.floating], truth: Bounds, proof: BoundedProof) -> Mask:
-        """Where torch's number is within the tolerance of all that the truth may be."""
+        """Mark torch's numbers that are within the tolerance of every number in the bound of the truth."""
         given = np.asarray(numbers, dtype=truth.middle.dtype)
         with np.errstate(all="ignore"):
             distance = (abs(given - truth.middle) * (1 + 2.0**-50) + truth.radius) * (1 + 2.0**-50)
@@ -272,7 +272,7 @@ class _Prover:
         row: int = 0,
         column: int = 0,
     ) -> list[Entry]:
-        """The first that agree, one by one, with what encloses them; `row` and `column` are those of the first."""
+        """List the first agreeing entries, each with its ball; `row` and `column` are the offset of the block."""
         flat = agreeing.reshape(1, -1) if name is None else agreeing
         middle, radius = (part.reshape(flat.shape) for part in (truth.middle, truth.radius))
         found = []
@@ -288,11 +288,11 @@ class _Prover:
 
 
 def _in_rows(array: Array) -> Array:
-    """What is behind the first dimension as one."""
+    """Flatten all but the first axis."""
     return array.reshape(len(array), -1)
 
 
 def _ball(middle: np.floating, radius: np.floating) -> Ball:
-    """What a bound encloses; the digits beyond float64 are in the radius."""
+    """Convert a bound to a ball; the digits beyond float64 go into the radius."""
     near = float(middle)
     return arb(near, (float(abs(middle - near)) + float(radius)) * (1 + 2.0**-50))

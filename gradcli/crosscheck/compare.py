@@ -1,4 +1,4 @@
-"""Is torch's number the truth, to within the tolerance?  And what the truth of each number is, where it is found."""
+"""Comparison of torch's numbers with the truth, to within the tolerance, and the lookup of the truth of each number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BITS = (64, 128, 256, 1_152, 4_096)
 """Precisions of the balls, one after the other until they can decide.
 
-At the last but one, what cannot be told from 0 is smaller than any float, beside terms of ordinary size.
+At the last but one, a ball that contains 0 is smaller than any float, if its terms are of ordinary size.
 """
 
 FIRST_BITS, ZERO_BITS, LAST_BITS = BITS[0], BITS[-2], BITS[-1]
@@ -38,16 +38,16 @@ KNOWN_BITS = 53
 """Bits of the truth that must be known before torch's number is called wrong, so that the truth can be printed."""
 
 FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
-"""What each dtype rounds."""
+"""Rounding of each dtype."""
 
 
 MOST_ENTRIES = 40
-"""Entries at which one formula is compared."""
+"""Most entries at which to compare one formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a number of a dtype may be from the truth: |number - truth| <= atol + rtol*|truth|.
+    """Largest distance of a number of a dtype from the truth: |number - truth| <= atol + rtol*|truth|.
 
     It is strict if the user gave it; else a 0 may also be off by the rounding of the terms that cancel to it.
     """
@@ -59,20 +59,20 @@ class Tolerance:
 
 
 EXACT = Tolerance(0.0)
-"""No error at all: of formulas that are proved, and of claims without decimals."""
+"""Tolerance of no error at all: for proved formulas, and for claims without decimals."""
 
 TOLERANCE: Mapping[str, Tolerance] = {
     "float64": Tolerance(2.0**-30),
     "float32": Tolerance(2.0**-16, dtype="float32"),
 }
-"""The error that still agrees: n roundings leave about n * 2**-53 (2**-24 in float32), so this admits chains of 2**23
-(2**8) operations, and functions that torch computes to ten (five) digits; few wrong formulas are as close."""
+"""Largest error that still agrees: n roundings leave about n * 2**-53 (2**-24 in float32), so this admits chains of
+2**23 (2**8) operations, and functions that torch computes to ten (five) digits; few wrong formulas are as close."""
 
 
 def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -> Entry | None:
-    """The entry with its verdict, None if more precision may decide; a wrong number is `disagree` until explained.
+    """Give an entry its verdict; None if more precision may decide.  A wrong number is `disagree` until explained.
 
-    What was said of it before is forgotten.
+    An earlier verdict and note are dropped.
     """
     number = number_of(entry)
     is_known = is_last or truth.is_exact() or truth.rel_accuracy_bits() >= KNOWN_BITS or _is_nothing(number, truth)
@@ -99,7 +99,7 @@ def compare(entry: Entry, truth: Ball, tolerance: Tolerance, *, is_last: bool) -
 
 @dataclass
 class Verdicts:
-    """What is known of some entries: decided, wrong until that is explained, or without a truth."""
+    """Entries by outcome: decided, wrong until the error is explained, or without a truth."""
 
     decided: list[Entry] = field(default_factory=list)
     wrong: list[Entry] = field(default_factory=list)
@@ -113,7 +113,7 @@ def verdicts(
 
     Args:
         entries: Torch's numbers.
-        truths: At some bits, for the entries that are still open.
+        truths: Returns, for a number of bits and the entries still open, the function that gives an entry's truth.
         tolerance: How far a number may be from the truth.
     """
     found = Verdicts()
@@ -139,35 +139,35 @@ def verdicts(
 
 
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
-    """The entry with a verdict and a truth, made by its fields: faster than `replace` where there are thousands."""
+    """Copy an entry with a verdict and a truth, field by field: faster than `replace` where there are thousands."""
     known = entry.variable, entry.row, entry.column, verdict, entry.torch
     of, by = entry.of, entry.by
     return Entry(*known, relative_error=error, note=note, proven=True, of=of, by=by, truth=truth)
 
 
 def noun(entry: Entry) -> str:
-    """The word for the number in messages: a value of y, or a derivative."""
+    """Return the word for the number in messages: a value of y, or a derivative."""
     return "value" if entry.variable is None else "derivative"
 
 
 def number_of(entry: Entry) -> float:
-    """Torch's number of an entry that has one."""
+    """Return torch's number of an entry that has one."""
     assert entry.torch is not None, "what is compared is a number"  # noqa: S101
     return entry.torch
 
 
 def known_truth(truth: Ball | None) -> float | None:
-    """An enclosure to float64; None without one, or if it is not finite."""
+    """Convert an enclosure to float64; None without one, or if it is not finite."""
     return to_float(truth) if truth is not None and truth.is_finite() else None
 
 
 def to_float(ball: Ball) -> float:
-    """The midpoint of a ball as a float64, never -0; what cannot be told from 0 is called 0."""
+    """Return the midpoint of a ball as a float64, never -0; 0 for a ball that contains 0."""
     return 0.0 if ball.is_finite() and ball.contains(0) else float(ball.mid()) + 0.0
 
 
 def _is_nothing(number: float, truth: Ball) -> bool:
-    """Whether the truth may be 0, and is nothing beside torch's number: no number of bits shows that it is 0."""
+    """Tell whether the truth may be 0 and is negligible next to torch's number: no precision shows that it is 0."""
     if not math.isfinite(number):
         return False
     return bool(truth.contains(0) and abs(truth).upper() < abs(arb(number)) * arb(2) ** -(2 * KNOWN_BITS))
@@ -184,7 +184,7 @@ Truth = tuple[Index, Index, Ball]
 """Row, column and truth of an entry; an index is empty where there is none."""
 
 Block = tuple[str, str]
-"""The variables of row and column: empty where there is none, as the row of the Jacobian is of y."""
+"""Variables of row and column; empty where there is none: a row of the Jacobian belongs to y."""
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,9 @@ class Evidence:
     """Entries of derivatives whose truth the reference knows, by block, row and column.
 
     Attributes:
-        blocks: Of a Jacobian by ("", x), of Ju by ("", ""), of Hu and the Hessian as formulas are.
-        bits: Of the balls, at least.
-        reached: Of a Jacobian, the rows of y in which an element of a variable has a derivative.
+        blocks: The truths; of a Jacobian by ("", x), of Ju by ("", ""), of Hu and the Hessian as formulas are.
+        bits: The precision of the balls, at least.
+        reached: The rows of y in which an element of a variable has a derivative, for a Jacobian.
     """
 
     blocks: Mapping[Block, Mapping[tuple[Index, Index], Ball]]
@@ -203,7 +203,7 @@ class Evidence:
 
     @classmethod
     def at(cls, point: Point, directions: Sequence[Direction], rows: Flat | None, bits: int) -> Evidence | None:
-        """What the reference finds of a Jacobian without torch; None where that is over the budget."""
+        """Enclose columns of a Jacobian without torch; None where the work is over the budget."""
         try:
             plan = Reference(point.program, point.shapes, point.inputs).plan(directions, rows)
         except OverBudgetError:
@@ -214,7 +214,7 @@ class Evidence:
     def of_columns(
         cls, point: Point, directions: Sequence[Direction], columns: Columns, rows: Flat | None, bits: int
     ) -> Evidence:
-        """Columns of a Jacobian, at these rows of y, None for all."""
+        """Collect columns of a Jacobian, at these rows of y, None for all."""
         known: dict[str, tuple[list[tuple[int, int, Ball]], list[tuple[int, int, Ball]]]] = {}
         reached: dict[tuple[str, int], list[int]] = {}
         for (symbol, j), column in columns.items():
@@ -235,7 +235,7 @@ class Evidence:
         return cls(blocks, bits, reached)
 
     def of(self, derivative: Derivative) -> list[Truth]:
-        """The entries of this block whose truth is known, as many as are compared, the nonzero ones first."""
+        """Return the entries of this block with a known truth, as many as are compared, the nonzero ones first."""
         found = self.blocks.get((derivative.first, derivative.variable), {})
         entries = [(row, column, ball) for (row, column), ball in found.items()]
         zero = [entry for entry in entries if entry[2] == 0]
@@ -243,24 +243,24 @@ class Evidence:
 
 
 def _chosen(nonzero: Sequence[Any], zero: Sequence[Any]) -> list[Any]:
-    """The entries at which a formula is compared."""
+    """Choose the entries at which a formula is compared."""
     return [*spaced(nonzero, MOST_ENTRIES), *spaced(zero, MOST_ENTRIES // 4)]
 
 
 def spaced(items: Sequence[Any], most: int) -> list[Any]:
-    """Every so many of some items, so that they are at most this many."""
+    """Choose at most this many items, evenly spaced."""
     return list(items[:: max(1, math.ceil(len(items) / most))])
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function at a point, and how torch's numbers for it are compared: elements of y, entries of J and of vᵀJ.
+    """Function at a point, with the tolerance and weights to compare torch's numbers: elements of y, J and vᵀJ.
 
     Attributes:
         reference: The function at the point.
         tolerance: How far a number may be from the truth.
         v: The gradient vector, flat, for entries of vᵀJ.
-        passes: For a vᵀJ that several passes were added to, their v, a row each, of which `v` is the sum.
+        passes: The v of each pass, one per row, if vᵀJ adds up several passes; `v` is their sum.
     """
 
     reference: Reference
@@ -269,30 +269,30 @@ class Case:
     passes: Array | None = None
 
     def direction(self, entry: Entry) -> Direction:
-        """The element of x that an entry is a derivative by."""
+        """Return the element of x that an entry is a derivative by."""
         symbol, shape = self._variables[entry.variable or ""]
         return symbol, flat(entry.column or (), shape)
 
     def row(self, entry: Entry) -> int:
-        """The flat row of y of an element or an entry of J."""
+        """Return the flat row of y of an element or an entry of J."""
         return flat(entry.row, self._shape) if entry.row else 0
 
     def weight(self, entry: Entry, row: int) -> float:
-        """What a row of y counts in an entry."""
+        """Return the weight of a row of y in an entry."""
         return 1.0 if entry.row is not None else float(self._weights[row])
 
     def seeds(self, entry: Entry) -> dict[int, float]:
-        """The rows of y that a backward pass for an entry goes back from, and their weights."""
+        """Return the rows of y from which a backward pass for an entry starts, and their weights."""
         if entry.row is not None or self.v is None:
             return {self.row(entry): 1.0}
         return {int(row): float(self.v[row]) for row in np.flatnonzero(self.v)}
 
     def truth(self, entry: Entry, seen: EnclosedDerivatives) -> Outcome:
-        """The ball that contains the true number; what no direction reaches is an exact zero.
+        """Return the ball that contains the true number; an entry that no direction reaches is an exact zero.
 
         Args:
             entry: The number.
-            seen: What the reference found.
+            seen: The derivatives that the reference enclosed.
         """
         if entry.variable is None:
             return seen.values[self.row(entry)]
@@ -308,24 +308,24 @@ class Case:
         return total
 
     def rows(self, entry: Entry, seen: EnclosedDerivatives) -> list[int]:
-        """The flat rows of y that an entry is about."""
+        """Return the flat rows of y that an entry is about."""
         if entry.row is not None:
             return [self.row(entry)]
         return [row for row, _, _ in self._weighted(entry, seen)]
 
     def values(self, entry: Entry, seen: EnclosedDerivatives) -> Mapping[int, Outcome]:
-        """The elements of y in these rows, as far as they were judged."""
+        """Return the elements of y in the rows of an entry, as far as they were enclosed."""
         return {row: seen.values[row] for row in self.rows(entry, seen) if row in seen.values}
 
     @cached_property
     def _variables(self) -> Mapping[str, tuple[sympy.Symbol, Shape]]:
-        """The symbols and shapes of the variables by name, which each entry asks for."""
+        """Symbols and shapes of the variables by name, cached as each entry asks for them."""
         shapes = self.reference.shapes
         return {str(symbol): (symbol, shapes[symbol]) for symbol in self.reference.program.variables}
 
     @cached_property
     def _shape(self) -> Shape:
-        """The shape of y, asked of the reference once for all entries."""
+        """Shape of y, asked of the reference once for all entries."""
         return self.reference.shapes.get(self.reference.program.output, ())
 
     @property
@@ -342,7 +342,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Singular:
-    """An entry whose truth is missing at the point, why, and the flat rows of y that it is about."""
+    """Entry with a missing truth at the point, the cause, and the flat rows of y that it is about."""
 
     entry: Entry
     cause: Undefined
@@ -351,13 +351,13 @@ class Singular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wrong:
-    """An entry whose number is not the truth, and the rows of y that it is about."""
+    """Entry with a number other than the truth, and the rows of y that it is about."""
 
     entry: Entry
     rows: frozenset[int]
 
 
 def _exact(weights: Array) -> Ball:
-    """The sum of some numbers, whatever cancels in it."""
+    """Sum some numbers exactly, whatever cancels."""
     total = sum(map(Fraction, weights.tolist()), start=Fraction(0)) if np.isfinite(weights).all() else math.nan
     return arb(total) if isinstance(total, float) else arb(fmpq(total.numerator, total.denominator))

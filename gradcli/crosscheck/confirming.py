@@ -1,9 +1,9 @@
-"""A formula is confirmed against the reference at sampled entries, or it is not shown.
+"""Confirm a formula against the reference at sampled entries; otherwise it is not shown.
 
-First at the point itself.  Where that would take too long (a sum over a million elements), where the function has no
-derivative, or where a tie or the end of a domain is met, at which a formula by cases takes one of them: on a probe, the
-same Program at smaller sizes and ordinary values.  The formula knows large sizes only as symbols, so it is the same
-formula there.
+First at the point itself.  If that would take too long (a sum over a million elements), if the function has no
+derivative there, or if the point is at a tie or the end of a domain, where a formula by cases takes one of the cases:
+on a probe, which is the same Program at smaller sizes and ordinary values.  The formula has large sizes only as
+symbols, so it is the same formula on the probe.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from gradcli.symbolic.element import constant_symbol
 from gradcli.symbolic.origins import LARGE
 
 MOST_WORK = 60_000
-"""Ball operations that comparing one formula at a point may take."""
+"""Most ball operations to compare one formula at a point."""
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
@@ -45,22 +45,22 @@ PROBE_BITS = 128
 """Precision on a probe."""
 
 ELSEWHERE = "the formula was confirmed at other values or sizes, not at this point"
-"""The remark on a formula that only a probe confirmed."""
+"""Remark on a formula that only a probe confirmed."""
 
 BOXES = ((0.25, 0.75), (1.25, 1.75), (-0.75, -0.25))
-"""Where the values of a probe are drawn from, in turn: inside the domain of nearly every function."""
+"""Intervals from which the values of a probe are drawn, in turn: inside the domain of nearly every function."""
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Whether a formula holds.
+    """Outcome of comparing a formula with the reference.
 
     Attributes:
-        holds: Whether it was confirmed.
-        note: Where that was; empty for the point itself.
-        refuted: What refutes it.
-        entries: How many were compared.
-        points: On how many probes.
+        holds: True if the formula was confirmed.
+        note: A remark if it was confirmed elsewhere; empty for the point itself.
+        refuted: The contradiction, in words, if there is one.
+        entries: The number of entries compared.
+        points: The number of probes.
     """
 
     holds: bool
@@ -71,7 +71,7 @@ class Confirmation:
 
 
 Directions = Mapping[str, tuple[str, Array]]
-"""By variable: what its direction is called in a formula, and the direction."""
+"""Name of the direction of a variable in a formula, and the direction, by variable."""
 
 
 def confirm(
@@ -80,15 +80,15 @@ def confirm(
     """Compare a formula with the reference at the point, or else on probes.
 
     Args:
-        point: The Program and its inputs, which are not asked for without evidence.
+        point: The Program and its inputs; without evidence the inputs are not needed.
         derivative: The formula.
-        evidence: What the reference found at the point, if it was asked.
-        directions: Those of Ju and Hu.
-        most: How many probes, as far as there are so many with derivatives.
+        evidence: The truths that the reference enclosed at the point, if any.
+        directions: The directions of Ju and Hu.
+        most: The most probes; fewer if fewer have derivatives.
     """
     directions = directions or {}
     found = Confirmation(holds=False)
-    # What was compared until then stands.
+    # The comparisons until then stay valid.
     with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
         here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
         if here is not None:
@@ -103,21 +103,21 @@ def confirm(
 def _at_the_point(
     point: Point, derivative: Derivative, evidence: Evidence, directions: Directions
 ) -> Confirmation | None:
-    """What the evidence at the point says of a formula; None if it says nothing.
+    """Compare a formula with the evidence at the point; None if that neither confirms nor refutes it.
 
-    Where branches or extremes tie, or a domain ends, the derivative may exist and not be that of the case which the
-    formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
+    At a tie of branches or extremes, or at the end of a domain, the derivative may exist and differ from the case that
+    the formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
     """
     compared = None
     with suppress(OverWorkError):
         compared = _compare(derivative, evidence, lookups(point, directions), derivative.sizes)
-    has_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # torch has, beside those of the function
+    has_cases = len(point.in_formulas[0].lines) < len(point.program.lines)  # cases that only torch has
     is_told = compared is None or not compared.refuted or not (has_cases or point.may_be_singular)
     return compared if is_told else None
 
 
 def _at_random(point: Point, derivative: Derivative, directions: Directions) -> Iterator[Confirmation]:
-    """What the reference says at one random point after the other; at some of them the function may have no value."""
+    """Compare a formula at one random point after the other; points that say nothing of the formula are left out."""
     shapes, sizes = _probe(point, derivative)
     for seed, box in enumerate(BOXES * 3 if sum(map(math.prod, shapes.values())) <= MAX_ELEMENTS else ()):
         generator = np.random.default_rng(seed)
@@ -137,7 +137,7 @@ def _at_random(point: Point, derivative: Derivative, directions: Directions) -> 
 def _positions(
     point: Point, shapes: Mapping[Atom, Shape], generator: np.random.Generator
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Values of the variables that are whole numbers, such as class indices: those of the point where they fit."""
+    """Choose values of whole-number variables, such as class indices: those of the point if they fit, else random."""
     found: dict[str, npt.NDArray[np.float64]] = {}
     program = point.source
     has_whole = any(line.call.op.whole for line in program.lines)
@@ -155,9 +155,9 @@ def _compare(
     values: Mapping[sympy.Symbol, Any],
     sizes: Mapping[sympy.Symbol, int],
 ) -> Confirmation | None:
-    """Whether a formula encloses the truth at the entries where that is known; None if there are none.
+    """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
 
-    That a formula is 0 where the derivative is 0 confirms little: it counts only where all of the formula is 0.
+    A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
 
     Raises:
         OverWorkError: Not even one entry is within `MOST_WORK`.
@@ -188,7 +188,7 @@ def _compare(
 
 
 def _place(derivative: Derivative, row: Index, column: Index) -> str:
-    """What a message calls an entry of a derivative: `y[0] by x[1]`."""
+    """Name an entry of a derivative for a message: `y[0] by x[1]`."""
     match derivative.of:
         case "jvp":
             return f"(Ju){_shown(row)}"
@@ -200,9 +200,9 @@ def _place(derivative: Derivative, row: Index, column: Index) -> str:
 
 
 def _probe(point: Point, derivative: Derivative) -> tuple[Mapping[Atom, Shape], Mapping[sympy.Symbol, int]]:
-    """The Program at sizes just above `LARGE` if it has such a form, and else at its own.
+    """Choose shapes of the Program just above `LARGE` if it has such a form, else its own.
 
-    A little further above, where parts of what is large would be small: x[1:] of 17 elements has 16.
+    A little further above, if parts of a large array would be small: x[1:] of 17 elements has 16.
     """
     large = sorted({size for s in point.program.variables for size in point.shapes[s] if size > LARGE})
     for least in (LARGE + 1, LARGE + 9) if large else ():
@@ -219,7 +219,7 @@ def _probe(point: Point, derivative: Derivative) -> tuple[Mapping[Atom, Shape], 
 
 
 def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[int, int] | None:
-    """The small size for each full size, if one size always becomes one and what was small stays."""
+    """Map each full size to its small size; None if a size has two small sizes, or passes from one side of `LARGE`."""
     matching: dict[int, int] = {}
     for symbol, shape in full.items():
         if len(small.get(symbol, ())) != len(shape):
@@ -231,7 +231,7 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 
 
 def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
-    """What the reference finds on a probe, at some entries; None where that is over the budget."""
+    """Enclose some entries on a probe; None where the work is over the budget."""
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
         directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
@@ -243,7 +243,7 @@ def _asked(probe: Point, derivative: Derivative, u: Mapping[str, Array]) -> Evid
 
 
 def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Symbol, Any]:
-    """What the variables stand for in a formula: a ball, or a function of indices that refuses to wrap around."""
+    """Map each symbol of a formula to its ball, or to a function of indices that is NaN outside instead of wrapping."""
     found: dict[sympy.Symbol, Any] = {}
     for line in point.program.lines:
         if line.call.op.kind is Kind.SOURCE:
@@ -256,7 +256,7 @@ def lookups(point: Point, directions: Directions | None = None) -> dict[sympy.Sy
 
 
 def element_of(array: npt.NDArray[np.float64]) -> Any:
-    """An array as a function of indices, or the ball of a number."""
+    """Turn an array into a function of indices, or a number into its ball."""
     if not array.ndim:
         return arb(float(array))
 

@@ -1,6 +1,6 @@
-"""The formulas of an answer: derived once, confirmed at each point, shown only where they hold.
+"""Formulas of an answer: derived once, confirmed at each point, shown only where they hold.
 
-Then every entry with what each reading says of it, worst first: torch, the formula, the enclosure, a difference
+Then every entry with the number of each reading, worst first: torch, the formula, the enclosure, a difference
 quotient.  The verdicts are the judge's; nothing is decided here.
 """
 
@@ -45,19 +45,19 @@ from gradcli.symbolic.origins import NoFormulaError
 from gradcli.symbolic.printing import formula, with_names
 
 MAX_FORMULAS = 30
-"""Formulas of an answer that are derived; each takes a walk over the whole Program."""
+"""Most formulas to derive for an answer; each takes a walk over the whole Program."""
 
 MOST_DIRECTIONS = 64
-"""Columns of a Jacobian that the reference is asked for to confirm formulas."""
+"""Most columns of a Jacobian to enclose with the reference to confirm formulas."""
 
 
 @dataclass(frozen=True)
 class Derived:
-    """The formula of each block, or why there is none; it depends on the shapes of a point and not on its values.
+    """Formula of each block, or the reason for its absence; it depends on the shapes of a point, not on its values.
 
     Attributes:
-        blocks: Of ∂y/∂x and Hu by ("", x), of Ju by ("", ""), of a Hessian by the variables of row and column.
-        directions: Those of Ju and Hu.
+        blocks: The formulas; of ∂y/∂x and Hu by ("", x), of Ju by ("", ""), of a Hessian by its two variables.
+        directions: The directions of Ju and Hu.
     """
 
     blocks: Mapping[Block, Derivative | str]
@@ -66,14 +66,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class Formulas:
-    """What became of the formulas at a point, by block.
+    """Formulas at a point after the comparison with the reference, by block.
 
     Attributes:
-        shown: Those that hold, as text.
-        omitted: Why there is none, for the other blocks.
-        derivatives: Those that hold, as expressions.
-        refuted: Where the reference contradicts one.
-        confirmations: How each was compared.
+        shown: The formulas that hold, as text.
+        omitted: The reason for leaving out the formula, for the other blocks.
+        derivatives: The formulas that hold, as expressions.
+        refuted: The contradiction by the reference, in words.
+        confirmations: The outcome of each comparison.
     """
 
     shown: dict[Block, Formula] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Formulas:
     confirmations: dict[Block, Confirmation] = field(default_factory=dict)
 
     def show(self, block: Block, point: Point, program: Program, derivative: Derivative, note: str = "") -> None:
-        """Keep the formula of a block, which holds; `note` says where that is known from, if not from the point."""
+        """Keep the formula of a block, which holds; `note` is a remark if only other points confirmed it."""
         is_first = derivative.of == "jacobian"
         structure = structure_of(derivative, point.shape, point.shape_of(derivative.variable)) if is_first else ""
         self.shown[block] = formula(derivative, program, note, structure)
@@ -97,16 +97,16 @@ class Formulas:
 
 
 def of_jacobian(point: Point, wrt: Sequence[str]) -> Derived:
-    """The formulas of ∂y/∂x for these variables."""
+    """Derive the formulas of ∂y/∂x for these variables."""
     return Derived(_of_variables(wrt, OutputElement(*point.in_formulas).differentiated))
 
 
 def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
-    """The formula of Ju.
+    """Derive the formula of Ju.
 
     Args:
         point: The Program and its inputs.
-        program: As typed, for its names.
+        program: The Program as typed, for its names.
         u: The direction of each variable that moves.
     """
     names = direction_names(program, list(u))
@@ -115,14 +115,14 @@ def of_jvp(point: Point, program: Program, u: Mapping[str, Array]) -> Derived:
 
 
 def of_hvp(point: Point, program: Program, u: Mapping[str, Array], wrt: Sequence[str]) -> Derived:
-    """The formulas of Hu, by variable; see `of_jvp`."""
+    """Derive the formulas of Hu, by variable; see `of_jvp`."""
     names = direction_names(program, list(u))
     found = _of_variables(wrt, lambda x: hvp(*point.in_formulas, names, x))
     return Derived(found, {name: (names[name], array) for name, array in u.items()})
 
 
 def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
-    """The formulas of the blocks of the Hessian."""
+    """Derive the formulas of the blocks of the Hessian."""
     pairs = list(combinations_with_replacement(wrt, 2))
     found: dict[Block, Derivative | str] = {}
     for number, (row, column) in enumerate(pairs):
@@ -138,7 +138,7 @@ def of_hessian(point: Point, wrt: Sequence[str]) -> Derived:
 
 
 def _of_variables(wrt: Sequence[str], derive: Callable[[sympy.Symbol], Derivative]) -> dict[Block, Derivative | str]:
-    """A formula for each of these variables, if they are not too many."""
+    """Derive a formula for each of these variables, up to `MAX_FORMULAS` of them."""
     omitted = f"formulas are given for {MAX_FORMULAS} variables, and there are {len(wrt)}"
     return {
         ("", name): _derived(partial(derive, sympy.Symbol(name, real=True))) if n < MAX_FORMULAS else omitted
@@ -154,7 +154,7 @@ def _derived(derive: Callable[[], Derivative]) -> Derivative | str:
 
 
 def evidence_at(point: Point, names: Sequence[str]) -> Evidence | None:
-    """What the reference finds of these variables' columns at a point; None where that is over its budget or limit."""
+    """Enclose columns of these variables at a point; None where the work is over the reference's budget or time."""
     directions = [
         (symbol, j)
         for symbol in point.program.variables
@@ -183,10 +183,10 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
 
     Args:
         point: The Program and its inputs.
-        program: As typed, for its names.
+        program: The Program as typed, for its names.
         derived: The formulas.
-        evidence: What the reference found at the point, if it was asked.
-        most: How many probes each is compared on that the evidence says nothing of.
+        evidence: The truths that the reference enclosed at the point, if any.
+        most: The most probes for a formula that the evidence neither confirms nor refutes.
     """
     found = Formulas()
     for block, derivative in derived.blocks.items():
@@ -204,15 +204,15 @@ def confirmed(point: Point, program: Program, derived: Derived, evidence: Eviden
 
 
 RANDOM_POINTS = 3
-"""Points at which a formula is confirmed that is not asked for at any."""
+"""Random points at which to confirm a formula, if the question has no point."""
 
 
 def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tuple[Formulas, Check]:
-    """The formulas that the reference confirms at random points, and what that rests on.
+    """Confirm formulas at random points, and count the comparisons in a check.
 
     Args:
         point: The Program and its shapes; it has no inputs.
-        program: As typed, for its names.
+        program: The Program as typed, for its names.
         derived: The formulas.
     """
     found = confirmed(point, program, derived, None, RANDOM_POINTS)
@@ -228,18 +228,18 @@ def confirmed_at_random(point: Point, program: Program, derived: Derived) -> tup
 def concluded(
     check: Check | None, point: Point, evidence: Evidence | None, program: Program, derived: Derived
 ) -> tuple[Formulas, Check | None]:
-    """The formulas that the reference confirms, and the check with a finding for each that it contradicts.
+    """Confirm formulas at a point, and add to the check a finding for each that the reference contradicts.
 
     Args:
-        check: Of the numbers, if there is one.
+        check: The check of the numbers, if there is one.
         point: The Program and its inputs.
-        evidence: What the reference found there, if it was asked.
-        program: As typed, for its names.
+        evidence: The truths that the reference enclosed at the point, if any.
+        program: The Program as typed, for its names.
         derived: The formulas.
     """
     formulas = confirmed(point, program, derived, evidence)
     shown = with_names(formulas.shown, program)
-    if check is not None and check.findings:  # which say what is special at this point
+    if check is not None and check.findings:  # the findings say what is special at this point
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
     if check is not None:
@@ -261,7 +261,7 @@ def _with_conventions(check: Check, point: Point, derived: Derived, formulas: Fo
 
 
 def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -> Check:
-    """The check with a finding for each formula that the reference contradicts, once."""
+    """Add to a check a finding for each formula that the reference contradicts, once."""
     for block, reason in refuted.items():
         row, column = block
         derivative = derived.blocks[block]
@@ -277,10 +277,10 @@ def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -
 
 
 MAX_OPINIONS = 1_024
-"""Entries that are listed: all that the judge looks at where it does not sample."""
+"""Most entries to list: as many as the judge looks at where it does not sample."""
 
 FORMULA_WORK = 100_000
-"""Ball operations that the values of all formulas may take together: about half a second."""
+"""Most ball operations for the values of all formulas together: about half a second."""
 
 FORMULA_BITS = (64, 256, 1_024)
 """Precisions at which a formula is evaluated, until its value is known to a float."""
@@ -289,11 +289,11 @@ KNOWN_BITS = 53
 """Bits of a formula's value that make a float."""
 
 Differences = Mapping[Entry, tuple[float, float]]
-"""A difference quotient of an entry, and its error."""
+"""Difference quotient of an entry and its error, by entry."""
 
 
 def worst_first(entries: Iterable[Entry]) -> list[Entry]:
-    """By verdict, then by error, zeros last; elements of y behind entries of the same verdict, as there may be many."""
+    """Sort by verdict, then by error, zeros last; elements of y after entries of the same verdict: they may be many."""
 
     def badness(entry: Entry) -> tuple[int, bool, float, bool]:
         missing = 0.0 if entry.verdict == "agree" else math.inf
@@ -312,16 +312,16 @@ def opinions(
     v: Array | None = None,
     evidence: Evidence | None = None,
 ) -> tuple[Entry, ...]:
-    """The first `MAX_OPINIONS` entries, with what all readings say of them.
+    """Return the first `MAX_OPINIONS` entries, with the numbers of all readings.
 
     Args:
         point: The Program and its inputs.
-        entries: As the judge decided them, in the order wanted.
+        entries: The entries as the judge decided them, in the order wanted.
         derivatives: Formulas that were confirmed, by variable.
         differences: Difference quotients of the entries that have one.
-        dtype: Of torch's numbers, whose last places are the unit of the error.
+        dtype: The dtype of torch's numbers; a unit in its last place is the unit of the error.
         v: The gradient vector, if entries are of vᵀJ.
-        evidence: Which rows of y each element of x reaches: the others are left out of vᵀJ.
+        evidence: The rows of y that each element of x reaches; formulas of vᵀJ leave out the other rows.
     """
     formulas = _Formulas(point, derivatives, v, evidence.reached if evidence else None)
     found = []
@@ -342,7 +342,7 @@ def opinions(
 
 
 def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
-    """The distance in units in the last place at the truth; None where a number has none.
+    """Return the distance in units in the last place of the truth; None where it is not finite.
 
     >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
     (4.0, 0.0, None)
@@ -356,7 +356,7 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
 
 
 class _Formulas:
-    """The confirmed formulas of a Jacobian as an evaluator of its entries, within `FORMULA_WORK`."""
+    """Evaluator of the entries of a Jacobian by its confirmed formulas, within `FORMULA_WORK`."""
 
     def __init__(
         self,
@@ -372,7 +372,7 @@ class _Formulas:
         self._environments: dict[tuple[str, int], Mapping[sympy.Symbol, object]] = {}
 
     def value(self, entry: Entry) -> float | None:
-        """The value of the formula at one entry, if the work that is left suffices to know it to a float."""
+        """Evaluate the formula at one entry; None if the work that is left does not suffice to know it to a float."""
         derivative = self.derivatives.get(entry.variable or "")
         if derivative is None:
             return None
@@ -399,7 +399,7 @@ class _Formulas:
         return None
 
     def _environment(self, derivative: Derivative, bits: int) -> Mapping[sympy.Symbol, object]:
-        """What the symbols stand for; the sums that it keeps are of these bits."""
+        """Map symbols to values; one map per precision, as it keeps the sums that it has computed."""
         key = derivative.variable, bits
         if key not in self._environments:
             values = {**lookups(self.point), **derivative.sizes}

@@ -1,7 +1,7 @@
 """Products of one Hessian with directions, judged element by element: each is the derivative of a slope.
 
-Many elements are proved at once by bounds; balls look at what these leave open.  Where an operation on the way is not
-smooth, series on both sides tell of a slope along its own input, and of others nothing is claimed.
+Many elements are proved at once by bounds; balls look at the elements left open.  If an operation on the way is not
+smooth, series on both sides decide the derivative of a slope along its own input; nothing is claimed of other elements.
 """
 
 from __future__ import annotations
@@ -48,22 +48,23 @@ from gradcli.results import Array, Entry
 OVER_BUDGET = "the second derivatives were over the budget of the reference"
 
 FEW = 1_024
-"""Elements of a product up to which balls look at each; of more, at those that bounds leave open."""
+"""Most elements of a product to enclose one by one; of more elements, balls enclose those that bounds leave open."""
 
 MOST_OPEN = 256
-"""Elements that nothing decides, up to which each has an entry."""
+"""Most undecided elements to list one by one; more are only counted."""
 
 
 @dataclass
 class Row:
-    """What is known of one product.
+    """Verdicts on the elements of one product.
 
     Attributes:
         decided: The elements that were looked at one by one.
-        bounded: How many others bounds prove to agree, with about this `error`.
-        left: How many are not decided.
-        missing: Why they are not.
-        work: Slopes that were gone through.
+        bounded: The number of other elements that bounds prove to agree.
+        error: About the largest relative error of the elements that bounds prove.
+        left: The number of elements that are neither decided nor listed.
+        missing: The reason why some elements are not decided.
+        work: The number of slopes that were gone through.
     """
 
     decided: list[Entry]
@@ -76,7 +77,7 @@ class Row:
 
 @dataclass
 class HessianRows:
-    """Products of one Hessian with directions, whose elements are derivatives of slopes along the direction.
+    """Products of one Hessian with directions: each element is the derivative of a slope along the direction.
 
     Args:
         point: The Program and its inputs.
@@ -94,7 +95,7 @@ class HessianRows:
 
     @cached_property
     def _without_slope(self) -> Mapping[Direction, Entry]:
-        """Find the inputs along which y certainly has no slope, each with the verdict on it, without torch's number."""
+        """Inputs along which y certainly has no slope, each with the verdict on the slope, without torch's number."""
         shapes = {name: self.point.shape_of(name) for name in self.wrt}
         entries = [
             Entry(n, (), unravel(j, s), "unchecked", math.nan) for n, s in shapes.items() for j in range(math.prod(s))
@@ -121,8 +122,8 @@ class HessianRows:
         Args:
             u: The direction.
             product: Torch's numbers by variable, of x's shape.
-            slopes: What was decided of the slopes that the product is the derivative of.
-            is_row: Whether this is a row of H, of slopes by the element that u moves; else u moves all slopes.
+            slopes: The verdicts on the slopes that the product is the derivative of.
+            is_row: True for a row of H, of slopes by the element that u moves; else u moves all slopes.
         """
         is_open = {name: np.ones(product[name].size, dtype=bool) for name in self.wrt}
         total = sum(map(len, is_open.values()))
@@ -159,7 +160,7 @@ class HessianRows:
     def _balls(
         self, asked: Sequence[Entry], u: Mapping[str, Array], slopes: Sequence[Entry], *, is_row: bool
     ) -> list[Entry]:
-        """The elements that are asked for, one by one; see `judged`."""
+        """Decide these elements one by one; see `judged`."""
         moving = way(u)
         own = next(iter(moving)) if len(moving) == 1 else None
         waiting, decided = list[Entry](), list[Entry]()
@@ -182,9 +183,9 @@ class HessianRows:
         return others + self._smooth(waiting, u, wrong)
 
     def _smooth(self, entries: Sequence[Entry], u: Mapping[str, Array], wrong: list[Wrong]) -> list[Entry]:
-        """The entries where all operations on the way are smooth, or move with no input that matters.
+        """Decide the entries with only smooth operations on the way, or operations that no relevant input moves.
 
-        And those that are wrong, which rounding may explain.
+        Also those in `wrong`, which rounding may explain.
         """
 
         def truths(bits: int, _: Sequence[Entry]) -> Callable[[Entry], Outcome]:
@@ -206,7 +207,7 @@ class HessianRows:
         return truth if exists(truth) else Undefined("slope", "an operation is not smooth here", decided=False)
 
     def _zeros(self, wrong: Sequence[Wrong], u: Mapping[str, Array]) -> list[Wrong]:
-        """The entries whose truth is 0, as far as a float can tell."""
+        """Select the entries with a truth of 0, as far as a float can tell."""
         truths = self._at(ZERO_BITS).along(way(u)) if wrong else {}
         found = {one: truths.get(self.case.direction(one.entry), arb(0)) for one in wrong}
         return [one for one, truth in found.items() if exists(truth) and truth.contains(0)]
@@ -214,7 +215,7 @@ class HessianRows:
     def _where_met(
         self, entry: Entry, by: Direction, moving: Mapping[Direction, float], slopes: Sequence[Entry]
     ) -> Entry:
-        """The derivative of a slope along its own input, by series on both sides."""
+        """Decide the derivative of a slope along its own input, by series on both sides."""
         missing = _unless_missing(entry, slopes)
         if missing.verdict == "undefined" or any(slope.verdict == "unchecked" for slope in slopes) or not slopes:
             return missing
@@ -235,7 +236,7 @@ class HessianRows:
         return missing
 
     def _meeting(self, entry: Entry, left: Limit, right: Limit) -> Entry | None:
-        """The verdict by the second derivatives on both sides; None if they do not tell."""
+        """Give the verdict by the second derivatives on both sides; None if they do not decide."""
         if "unknown" in (left.kind, right.kind):
             return None
         if left.ball is None or right.ball is None:
@@ -254,7 +255,7 @@ def _sides(left: Limit, right: Limit) -> tuple[float, float] | None:
 
 
 def _unless_missing(entry: Entry, slopes: Sequence[Entry]) -> Entry:
-    """The entry as undecided, unless the slope that it is the derivative of has none."""
+    """Mark an entry as undecided, or as having no truth because the slope that it is the derivative of has none."""
     missing = next((one for one in slopes if one.verdict in ("kink", "undefined")), None)
     if missing is None:
         return _unknown(entry, "is not decided")

@@ -1,4 +1,4 @@
-"""A verdict for every checked entry, and one check of all: the worst verdict, the coverage, the findings worth listing.
+"""Verdicts on all checked entries, and one check of all: the worst verdict, the coverage, the findings worth listing.
 
 In this order: does the function exist here, does its derivative, is torch's number the truth to within a stated
 tolerance, and if not, can the rounding of its precision explain it?
@@ -44,25 +44,25 @@ if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import BoundedProof
 
 LEFT_OVER = 8
-"""Roundings of the largest entry that a kernel may leave in place of a 0, for each element of the largest dimension.
+"""Most roundings of the largest entry that a kernel may leave in place of a 0, per element of the largest dimension.
 
-A product of matrices leaves at most half a one for each term that cancels, and kernels multiply several, such as the
-reflections of a factorization.  There are never more than entries of the gradient.
+A product of matrices leaves at most half a rounding for each term that cancels, and kernels multiply several matrices,
+such as the reflections of a factorization.  In all at most as many roundings are admitted as the gradient has entries.
 """
 
 MOST_OPEN = 256
-"""Entries that bounds leave open, up to which balls look at them one by one; more with more patience."""
+"""Most entries left open by bounds for balls to look at, one by one; more with more patience."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was decided.
+    """Verdicts on all entries, and their check.
 
     Attributes:
-        check: The sum.
-        entries: What it sums up, worst first.
-        evidence: What the reference found, None if nothing was within its budget.
-        parts: The entries of J and of a vᵀJ beside a sampled J, each with its coverage.
+        check: The summary of all entries.
+        entries: The entries that it sums up, worst first.
+        evidence: The truths that the reference enclosed, None if nothing was within its budget.
+        parts: The entries of J and, next to a sampled J, of vᵀJ, each with its coverage.
     """
 
     check: Check
@@ -85,7 +85,7 @@ def judge(point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance
 
 
 def withheld(judgement: Judgement, reason: str) -> Judgement:
-    """The judgement without what it says against torch, where what torch computes is not what the function says."""
+    """Withdraw each `disagree` of a judgement for a reason, if torch computes something other than the function."""
     parts = tuple(replace(part, decided=[_unsaid(entry, reason) for entry in part.decided]) for part in judgement.parts)
     check, entries = summarize(parts)
     return Judgement(check, entries, judgement.evidence, parts)
@@ -96,7 +96,7 @@ def _unsaid(entry: Entry, reason: str) -> Entry:
 
 
 class _Judge:
-    """One check: the readings' numbers and how they are compared."""
+    """Judge of torch's numbers at one point, by the reference."""
 
     def __init__(self, point: Point, torch: Torch, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
         self.point, self.torch = point, torch
@@ -107,10 +107,10 @@ class _Judge:
         self.case = Case(self.reference, tolerance, v, passes)
 
     def judgement(self) -> Judgement:
-        """J and y, and beside a sampled J the vᵀJ on its own."""
+        """Judge J and y, and next to a sampled J also vᵀJ on its own."""
         main, evidence = self._within_time(self.torch)
         parts = [main]
-        # With all of J, vᵀJ was judged beside it; a sample of rows leaves it out, as its entries sum over all rows.
+        # With all of J, vᵀJ was judged together; a sample of rows leaves it out, as its entries sum over all rows.
         is_beside = main.chosen == "all" and not main.bounded
         if self.torch.jacobian is not None and self.torch.vjp is not None and not is_beside:
             parts.append(self._within_time(replace(self.torch, jacobian=None))[0])
@@ -118,9 +118,9 @@ class _Judge:
         return Judgement(check, entries, evidence, tuple(parts))
 
     def _within_time(self, torch: Torch) -> tuple[FamilyCheck, Evidence | None]:
-        """The part, of which balls only look at a sample where it is large: what they leave out bounds may prove."""
+        """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
         survey = Survey(self.point, self.reference, torch, self.variables)
-        # First what is quick, as a sample may take all the time that there is.
+        # The quick proof by bounds first, as a sample may take all the time.
         is_large = survey.entries > ALL_ENTRIES
         proof = self._proof(torch) if is_large else None
         evidence: Evidence | None = None
@@ -139,7 +139,7 @@ class _Judge:
         return prove(self.point, torch, self.variables, self.case.tolerance)
 
     def _completed(self, survey: Survey, part: FamilyCheck, proof: BoundedProof) -> FamilyCheck:
-        """The part with what bounds prove beside its entries, and with those that they leave open, if these are few."""
+        """Complete a part with the entries that bounds prove, and with those that they leave open if these are few."""
         decided = list(part.decided)
         looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
         of_y = proof.value.copy()
@@ -201,12 +201,12 @@ class _Judge:
         for entry in entries:
             if entry.variable is None:
                 of_y[flat(entry.row or (), self.point.shape)] = True
-            elif survey.torch.jacobian is None or entry.row is not None:  # beside J, vᵀJ is a part of its own
+            elif survey.torch.jacobian is None or entry.row is not None:  # next to J, vᵀJ is a part of its own
                 name, row, column = self._place(entry)
                 looked[name][row, column] = True
 
     def _opened(self, survey: Survey, places: Sequence[tuple[str, int, int]]) -> list[Entry]:
-        """What balls say of some entries; nothing where that is too much."""
+        """Decide some entries with balls; none where the work is over the budget."""
         symbols = {str(symbol): symbol for symbol in self.variables}
         directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
         rows = np.unique([row for _, row, _ in places]) if survey.torch.jacobian is not None else None
@@ -266,13 +266,13 @@ class _Judge:
         return FamilyCheck(survey.family, survey.entries, (), "none", (note,), is_whole=False, left=survey.entries)
 
     def _at_infinity(self, decided: Sequence[Entry]) -> list[str]:
-        """The remark that derivatives by infinite elements of a variable are limits; empty without any."""
+        """Write the remark that derivatives by infinite elements of a variable are limits; empty without any."""
         known = [e for e in decided if e.variable is not None and e.verdict != "undefined"]
         names = dict.fromkeys(e.variable for e in known if self.reference.is_infinite(self.case.direction(e)))
         return [f"the derivatives by infinite elements of {name} are limits" for name in names]
 
     def _entries(self, survey: Survey, selection: Selection, found: EnclosedDerivatives) -> list[Entry]:
-        """What is asked: elements of y, entries of J in these rows and columns, and of vᵀJ in these columns."""
+        """List the entries to decide: elements of y, entries of J in these rows and columns, of vᵀJ in the columns."""
         torch, value, y = survey.torch, survey.torch.value.ravel(), self.point.shape
         rows = range(self.point.rows * (torch.jacobian is not None and len(selection.directions) > 0))
         rows = rows if selection.rows is None else selection.rows.tolist()
@@ -291,7 +291,7 @@ class _Judge:
         return entries + (self._odd(survey) if selection.is_sparse else [])
 
     def _odd(self, survey: Survey) -> list[Entry]:
-        """Numbers that are not 0 where the truth is, whatever the numbers are: no direction reaches them."""
+        """List the entries that are 0 by structure and not in torch's numbers: no direction reaches them."""
         blocks = survey.torch.jacobian if survey.torch.jacobian is not None else survey.torch.vjp or {}
         entries = []
         for name, j, row in survey.odd:
@@ -302,7 +302,7 @@ class _Judge:
         return entries
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
-        """Compare the entries with the truth, then ask why what is wrong is wrong."""
+        """Compare the entries with the truth, then look for the reason of each wrong number."""
         case = self.case
 
         def truths(bits: int, entries: Sequence[Entry]) -> Callable[[Entry], Outcome]:
@@ -321,7 +321,7 @@ class _Judge:
             from gradcli.crosscheck.singular import at_jumps
 
             wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in known.wrong]
-            # In this order: what rounding explains needs no jump, and only what is left is looked at beside a jump.
+            # In this order: an error that rounding explains needs no jump; only the others are compared at jumps.
             decided += at_jumps(case, explained(case, self.point, selection.rows, wrong))
         if known.missing:
             from gradcli.crosscheck.singular import classify_singularities
@@ -333,7 +333,7 @@ class _Judge:
     def _unless_rounded(
         self, entries: Sequence[Entry], selection: Selection, found: EnclosedDerivatives
     ) -> list[Entry]:
-        """Call `inaccurate` what disagrees by the rounding of torch's passes where the whole is smooth."""
+        """Change `disagree` to `inaccurate` if the rounding of torch's passes explains it and the whole is smooth."""
         case = self.case
         wrong = [Wrong(entry, frozenset(case.rows(entry, found))) for entry in entries if entry.verdict == "disagree"]
         if not wrong:
@@ -366,7 +366,7 @@ def unless_minor(entry: Entry, gradients: Mapping[str, Array], point: Point, tol
     is a few roundings of the largest entry of all gradients, as kernels leave them that go through whole matrices.
 
     Args:
-        entry: As it was decided.
+        entry: The entry as it was decided.
         gradients: Torch's numbers of all of its gradient, by variable.
         point: The function.
         tolerance: How far a number may be from the truth.

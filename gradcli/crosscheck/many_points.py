@@ -1,7 +1,7 @@
-"""Which of many points, and of the rows of a stream, are judged, and one check of what was found at each.
+"""Choice of the points to judge among many, or among the rows of a stream, and one check of all of them.
 
-At kinks, the first, the last, those with extreme numbers, and a seeded rest.  A stream is looked at row by row, and few
-rows are held, however many go by.
+Points at kinks, the first, the last, those with extreme numbers, and a seeded rest.  A stream is read row by row, and
+few rows are held, however many go by.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from gradcli.reference.near_kinks import critical
 from gradcli.results import SEVERITY, Array, Check
 
 MOST_POINTS = 16
-"""Points whose numbers are judged; of more, a sample."""
+"""Most points to judge; of more points, a sample."""
 
 MOST_CRITICAL = 12
-"""Of them, points at or next to a kink."""
+"""Most points at or next to a kink in the sample."""
 
 
 def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[str], count: int) -> list[int]:
-    """The points at or next to a kink, a jump, or an edge of a domain: a few of each operation, in turn.
+    """Find points at or next to a kink, a jump, or an edge of a domain: a few of each operation, in turn.
 
     Args:
-        point: The first of them.
+        point: The first point.
         arrays: The value of every variable.
-        names: Those that differ between points.
-        count: How many there are.
+        names: The variables that differ between points.
+        count: The number of points.
     """
     largest = max((math.prod(shape) for shape in point.shapes.values()), default=0)
     rows = max(1, MOST_ELEMENTS // max(1, largest))
@@ -52,11 +52,11 @@ def critical_points(point: Point, arrays: Mapping[str, Array], names: Sequence[s
 
 
 def merged(checks: Mapping[int, Check], count: int) -> Check:
-    """One check of several points: the worst verdict, the findings with their points, the coverage of all points.
+    """Merge the checks of several points: the worst verdict, the findings with their points, the coverage of all.
 
     Args:
-        checks: By the number of the point.
-        count: How many points there are, each with as many entries.
+        checks: The checks, by the number of the point.
+        count: The number of points, each with as many entries.
     """
     found = [replace(finding, point=point) for point, check in checks.items() for finding in check.findings]
     found.sort(key=badness, reverse=True)
@@ -76,7 +76,7 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
 
 
 def worst_point(checks: Mapping[int, Check]) -> int:
-    """The first of the points with the worst verdict."""
+    """Return the first of the points with the worst verdict."""
     return max(checks, key=lambda point: (SEVERITY.index(checks[point].verdict), -point))
 
 
@@ -89,12 +89,12 @@ def _chosen(checks: Mapping[int, Check], count: int) -> str:
 
 
 _LOST = 4
-"""Rows with a number that is not finite that are held."""
+"""Most rows held because a number is not finite."""
 
 
 @dataclass
 class Held:
-    """A row, with the numbers that were found there, and what messages call it."""
+    """Row with its numbers, and its name in messages."""
 
     number: int
     inputs: Mapping[str, Array]
@@ -104,13 +104,14 @@ class Held:
 
 @dataclass
 class Sample:
-    """The rows that are held, by why they are: those with the smallest scores, of each kind.
+    """Reservoir of rows kept for checking, by reason: those with the smallest scores for each reason.
 
     A score follows from the row and its number alone, so that the samples of the parts of a table, joined in any
     order, are that of the whole.
 
     Attributes:
-        most: Rows that are judged.
+        most: The most rows to judge.
+        kept: The rows and their scores, by reason.
 
     >>> x, sample = np.arange(-500.0, 500.0), Sample()
     >>> for part in (slice(600, 1000), slice(0, 600)):
@@ -127,7 +128,7 @@ class Sample:
 
     @property
     def wants_critical(self) -> bool:
-        """Whether more rows at kinks can be held."""
+        """True if more rows at kinks can be held."""
         return len(self.kept.get("critical", ())) < MOST_CRITICAL
 
     def see(
@@ -145,7 +146,7 @@ class Sample:
             inputs: The variables, of shape (N, *x.shape).
             values: The quantities, of shape (N, *shape).
             critical: Places of rows at or next to a kink, or another place where there may be no derivative.
-            called: What messages call the row at a place.
+            called: Gives the name of the row at a place in messages.
         """
         count = len(numbers)
         if not count:
@@ -206,7 +207,7 @@ class Sample:
         return cls(facts["most"], kept)
 
     def rows(self) -> list[Held]:
-        """The sample: at most `most` rows by their numbers, those at kinks first where it is too small."""
+        """Return at most `most` rows, by number; rows at kinks take precedence where not all fit."""
         if not self.kept:
             return []
         critical, first, last, lost, rest, *others = ([row for _, row in kept] for kept in self.kept.values())
@@ -218,7 +219,7 @@ class Sample:
         return sorted(chosen, key=lambda row: row.number)
 
     def _room(self, why: str) -> int:
-        """How many rows are held for a reason."""
+        """Return the most rows to hold for a reason."""
         return {"critical": MOST_CRITICAL, "lost": _LOST, "random": self.most}.get(why, 1)
 
     def _cut(self, why: str) -> None:
@@ -239,6 +240,6 @@ def _random(numbers: npt.NDArray[Any]) -> Array:
 
 
 def _sizes(array: Array) -> Array:
-    """The largest magnitude in each row; infinite where one is not finite."""
+    """Return the largest magnitude in each row; infinite where one is not finite."""
     sizes: Array = magnitude(array.reshape(len(array), math.prod(array.shape[1:]))).max(axis=1, initial=0.0)
     return sizes

@@ -1,4 +1,4 @@
-"""What there is to check: a Program at a point, and torch's numbers there."""
+"""Subject of a check: a Program at a point, and torch's numbers there."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
 
 MOST_ELEMENTS = 2**21
-"""Elements of the largest line in which kinks are looked for: a tenth of a second a line, and 16 MiB an array."""
+"""Most elements of a line in a search for kinks: a tenth of a second a line, and 16 MiB an array."""
 
 STEP = "step along u"
-"""The name of t: no name of the language has a space."""
+"""Name of t: no name of the language has a space."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A Program at a point, and in primitives with the shapes of all its symbols.
+    """Program at a point, and the same in primitives with the shapes of all its symbols.
 
     `inputs` holds the float64 values of the variables, which are the exact values in either precision.
-    `source` is the function in all operations of torch; `tangent_of` says of which point, and along which direction u
-    by variable, the Program is the tangent that stands for torch's second backward pass.  `passes` records those
-    of torch: without it, nobody knows whether rounding explains a number.
+    `source` is the function in all operations of torch.  `tangent_of` is the point, and the direction u by variable, of
+    the tangent that stands for torch's second backward pass.  `passes` records the passes of torch: without it, nobody
+    knows whether rounding explains a number.
     """
 
     source: Program
@@ -53,7 +53,7 @@ class Point:
         inputs: Mapping[str, Array],
         passes: RecordPasses | None = None,
     ) -> Point:
-        """The point for a Program as typed, the shapes of its symbols (of the variables at least) and its inputs."""
+        """Make the point of a Program as typed, shapes of its symbols (at least of the variables) and its inputs."""
         source = _as_in_torch(typed, {symbol: shapes[symbol] for symbol in typed.variables})
         exact = {name: array.astype(np.float64) for name, array in inputs.items()}
         primitive = source.made(in_total)
@@ -61,13 +61,13 @@ class Point:
 
     @cached_property
     def in_formulas(self) -> tuple[Program, Mapping[Atom, Shape]]:
-        """Give the Program of meanings alone that formulas are derived from, without the cases that only balls need."""
+        """Program in primitives, and its shapes, that formulas are derived from: without the cases only for balls."""
         program = in_primitives(self.source)
         return program, self.shapes if program is self.program else shapes_in(program, self.shapes)
 
     @cached_property
     def critical(self) -> Critical | None:
-        """The elements where there may be no derivative; None where there are too many to look at."""
+        """Elements where there may be no derivative; None where a line has too many elements to look at."""
         from gradcli.reference.near_kinks import critical
 
         largest = max((math.prod(shape) for shape in self.shapes.values()), default=0)
@@ -75,26 +75,26 @@ class Point:
 
     @property
     def may_be_singular(self) -> bool:
-        """Whether there may be no derivative somewhere, as far as bounds tell."""
+        """True if there may be no derivative somewhere, as far as bounds tell."""
         return self.critical is None or bool(self.critical.spots or self.critical.unknown)
 
     @property
     def shape(self) -> Shape:
-        """The shape of y."""
+        """Shape of y."""
         return self.shapes.get(self.program.output, ())
 
     @property
     def rows(self) -> int:
-        """The number of elements of y."""
+        """Number of elements of y."""
         return math.prod(self.shape)
 
     def shape_of(self, variable: str) -> Shape:
-        """The shape of a variable."""
+        """Return the shape of a variable."""
         return self.shapes[sympy.Symbol(variable, real=True)]
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
-    """The same where no variance has more correction than elements: torch divides by max(0, count - correction)."""
+    """Limit the correction of each variance to its number of elements: torch divides by max(0, count - correction)."""
     if not any("correction" in line.call.op.statics for line in program.lines):
         return program
     shapes = infer(program, variables, bounded=False)
@@ -111,7 +111,7 @@ def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
 
 @dataclass(frozen=True)
 class Torch:
-    """What torch computed.
+    """Torch's numbers: y, and its Jacobian or a vector-Jacobian product.
 
     Attributes:
         dtype: `float64` or `float32`.
@@ -120,7 +120,7 @@ class Torch:
         v: The gradient vector, of y's shape, if there is a vector-Jacobian product.
         vjp: The vector-Jacobian product by variable, of x's shape.
         passes: The gradient vectors of several passes that were added up in `vjp`, of which v is the sum.
-        judges_value: Whether the numbers of y are to be judged; else y's shape is what matters.
+        judges_value: True if the numbers of y are to be judged; else only the shape of y matters.
     """
 
     dtype: str
@@ -162,11 +162,11 @@ class SecondDerivatives:
 
 
 Numbers = Torch | JacobianVectorProduct | HessianVectorProduct | SecondDerivatives
-"""What is judged together."""
+"""Torch's numbers that are judged together."""
 
 
 def way(u: Mapping[str, Array]) -> dict[tuple[sympy.Symbol, int], float]:
-    """The direction u by its elements that are not 0."""
+    """Map the elements of the direction u that are not 0 to their values."""
     return {
         (sympy.Symbol(name, real=True), int(j)): float(array.ravel()[j])
         for name, array in u.items()
@@ -175,7 +175,7 @@ def way(u: Mapping[str, Array]) -> dict[tuple[sympy.Symbol, int], float]:
 
 
 def unravel(position: int, shape: Shape) -> Index:
-    """The index of a flat row-major position.
+    """Return the index of a flat row-major position.
 
     >>> unravel(5, (2, 3))
     (1, 2)
@@ -188,7 +188,7 @@ def unravel(position: int, shape: Shape) -> Index:
 
 
 def flat(index: Index, shape: Shape) -> int:
-    """The flat row-major position of an index.
+    """Return the flat row-major position of an index.
 
     >>> flat((1, 2), (2, 3))
     5

@@ -1,8 +1,8 @@
-"""Why torch's number is not the truth: what rounding does in its own passes, and what its kernels are known to do.
+"""Reasons for torch's number to differ from the truth: rounding in its own passes, and known faults of its kernels.
 
 Torch's passes are recorded, and evaluated on balls that round (`gradcli.reference.rounded`).  A ball that contains both
-torch's number and the truth explains the one by the other: digits were lost.  One that does not contain the truth is of
-passes that compute something else.
+torch's number and the truth explains the difference: digits were lost.  If a ball does not contain the truth, the
+passes compute something else.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
 from gradcli.results import Array, Entry, Verdict
 
 SLACK = 8
-"""How much wider than the balls of rounding an error may be, as torch may fuse or reorder operations."""
+"""Largest ratio of an error to the radius of the ball of rounding, as torch may fuse or reorder operations."""
 
 RESIDUE = 2
-"""How many times the rounding of all terms that cancel each rounding on the way may leave."""
+"""Largest residue of terms that cancel, for each rounding on the way, in roundings of the sum of their sizes."""
 
 ROWS_ALWAYS = 64
-"""Rows of y up to which torch goes back from each of them."""
+"""Most rows of y for torch to take a backward pass from each row."""
 
 MOST_ELEMENTS = 60_000
-"""Elements that the passes for several entries go through together."""
+"""Most elements that the passes for several entries go through together."""
 
 DIGITS: Mapping[str, int] = {"float64": 16, "float32": 7}
 """Decimal digits of each dtype."""
@@ -55,17 +55,17 @@ def explained(
     wrong: Sequence[Wrong],
     zeros_of: Callable[[Sequence[Wrong]], Sequence[Wrong]] | None = None,
 ) -> list[Entry]:
-    """What rounding covers is `inaccurate`: digits were lost, no rule is wrong.
+    """Call errors within rounding `inaccurate` (digits were lost, no rule is wrong), and give the others their reason.
 
-    What is left of terms that cancel to 0 agrees, if it is no more than their rounding; under a strict tolerance that
-    is wrong too.
+    The residue of terms that cancel to 0 agrees, if it is no more than the rounding of the terms; not under a strict
+    tolerance.
 
     Args:
-        case: What the numbers are compared with.
+        case: The function, and the tolerance.
         point: The Program and its inputs.
-        rows: Of y, that may matter; None for all.
-        wrong: The entries whose number is not the truth.
-        zeros_of: Those of them whose truth is 0; by default by the Jacobian of the case.
+        rows: The rows of y that may matter; None for all.
+        wrong: The entries with a number other than the truth.
+        zeros_of: Selects the entries with a truth of 0; by default by the Jacobian of the case.
     """
     if not wrong:
         return []
@@ -105,7 +105,7 @@ UNKNOWN_RESIDUE = "the truth is 0, and whether torch's number is what rounding l
 
 
 def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]:
-    """The entries whose truth is 0, as far as a float can tell."""
+    """Select the entries with a truth of 0, as far as a float can tell."""
     if not wrong:
         return []
     try:
@@ -120,13 +120,13 @@ def _zeros(case: Case, rows: Flat | None, wrong: Sequence[Wrong]) -> list[Wrong]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What torch may have for a number, and the size of the terms that it adds up to it; None where it adds none."""
+    """Ball of the numbers that torch may have, and the size of the terms that it adds up; None where it adds none."""
 
     outcome: Outcome
     size: Size | None = None
 
     def added(self, other: _Known) -> _Known:
-        """Both together, as passes add up."""
+        """Add another, as passes add up."""
         if isinstance(self.outcome, Undefined) or isinstance(other.outcome, Undefined):
             return self if isinstance(self.outcome, Undefined) else other
         known = [one.size for one in (self, other) if one.size is not None]
@@ -135,7 +135,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """An element of what a pass gives, and what the pass begins with, by variable and flat."""
+    """Element of a result of a pass, and the seeds that the pass starts from, flat and by variable."""
 
     way: Way
     result: str
@@ -144,13 +144,13 @@ class _Target:
 
 
 class _Passes:
-    """Torch's passes over balls of the dtype, each once for all entries that it gives.
+    """Torch's passes over balls of the dtype, each run once for all entries that it gives.
 
     Args:
-        case: What the numbers are compared with.
+        case: The function, and the tolerance.
         point: The Program and its inputs.
-        entries: What is asked for.
-        is_sound: Whether kernels that are known to be wrong are taken as they should be.
+        entries: The entries to explain.
+        is_sound: True to replace kernels that are known to be wrong by correct ones.
     """
 
     def __init__(self, case: Case, point: Point, entries: Sequence[Entry], *, is_sound: bool = False) -> None:
@@ -167,12 +167,12 @@ class _Passes:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What the kernels that were met are known to do."""
+        """Known faults of the kernels in the recorded passes."""
         found = (one.passes.faults for one in self._recordings.values() if one is not None)
         return tuple(dict.fromkeys(fault for faults in found for fault in faults))
 
     def _targets(self, entry: Entry) -> Iterator[list[_Target]]:
-        """The ways in which torch may have come by a number: for each the elements that add up to it."""
+        """Yield the ways in which torch may have computed a number: for each the elements that add up to it."""
         if entry.variable is None:
             yield [_Target("back", OF_Y, self.case.row(entry), ())]
             return
@@ -201,7 +201,7 @@ class _Passes:
         return found
 
     def _look(self, entry: Entry) -> Iterator[_Known]:
-        """What the passes leave of a number, found with all that one pass gives; nothing where it is not known."""
+        """Yield the ball of a number for each way to compute it, if known; a pass runs once for all of its elements."""
         for targets in self._targets(entry):
             for target in targets:
                 if target not in self._known:
@@ -226,7 +226,7 @@ class _Passes:
         return self._recordings[way]
 
     def is_known(self, entry: Entry) -> bool:
-        """Tell whether it is known what torch may have for a number."""
+        """Tell whether some recorded pass gives a ball for a number."""
         return any(True for _ in self._look(entry))
 
     def covers(self, entry: Entry, number: Ball) -> bool:
@@ -234,7 +234,7 @@ class _Passes:
         return any(_covers(one.outcome, number) for one in self._look(entry))
 
     def excuse(self, entry: Entry) -> str:
-        """How rounding explains a number, empty if it does not."""
+        """Explain a number by rounding, in words; empty if rounding does not explain it."""
         return next(filter(None, (self._excuse(one.outcome, entry) for one in self._look(entry))), "")
 
     def _excuse(self, rounded: Outcome, entry: Entry) -> str:
@@ -242,13 +242,13 @@ class _Passes:
             return f"a number on the way may be beyond the range of {self.dtype}"
         if isinstance(rounded, Undefined):
             effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
-            # A line is a part of what its text says: what is left is which numbers the operation takes.
+            # A line is only a part of the text that it quotes: keep the words on the numbers that the operation takes.
             reason = rounded.reason.partition(" here: ")[2] or rounded.reason
             return f"rounding in {self.dtype} may {effect}" + f": {reason}" * bool(reason)
         return COVERED if _covers(rounded, arb(number_of(entry))) and _covers(rounded, entry.truth) else ""
 
     def residue(self, entry: Entry) -> Entry | None:
-        """An entry whose truth is that terms cancel to 0, as what its number is; None if it is no rounding of terms."""
+        """Judge an entry of terms that cancel to 0: `agree` if its number is their rounding; None if it is not."""
         if entry.truth is None or not entry.truth.contains(0) or entry.variable is None:
             return None
         known = list(self._look(entry))
@@ -262,10 +262,10 @@ class _Passes:
 
 
 class _Recording:
-    """Recorded passes, and what they are read with.
+    """Recorded passes, and the reference that evaluates them.
 
     Args:
-        passes: As torch makes them.
+        passes: The passes as torch makes them.
     """
 
     def __init__(self, passes: TorchPasses) -> None:
@@ -275,7 +275,7 @@ class _Recording:
         self.reference.budget = MOST_ELEMENTS
 
     def run(self, group: Sequence[_Target], rounding: Rounding, known: dict[_Target, _Known | None]) -> None:
-        """Find what torch may have for some elements of one pass, half of them at a time where all are too many."""
+        """Find the balls of some elements of one pass, half of the elements at a time where all are too many."""
         require_time()
         reference, seeds = copy(self.reference), []
         for name, numbers in group[0].seeds:
@@ -313,18 +313,18 @@ def _covers(rounded: Outcome, number: Ball) -> bool:
 
 
 def _allowed(size: Size, bits: int) -> Ball:
-    """The largest residue of terms that cancel."""
+    """Return the largest residue of terms that cancel."""
     return size.total * arb(2) ** -bits * (RESIDUE * size.roundings)
 
 
 def digits_left(entry: Entry, dtype: str) -> str:
-    """How many decimal digits of a number are right, as the beginning of a sentence."""
+    """Write the number of right decimal digits of an entry, as the beginning of a sentence."""
     count = surviving(entry.relative_error, dtype)
     return f"{count} of {DIGITS[dtype]} digits survive{'s' * (count == 1)}"
 
 
 def surviving(error: float | None, dtype: str) -> int:
-    """How many decimal digits are right at a relative error.
+    """Count the right decimal digits at a relative error.
 
     >>> surviving(2e-4, "float64"), surviving(float("inf"), "float64")
     (3, 0)

@@ -1,8 +1,7 @@
-"""Which entries are checked: all where there are few, else critical ones, corners, extremes and a seeded sample.
+"""Choice of the entries to check: all where there are few, else critical ones, corners, extremes and a seeded sample.
 
-What is known of all entries before any is enclosed, which are 0 by structure and which a sample must not leave out, is
-seen by looking at every element of the function once in float64, and at the wiring of its operations; that proves no
-number.
+Before any entry is enclosed, one look at every element of the function in float64, and at the wiring of its
+operations, shows which entries are 0 by structure and which a sample must not leave out; that proves no number.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
 
 MOST_ODD = 64
-"""Numbers of torch that are not 0 where the truth is 0 by structure, which are judged."""
+"""Most numbers to judge among those that are not 0 in torch although the truth is 0 by structure."""
 
 Pattern = Mapping[sympy.Symbol, tuple[Flat, Flat]]
-"""By variable, rows and columns of the entries of a block that may differ from 0."""
+"""Rows and columns of the entries of a block that may differ from 0, by variable."""
 
 Odd = tuple[str, int, int]
-"""Variable, column and row of an entry; the row is -1 of vᵀJ."""
+"""Variable, column and row of an entry; for vᵀJ the row is -1."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The entries of J, or of vᵀJ where J was not computed."""
+    """Entries of J, or of vᵀJ where J was not computed."""
 
     point: Point
     reference: Reference
@@ -52,24 +51,24 @@ class Survey:
 
     @cached_property
     def sizes(self) -> Mapping[sympy.Symbol, int]:
-        """The elements of each variable."""
+        """Number of elements of each variable."""
         return {symbol: math.prod(self.point.shapes[symbol]) for symbol in self.variables}
 
     @property
     def entries(self) -> int:
-        """How many there are; without variables, elements of y."""
+        """Number of entries; without variables, of elements of y."""
         if not self.variables:
             return self.torch.value.size
         return (1 if self.torch.jacobian is None else self.torch.value.size) * sum(self.sizes.values())
 
     @property
     def family(self) -> Family:
-        """What they are; without variables, elements of y."""
+        """Family of the entries; without variables, that of the elements of y."""
         return "y" if not self.variables else "vjp" if self.torch.jacobian is None else "J"
 
     @cached_property
     def pattern(self) -> Pattern | None:
-        """Flat (-1 of vᵀJ) and columns of the entries that may differ from 0; None where that is not known."""
+        """Flat rows (-1 for vᵀJ) and columns of the entries that may differ from 0; None where they are not known."""
         if self.torch.jacobian is not None:
             return self._of_matrix()
         moving = self._moving
@@ -94,22 +93,22 @@ class Survey:
 
     @property
     def nonzeros(self) -> float:
-        """How many entries may differ from 0, as far as that is known."""
+        """Number of entries that may differ from 0; infinite where it is not known."""
         return math.inf if self.pattern is None else sum(len(rows) for rows, _ in self.pattern.values())
 
     @property
     def zeros(self) -> int:
-        """How many are 0 by structure, and in torch's numbers."""
+        """Number of entries that are 0 by structure, and in torch's numbers."""
         return 0 if self.pattern is None else self.entries - int(self.nonzeros) - self.odd_count
 
     @cached_property
     def odd_count(self) -> int:
-        """How many are 0 by structure and not in torch's numbers."""
+        """Number of entries that are 0 by structure and not in torch's numbers."""
         return sum(int(np.count_nonzero(self._is_odd(symbol))) for symbol in self.pattern or ())
 
     @cached_property
     def odd(self) -> list[Odd]:
-        """The first `MOST_ODD` entries that are 0 by structure and not in torch's numbers."""
+        """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers."""
         is_matrix = self.torch.jacobian is not None
         found = [
             (str(symbol), j, row if is_matrix else -1)
@@ -124,14 +123,14 @@ class Survey:
         return is_odd
 
     def block(self, symbol: sympy.Symbol) -> Array:
-        """Torch's numbers with the columns on the second axis."""
+        """Return torch's numbers for a variable, with the columns on the second axis."""
         is_matrix = self.torch.jacobian is not None
         blocks = self.torch.jacobian if self.torch.jacobian is not None else self.torch.vjp or {}
         return blocks[str(symbol)].reshape(self.torch.value.size if is_matrix else 1, self.sizes[symbol])
 
     @cached_property
     def _moving(self) -> Mapping[Atom, Flat] | None:
-        """The elements that y is made of, as far as v has weights for it; None where they are too many to follow."""
+        """Elements on which the rows of y with a weight in v depend; None where they are too many to follow."""
         output = self.reference.program.output
         size = self.torch.value.size
         vs = self.torch.passes or (() if self.torch.v is None else (self.torch.v,))
@@ -142,13 +141,13 @@ class Survey:
         except (OverBudgetError, OverTimeError):
             return None
 
-    # -- what a sample must not leave out
+    # -- entries that a sample must not leave out
 
     def places(self, most: int) -> tuple[list[Direction], list[int], str]:
-        """The columns of critical elements and the rows that they move, and what is left out, in words.
+        """Return the columns of critical elements, the rows that these elements move, and in words those left out.
 
         Args:
-            most: How many columns, and rows, about; every operation has its share.
+            most: The most columns, and the most rows; every operation has its share.
         """
         found = self.point.critical
         if found is None:
@@ -168,18 +167,18 @@ class Survey:
         return list(directions)[:most], list(rows)[:most], _left(left, found.unknown)
 
     def _groups(self, found: Critical) -> Iterator[tuple[str, Atom, Flat, int]]:
-        """The critical elements of each operation that move y."""
+        """Yield the critical elements of each operation that move y."""
         for spots in found.spots:
             atom = self.reference.renamed.get(spots.atom, spots.atom)
             elements = spots.elements
             if self._moving is not None:
-                # A kink in what reaches no judged row of y, or none with a weight in v, cannot show in an entry.
+                # A kink in an element that reaches no judged row of y, or none with a weight in v, shows in no entry.
                 elements = elements[np.isin(elements, self._moving.get(atom, ()))]
             if len(elements):
                 yield spots.name, atom, elements, max(1, spots.count * len(elements) // len(spots.elements))
 
     def _columns(self, atom: Atom, elements: Flat, most: int) -> tuple[int, list[Direction]]:
-        """About how many of some elements have their columns among these, and these."""
+        """Choose columns of some elements, and estimate how many of the elements they cover."""
         chosen = spaced(elements.tolist(), most)
         try:
             made_of = self.reference.wide.made_of({atom: np.array(chosen)})
@@ -198,7 +197,7 @@ class Survey:
 
 
 def _left(left: Mapping[str, int], unknown: Sequence[str]) -> str:
-    """The remark on critical elements that a sample leaves out; empty if there are none."""
+    """Write the remark on critical elements that a sample leaves out; empty if there are none."""
     words = []
     if left:
         of = ", ".join(f"{count:,} of {name}" for name, count in left.items())
@@ -209,16 +208,16 @@ def _left(left: Mapping[str, int], unknown: Sequence[str]) -> str:
 
 
 ALL_ENTRIES = 1_024
-"""Up to this many entries that may differ from 0, every one is checked."""
+"""Most entries that may differ from 0 to check all of; of more entries, a sample."""
 
 SAMPLE = 256
 """Entries of a sample, if the reference's budget admits them; else a quarter, a sixteenth, and so on."""
 
 SPARSE = 4
-"""Entries of a column that may differ from 0, on average, up to which all of its rows are looked at."""
+"""Most entries of a column that may differ from 0, on average, to look at all of them."""
 
 SEED = 0
-"""Of the sample."""
+"""Seed of the sample."""
 
 
 @dataclass(frozen=True)
@@ -226,11 +225,11 @@ class Selection:
     """Columns of the Jacobian, and the rows of y to look at in them; None for all rows.
 
     Attributes:
-        chosen: How, in words; `all` if every entry that may differ from 0 is among them.
+        chosen: The way of the choice, in words; `all` if every entry that may differ from 0 is chosen.
         directions: The columns.
         rows: The rows.
         is_sparse: Whether only entries that may differ from 0 are judged, as the others are known to be 0.
-        note: What was left out that a sample should have.
+        note: The remark on critical elements that were left out.
     """
 
     chosen: str
@@ -241,7 +240,7 @@ class Selection:
 
 
 def selections(survey: Survey) -> Iterator[Selection]:
-    """Ways to choose among the entries, from all of them to very few."""
+    """Yield ways to choose among the entries, from all of them to very few."""
     if survey.entries <= ALL_ENTRIES:
         yield Selection("all", [(symbol, j) for symbol, size in survey.sizes.items() for j in range(size)], None)
     elif survey.pattern is not None and survey.nonzeros <= ALL_ENTRIES:
@@ -254,7 +253,7 @@ def selections(survey: Survey) -> Iterator[Selection]:
 
 
 def _sampled(survey: Survey, most: int) -> Selection:
-    """Critical entries first, up to three quarters; then what shows most, corners and a random rest."""
+    """Choose critical entries, up to three quarters; then the largest, corners and a random rest."""
     generator = np.random.default_rng(SEED)
     torch, point = survey.torch, survey.point
     most_rows = min(most // max(1, min(sum(survey.sizes.values()), math.isqrt(most))), point.rows)
@@ -276,7 +275,7 @@ def _sampled(survey: Survey, most: int) -> Selection:
 
 
 def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64]:
-    """How much each column shows: its largest magnitude, infinite where it or a y that it reaches is not finite."""
+    """Score each column by its largest magnitude, infinite where it or a y that it reaches is not finite."""
     if torch.jacobian is None:
         scores = magnitude((torch.vjp or {})[name]).reshape(size)
         own = ~np.isfinite(torch.value)
@@ -288,7 +287,7 @@ def _column_scores(torch: Torch, name: str, size: int) -> npt.NDArray[np.float64
 
 
 def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
-    """Flat where y is not finite, the row that shows most in each column, corners and a random rest."""
+    """Choose flat rows: those where y is not finite, the largest of each column, corners and a random rest."""
     blocks, size = torch.jacobian or {}, torch.value.size
     tops = [int(magnitude(blocks[str(s)]).reshape(size, -1)[:, j].argmax()) for s, j in directions[:most]]
     lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
@@ -296,13 +295,13 @@ def _rows(torch: Torch, directions: Sequence[Direction], most: int, generator: n
 
 
 def magnitude(block: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The size of each number; infinite for NaN."""
+    """Return the magnitude of each number; infinite for NaN."""
     size = np.abs(block).astype(np.float64)
     return np.where(np.isfinite(size), size, np.inf)
 
 
 def pick(scores: npt.NDArray[np.float64], most: int, generator: np.random.Generator) -> list[int]:
-    """Positions: both ends, the largest quarter of `most`, and a random rest."""
+    """Choose positions: both ends, the largest scores (a quarter of `most`), and a random rest."""
     if len(scores) <= most:
         return list(range(len(scores)))
     largest = max(1, most // 4)

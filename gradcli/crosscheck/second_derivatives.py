@@ -1,11 +1,11 @@
-"""Ju, Hu and the Hessian, judged.
+"""Verdicts on Ju, Hu and the Hessian.
 
     Ju         the derivative of g(t) = f(x + t*u) by t, at 0, which the judge of Jacobians judges
     Hu         a sweep back whose adjoints have tangents      `gradcli.reference.second_order`
     row i      of H: the same for u = e_i
 
-Where an operation on the way is not smooth, only the derivative of a slope along its own input is decided: by series
-on both sides.  Of other inputs that move what is met there, nothing is claimed.  The gradient next to a Hessian is
+If an operation on the way is not smooth, only the derivative of a slope along its own input is decided: by series
+on both sides.  Nothing is claimed of other inputs that move the operation.  The gradient next to a Hessian is
 judged for itself.  Some entries can also be enclosed without torch, to confirm formulas.
 """
 
@@ -52,19 +52,19 @@ from gradcli.reference.second_order import HessianProducts
 from gradcli.results import Array, Entry, Index, Of, Verdict
 
 KNOWN = 3
-"""Elements of each variable that give the rows and columns at which formulas of second derivatives are compared."""
+"""Most elements of each variable, for the rows and columns at which formulas of second derivatives are compared."""
 
 EXISTING: Collection[Verdict] = frozenset(["agree", "inaccurate", "nan-trap", "disagree"])
-"""Verdicts on numbers whose truth exists at the point itself."""
+"""Verdicts on numbers with a truth at the point itself."""
 
 
 def direction_name(variable: str) -> str:
-    """What the direction of a variable is called: no name of the language has a space."""
+    """Name the direction of a variable: no name of the language has a space."""
     return f"u of {variable}"
 
 
 def along(point: Point, u: Mapping[str, Array]) -> Point:
-    """The Program of g at t = 0, in the variables of f, their directions, and t.
+    """Build the Program of g at t = 0, in the variables of f, their directions, and t.
 
     Args:
         point: f and x.
@@ -101,14 +101,14 @@ def along(point: Point, u: Mapping[str, Array]) -> Point:
 
 
 def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], bits: int) -> Evidence:
-    """Some elements of Ju, Hu or the Hessian, without torch; none where that is over the budget or there are none.
+    """Enclose some elements of Ju, Hu or the Hessian, without torch; none over the budget or if y has no value.
 
     Args:
         of: `jvp`, `hvp` or `hessian`.
         point: The Program and its inputs.
         u: The direction of each variable that moves, for Ju and Hu.
         wrt: The variables of Hu, or of the rows and columns of the Hessian.
-        bits: Of the balls.
+        bits: The precision of the balls.
     """
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     with suppress(OverTimeError, OverBudgetError), time_limit():
@@ -132,25 +132,25 @@ def truths_of(of: Of, point: Point, u: Mapping[str, Array], wrt: Sequence[str], 
 
 
 def _unit(point: Point, name: str, i: int) -> tuple[Index, Mapping[str, Array]]:
-    """The index of an element of a variable, and the direction in which it alone moves."""
+    """Return the index of an element of a variable, and the direction that moves this element alone."""
     unit = np.zeros(point.shape_of(name))
     unit.reshape(-1)[i] = 1.0
     return unravel(i, unit.shape), {name: unit}
 
 
 def _few(size: int) -> list[int]:
-    """A few flat positions below `size`, evenly spaced from the first to the last."""
+    """Choose a few flat positions below `size`, evenly spaced from the first to the last."""
     return sorted(set(np.linspace(0, size - 1, KNOWN).astype(int).tolist())) if size else []
 
 
 ALL_ROWS = 64
-"""Up to this many rows of a Hessian, every one is checked."""
+"""Most rows of a Hessian to check all of; of more rows, a sample."""
 
 SAMPLED_ROWS = 8
-"""Rows of a sample."""
+"""Number of rows of a sample."""
 
 MOST_WORK = 600_000
-"""Slopes of all rows together, about a second; the first row is always checked."""
+"""Most slopes of all rows together, about a second; the first row is always checked."""
 
 
 def judge_derived(
@@ -161,7 +161,7 @@ def judge_derived(
 ) -> Judgement:
     """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
     tolerance = tolerance or TOLERANCE[torch.dtype]
-    with time_limit():  # one for all that is judged on the way
+    with time_limit():  # one limit for all judgements on the way
         match torch:
             case JacobianVectorProduct():
                 numbers = Torch(torch.dtype, torch.value, {STEP: torch.jvp})
@@ -172,7 +172,7 @@ def judge_derived(
 
 
 def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
-    """The verdict of Hu, and of u·∇f, for a y of one element."""
+    """Judge Hu, and u·∇f, for a y of one element."""
     slope = {STEP: np.full(point.shape, torch.slope)}
     beside = _of_jvp(point, _derivatives(point, slope, tolerance), torch.u, tolerance).decided
     total = sum(torch.hvp[name].size for name in wrt)
@@ -196,7 +196,7 @@ def _judge_hvp(point: Point, torch: HessianVectorProduct, wrt: tuple[str, ...], 
 
 
 def _judge_hessian(point: Point, torch: SecondDerivatives, wrt: tuple[str, ...], tolerance: Tolerance) -> Judgement:
-    """The verdict of a Hessian and of the gradient, for a y of one element: of all rows, or of a sample."""
+    """Judge a Hessian and the gradient, for a y of one element: all rows, or a sample."""
     blocks = {name: torch.gradient[name].reshape(point.shape + torch.gradient[name].shape) for name in wrt}
     beside = judge(point, _derivatives(point, blocks, tolerance), wrt, tolerance).parts[0]
     gradient = [replace(entry, row=None, of="gradient") for entry in beside.decided]
@@ -247,7 +247,7 @@ def _of_jvp(point: Point, torch: Torch, u: Mapping[str, Array], tolerance: Toler
 
 
 def _derivatives(point: Point, blocks: Mapping[str, Array], tolerance: Tolerance) -> Torch:
-    """Torch's numbers for the judge: the blocks of a Jacobian, with a y of zeros that is not judged."""
+    """Wrap the blocks of a Jacobian as torch's numbers for the judge, with a y of zeros that is not judged."""
     return Torch(tolerance.dtype, np.zeros(point.shape), blocks, judges_value=False)
 
 
@@ -256,7 +256,7 @@ def _part(found: Judgement, of: Of, decided: Sequence[Entry]) -> FamilyCheck:
 
 
 def _judgement(part: FamilyCheck) -> Judgement:
-    """The judgement of one part, with the truths that it enclosed as evidence for formulas."""
+    """Make the judgement of one part, with the truths that it enclosed as evidence for formulas."""
     check, entries = summarize([part])
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in entries:
@@ -269,7 +269,7 @@ def _judgement(part: FamilyCheck) -> Judgement:
 def _chosen_rows(
     point: Point, torch: SecondDerivatives, wrt: Sequence[str], tolerance: Tolerance
 ) -> list[tuple[str, int]]:
-    """All rows of few, else those of critical elements, corners, those that show most, and a random rest."""
+    """Choose all rows if they are few, else those of critical elements, corners, the largest, and a random rest."""
     places = [(name, i) for name in wrt for i in range(torch.gradient[name].size)]
     if len(places) <= ALL_ROWS:
         return places
@@ -286,7 +286,7 @@ def _chosen_rows(
 
 
 def _scores(torch: SecondDerivatives, name: str) -> Array:
-    """The largest magnitude in each row; what is not finite shows most."""
+    """Score each row by its largest magnitude; infinite where a number is not finite."""
     size = torch.gradient[name].size
     blocks = [magnitude(block).reshape(size, -1) for block in torch.hessian[name].values() if block.size]
     scores: Array = np.max([np.zeros(size), *(block.max(axis=1) for block in blocks)], axis=0)
@@ -294,7 +294,7 @@ def _scores(torch: SecondDerivatives, name: str) -> Array:
 
 
 def _words(done: int, chosen: int, total: int) -> str:
-    """How the rows of a Hessian were chosen, in the words of the answer: all, none, or which sample."""
+    """Describe the choice of the rows of a Hessian in the words of the answer: all, none, or the sample."""
     if not done:
         return "none"
     if done == total:

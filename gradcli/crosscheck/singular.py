@@ -1,9 +1,9 @@
-"""Where a value or a derivative is missing: a kink, a jump, a removable singularity, or nothing to be had.
+"""Verdicts on missing values and derivatives: a kink, a jump, a removable singularity, or undefined.
 
-The reference says at which operation it is missing.  Whether the whole function misses it too is decided by series on
-rays into the point, which prove what they show.  Where there is a value, the rays from the left and from the right
-tell: |x|**2 and sqrt(x**4) are smooth at 0.  Where there is none, rays on which all inputs move do: sin(x)/x has a
-limit, and its derivative has one if what the rays show is linear in the direction.  What no series tells is unchecked.
+The reference names the operation at which a value or derivative is missing.  Series on rays into the point prove if
+the whole function misses it too.  If there is a value, rays from the left and from the right decide: |x|**2 and
+sqrt(x**4) are smooth at 0.  If there is none, rays on which all inputs move decide: sin(x)/x has a limit, and its
+derivative has one if the slopes along the rays are linear in the direction.  If no series decides, it is unchecked.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ BITS = (256, 1_152)
 """Precisions of the series."""
 
 PICKED = "; torch put together what it picked"
-"""How torch comes by another derivative than that of the whole, if not by rounding."""
+"""Words for the reason, other than rounding, of a torch derivative that is not that of the whole function."""
 
 ROOM = 4
-"""How much more values than usual may be taken at the point, as that is done once for all rays."""
+"""Factor on the reference's budget for values at the point, as these are computed once for all rays."""
 
 MOST_MEMBERS = 40_000
-"""Members of the operations on all rays, which take some twenty microseconds each."""
+"""Most members of the operations on all rays, which take some twenty microseconds each."""
 
 SEED = 0
-"""Of the directions in which all inputs move."""
+"""Seed of the directions in which all inputs move."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What there is on a ray: a finite ball, infinity, no value; or it is not known."""
+    """Limit on a ray: a finite ball, infinite, absent (no value), or unknown."""
 
     kind: Literal["finite", "infinite", "absent", "unknown"]
     ball: Ball | None = None
 
     @classmethod
     def of(cls, element: Element) -> Limit:
-        """What an element tends to."""
+        """Return the limit of an element."""
         if isinstance(element, Absent):
             return cls("absent")
         if isinstance(element, Divergent):
@@ -70,7 +70,7 @@ class Limit:
 
     @classmethod
     def of_slope(cls, series: Series, order: int = 1) -> Limit:
-        """The derivative of a series by the distance."""
+        """Return the derivative of a series by the distance, of an order."""
         try:
             slope = series.derivative(order)
         except Undecided:
@@ -78,20 +78,20 @@ class Limit:
         return cls("infinite") if slope is None else cls("finite", slope)
 
     def meets(self, other: Limit) -> bool:
-        """Whether both are finite and may be the same number."""
+        """Tell whether both are finite and may be the same number."""
         return self.ball is not None and other.ball is not None and bool(self.ball.overlaps(other.ball))
 
     def plus(self, other: Limit) -> Limit:
-        """The sum of two that are finite; else the first."""
+        """Return the sum of two finite limits; else the first."""
         return self if self.ball is None or other.ball is None else Limit(self.kind, self.ball + other.ball)
 
     def times(self, factor: float) -> Limit:
-        """The same of a multiple."""
+        """Multiply a finite limit by a factor."""
         return self if self.ball is None else Limit(self.kind, self.ball * factor)
 
 
 def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
-    """The verdict where the derivative exists after all, though not that of an operation inside."""
+    """Give the verdict if the derivative exists after all, although that of an operation inside does not."""
     found = compare(one.entry, ball, tolerance, is_last=True)
     if found is None or found.verdict != "disagree":
         return found
@@ -99,7 +99,7 @@ def smooth(one: Singular, ball: Ball, tolerance: Tolerance) -> Entry | None:
 
 
 def kink(one: Singular, left: Ball, right: Ball) -> Entry:
-    """The verdict where the slopes on both sides differ."""
+    """Give the verdict if the slopes on both sides differ."""
     below, above = to_float(left), to_float(right)
     reason = one.cause.reason if one.cause.kind == "kink" else f"a kink: {one.cause.reason}"
     if one.cause.kind == "slope":
@@ -109,7 +109,7 @@ def kink(one: Singular, left: Ball, right: Ball) -> Entry:
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
-    """A plan of these entries, with all inputs where a value is missing; None if it is over the budget."""
+    """Plan the enclosure of these entries, with all inputs if a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
     reference, program = case.reference.admitting(case.reference.budget * ROOM), case.reference.program
@@ -124,7 +124,7 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
 
 
 def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list[Singular], list[Singular]]:
-    """A plan for as many entries as the budget admits, those that it serves, and the others."""
+    """Return a plan for as many entries as the budget admits, the entries of the plan, and the others."""
     count = len(ones)
     while count:
         plan = planned(case, ones[:count])
@@ -136,7 +136,7 @@ def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, list
 
 
 def _picked(torch: float, left: float, right: float) -> str:
-    """What torch's number is at a kink: between the slopes a subgradient or supergradient, else neither."""
+    """Describe torch's number at a kink: between the slopes a subgradient or supergradient, else neither."""
     kind = "subgradient" if left <= right else "supergradient"
     if min(left, right) <= torch <= max(left, right):
         return f"torch picked {shown_number(torch)}, a {kind}"
@@ -144,7 +144,7 @@ def _picked(torch: float, left: float, right: float) -> str:
 
 
 def sides_in_words(left: Limit, right: Limit) -> str:
-    """What the slopes do on either side, where one of them at least is not finite."""
+    """Describe the slopes on both sides, of which at least one is not finite."""
     if left.kind == right.kind == "infinite":
         return "it grows without bound"
     words = {"infinite": "grows without bound", "absent": "does not exist", "unknown": "is not known"}
@@ -156,23 +156,23 @@ def sides_in_words(left: Limit, right: Limit) -> str:
 
 
 def shown(ball: Outcome | None) -> str:
-    """The midpoint of an outcome as messages write it; `nothing` without one."""
+    """Write the midpoint of an outcome for messages; `nothing` without one."""
     return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
 
 
 def shown_number(number: float) -> str:
-    """A float as messages write it: all digits, no `.0`, no -0."""
+    """Write a float for messages: all digits, no `.0`, no -0."""
     return repr(number + 0.0).removesuffix(".0")
 
 
 WHOLE = "whether that is so of the whole function"
-"""What was not looked at."""
+"""Words for the question that was not answered."""
 
 _JUMP = Undefined("jump", "", decided=True)
 
 
 def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Entry]:
-    """A verdict for each entry whose truth is missing at the point."""
+    """Give a verdict to each entry with a missing truth at the point."""
     entries, waiting = list[Entry](), deque[Singular]()
     for one in singular:
         if one.entry.variable is not None and case.reference.is_infinite(case.direction(one.entry)):
@@ -199,7 +199,7 @@ def classify_singularities(case: Case, singular: Sequence[Singular]) -> list[Ent
 
 
 def _untold(one: Singular) -> Entry:
-    """The entry that no series tells: without a value at the point it is undefined as it is typed."""
+    """Give the verdict on an entry that no series decides: undefined if the function has no value, else unchecked."""
     note = "series from either side do not tell whether there is a limit"
     if one.cause.kind == "domain" and one.cause.decided:
         return _undefined(one, f"{one.cause.reason}; {note}")
@@ -215,12 +215,12 @@ def _unseen(one: Singular, why: str) -> Entry:
 
 
 Key = tuple[int, int, int]
-"""A ray: the number of the way of all inputs, or -1; the group that moves, or turns its way; and the sign."""
+"""Ray: the number of the direction of all inputs, or -1; the group that moves alone, or is reversed; and the sign."""
 
 
 @dataclass
 class Looks:
-    """What the function of a plan is on rays into the point, for the entries of the plan."""
+    """Series of the function of a plan on rays into the point, for the entries of the plan."""
 
     case: Case
     plan: Plan
@@ -239,7 +239,7 @@ class Looks:
         self.ways = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
 
     def _independent(self) -> list[tuple[Direction, ...]]:
-        """Groups of directions that no row of y has two of: one look serves all of a group."""
+        """Group directions so that no row of y depends on two of a group: one look serves the whole group."""
         groups: list[tuple[list[Direction], set[int]]] = []
         for direction in self.plan.directions:
             rows = set(self.here.columns.get(direction, {}))
@@ -258,12 +258,12 @@ class Looks:
         return self._known[key]
 
     def side(self, direction: Direction, sign: int) -> Mapping[int, Element]:
-        """The rows of y while one input moves to one side; nothing where that is too much."""
+        """Return the rows of y while one input moves to one side; empty where the work is too much."""
         group = self.group_of[direction]
         return self._on((-1, group, sign), lambda: dict.fromkeys(self.groups[group], float(sign)))
 
     def way(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
-        """The rows of y while all inputs move, one of them perhaps the other way; nothing where that is too much."""
+        """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
         if flipped is not None and len(self.groups) == 1:
             return self.way(n, -sign)
         group = -1 if flipped is None else self.group_of[flipped]
@@ -275,7 +275,7 @@ class Looks:
         return self._on((n, group, sign), moving)
 
     def verdict(self, one: Singular) -> Entry | None:
-        """Decide an entry; None if more precision may do so."""
+        """Decide an entry; None if only more precision may decide it."""
         values = self.case.values(one.entry, self.here)
         is_missing = any(isinstance(value, Undefined) for value in values.values()) or one.entry.variable is None
         with precision(self.bits):
@@ -315,11 +315,11 @@ class Looks:
         return replace(one.entry, verdict="removable", truth=slopes[0].ball, note=note)
 
     def _along(self, one: Singular) -> list[Limit]:
-        """The slopes along a way, back, along another, and along the first and twice the other."""
+        """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
         return [self._slope(one, self.way(*way)) for way in ((0, 1), (0, -1), (1, 1), (2, 1))]
 
     def _partial(self, one: Singular, n: int, sign: int) -> Limit:
-        """Half the difference of the slopes along a way and along the same with one input reversed, over its weight."""
+        """Return half the difference of the slopes along a direction and with one input reversed, over its weight."""
         direction = self.case.direction(one.entry)
         limits = [self._slope(one, self.way(n, sign, flipped)) for flipped in (None, direction)]
         first, second = limits
@@ -337,7 +337,7 @@ class Looks:
             total += element.scaled(arb(weight))
         return Limit.of_slope(total)
 
-    # -- where y has one
+    # -- where y has a value
 
     def _no_slope(self, one: Singular) -> Entry | None:
         """Decide whether the derivative of y, which has a value here, exists, exists on each side, or is infinite."""
@@ -358,7 +358,7 @@ class Looks:
         return replace(one.entry, verdict="undefined", note=note, proven=True)
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
-        """The derivative on one side, if y certainly goes on from its value at the point there."""
+        """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
         look = self.side(self.case.direction(one.entry), sign)
         kinds = [Limit.of(look.get(row, Undecided())).kind for row in one.rows]
         if "absent" in kinds or "infinite" in kinds:
@@ -367,11 +367,11 @@ class Looks:
         return self._slope(one, look).times(sign) if is_on else Limit("unknown")
 
     def second(self, one: Singular, *, has_value: bool) -> tuple[Limit, Limit]:
-        """The second derivatives on both sides along the input of an entry of one row, where y goes on.
+        """Return the second derivatives on both sides along the input of an entry of one row, where y is continuous.
 
         Args:
             one: The entry.
-            has_value: Whether y has a value at the point that it goes on from; else it has a limit.
+            has_value: True if y has a value at the point; else it has only a limit.
         """
         unknown = Limit("unknown")
         (row,), direction = one.rows, self.case.direction(one.entry)
@@ -391,7 +391,7 @@ class Looks:
         return element.is_continuous or bool(element.constant == value)
 
     def _jump(self, one: Singular, left: Limit, right: Limit) -> Entry | None:
-        """The verdict where y certainly jumps along this input; None if it does not."""
+        """Give the verdict if y certainly jumps along this input; None if that is not certain."""
         looks = [self.side(self.case.direction(one.entry), sign) for sign in (-1, 1)]
         for row in sorted(one.rows):
             here = self.here.values.get(row)
@@ -411,21 +411,21 @@ class Looks:
 
 
 def _is_bent(along: Sequence[Limit]) -> bool:
-    """Tell whether slopes are certainly not linear in the way; along these ways they may be so by chance."""
+    """Tell whether slopes are certainly not linear in the direction; if not, they may be linear here by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
     return all(slope.ball is not None for slope in along) and not is_linear
 
 
 def _meeting(one: Singular, left: Ball, right: Ball, tolerance: Tolerance) -> Entry | None:
-    """The verdict where the derivatives on both sides exist; None if it is not certain whether they differ."""
+    """Give the verdict if the derivatives on both sides exist; None if they may be equal, but not certainly."""
     if not left.overlaps(right):
         return kink(one, left, right)
     return smooth(one, right, tolerance) if left == right or is_nothing(left - right) else None
 
 
 def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries, where what disagrees is `kink` if torch takes the other side of a jump, as atan2 at -0.0."""
+    """Change `disagree` to `kink` where torch takes the other side of a jump, such as atan2 at -0.0."""
     if all(entry.verdict != "disagree" for entry in entries):
         return list(entries)
     turned = _turned(case)
@@ -442,7 +442,7 @@ def at_jumps(case: Case, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _is_beside(case: Case, entry: Entry) -> bool:
-    """Whether an element of y tends to torch's number on a way to the point."""
+    """Tell whether an element of y tends to torch's number on a ray into the point."""
     if entry.variable is not None:
         return False
     row = case.row(entry)
@@ -455,7 +455,7 @@ def _is_beside(case: Case, entry: Entry) -> bool:
 
 
 def _is_of(turned: Case, entry: Entry) -> bool:
-    """Whether torch's number is that of the function with its angles on the other side of their cut."""
+    """Tell whether torch's number is that of the function with its angles on the other side of their cut."""
     plan = planned(turned, [Singular(entry, _JUMP, frozenset(turned.seeds(entry)))])
     if plan is None:
         return False
@@ -472,7 +472,7 @@ def _is_met(case: Case, entry: Entry, ball: Ball) -> bool:
 
 
 def _turned(case: Case) -> Case | None:
-    """The function where each angle on the cut is -pi, as torch has it where a 0 has a sign; None without angles."""
+    """Make the function with -pi for each angle on the cut, as torch has for a signed 0; None without angles."""
     reference = case.reference
     if not any(line.call.op.name == "atan2" for line in reference.program.lines):
         return None

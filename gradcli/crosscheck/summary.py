@@ -1,4 +1,4 @@
-"""One check of many entries: the worst verdict, the coverage, and the findings that are worth listing."""
+"""Summary of many entries in one check: the worst verdict, the coverage, and the findings that are worth listing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gradcli.results import SEVERITY, Check, Entry, Of, Verdict
 from gradcli.results.verdicts import Index
 
 MAX_FINDINGS = 10
-"""Findings that are listed."""
+"""Most findings to list."""
 
 FEW = 100
-"""Of so many entries of a kind that were tried, one may stay undecided beside a verdict on the others."""
+"""Entries of a kind to try for each that may stay undecided; with more undecided ones the check counts as unchecked."""
 
 Family = Of | Literal["y", "J", "vjp"]
-"""Numbers of one kind: elements of y, entries of J or of vᵀJ, or what the entry itself says that it is of."""
+"""Kind of number: an element of y, an entry of J or of vᵀJ, or the derivative named in the entry's `of`."""
 
 
 def family(entry: Entry) -> Family:
@@ -29,11 +29,11 @@ def family(entry: Entry) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class FamilyCheck:
-    """The entries of one family that were looked at, with those of y, of vᵀJ or of the gradient beside them.
+    """Entries of one family that were looked at, together with those of y, of vᵀJ or of the gradient.
 
-    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Beside what
-    is decided one by one `bounded` of them agree, with about this `error`, and `left` were tried and not decided.  What
-    a sample should have is `left_out`.
+    It is whole if nothing was left out; `zeros` of its entries are 0 by structure, and in torch's numbers.  Besides the
+    entries decided one by one, `bounded` entries agree, with about this `error`, and `left` were tried and not decided.
+    `left_out` is the remark on critical elements that a sample leaves out.
     """
 
     of: Family
@@ -50,15 +50,15 @@ class FamilyCheck:
 
     @property
     def checked(self) -> int:
-        """Entries whose number was compared or shown to have no truth."""
+        """Number of entries that were compared or shown to have no truth."""
         found = sum(e.verdict != "unchecked" for e in self.decided if family(e) == self.of)
         return self.zeros + self.bounded + found
 
 
 def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
-    """One check of the main part, J if there is one, and of a vᵀJ that was sampled on its own; and all entries.
+    """Make one check of the main part, J if there is one, and of a vᵀJ that was sampled on its own.
 
-    The entries are sorted, worst first.
+    All entries come with it, worst first.
     """
     main, *others = parts
     # Without the elements of y that a second part looked at again.
@@ -80,7 +80,7 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
         if not part.is_whole:
             notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
         notes |= dict.fromkeys(part.notes)
-    # Of which terms the entries that are 0 in truth, and not in torch, are the rounding.
+    # Notes on the terms whose rounding explains entries that are 0 in truth and not in torch.
     noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
         notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
@@ -103,7 +103,7 @@ def summarize(parts: Sequence[FamilyCheck]) -> tuple[Check, tuple[Entry, ...]]:
 
 
 def joined(checks: Sequence[Check]) -> Check:
-    """One check of answers that share their Jacobian: the coverage of the first, the findings of all.
+    """Join the checks of answers that share their Jacobian: the coverage of the first, the findings of all.
 
     >>> joined([Check("agree", 4, 4, 0.0), Check("kink", 4, 4, 1e-17)]).verdict
     'kink'
@@ -132,7 +132,7 @@ def joined(checks: Sequence[Check]) -> Check:
 
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
-    """Leave out what agrees, a vᵀJ no worse than the entries of J in its sum, a y whose derivatives say the same."""
+    """Leave out agreeing entries, a vᵀJ no worse than the entries of J in its sum, a y that a derivative repeats."""
     wrong: dict[tuple[str | None, Index | None], int] = {}
     for e in decided:
         if e.row is not None:
@@ -154,12 +154,12 @@ def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
 
 
 def published(entry: Entry) -> Entry:
-    """The entry with the truth as a float, as answers have it."""
+    """Copy an entry with the truth as a float, as answers have it."""
     return replace(entry, reference=known_truth(entry.truth), truth=None)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of some verdicts.
+    """Return the worst of some verdicts.
 
     >>> worst(["agree", "undefined", "agree"])
     'undefined'
@@ -168,6 +168,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def badness(entry: Entry) -> tuple[int, bool, float]:
-    """By verdict, y before its derivatives and the gradient before a Hessian, then by error."""
+    """Rank by verdict, then y above its derivatives and the gradient above a Hessian, then by error."""
     is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
     return SEVERITY.index(entry.verdict), is_first, math.inf if entry.relative_error is None else entry.relative_error
