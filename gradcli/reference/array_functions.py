@@ -80,7 +80,7 @@ Compiled = Callable[[Environment], Bounds]
 
 @lru_cache(maxsize=4096)
 def compile_bounds(expression: Expr) -> Compiled:
-    """The closure that evaluates an expression of elements.
+    """Compile an expression of elements to a closure.
 
     Raises:
         NoRuleError: It has a function without a rule.
@@ -113,7 +113,7 @@ def _constant(expression: Expr) -> Bounds:
 
 
 def _compile_product(expression: sympy.Mul) -> Compiled:
-    """Divided once, and negative without a rounding."""
+    """Compile a product: divide once, and negate without a rounding."""
     sign, rest = expression.as_coeff_Mul()
     if sign == -1:
         inner = compile_bounds(rest)
@@ -158,7 +158,7 @@ def _every(truths: Sequence[Truth]) -> Truth:
 
 
 def _compile_cases(expression: sympy.Piecewise) -> Compiled:
-    """The first case that holds."""
+    """Compile cases: take the first that holds; unknown where none does."""
     run: Compiled = lambda env: unknown(np.zeros(1))  # noqa: E731
     for value, condition in reversed(expression.args):
         run = _case(compile_bounds(value), _compile_condition(condition), run)

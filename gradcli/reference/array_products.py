@@ -1,7 +1,7 @@
 """Products of the Hessian of a y of one element with a direction, on whole arrays with bounds: forward over reverse.
 
-As in `gradcli.reference.second_order`, each adjoint has a tangent; the maps that adjoints go back by bend as their
-operands change.  Where a slope is not known, because a kink may be there, its bend is not known either.
+As in `gradcli.reference.second_order`, each adjoint has a tangent; the maps that adjoints go back through change
+("bend") with their operands.  Where a slope is not known, because a kink may be there, its bend is not known either.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from gradcli.reference.sweep import add, back, changes, of_variables, way
 
 
 def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
-    """The elements of Hu of the variables that move.
+    """Compute the elements of Hu of the variables that move.
 
     Args:
-        values: Of a Program, at one point.
-        u: By variable, of shape (1, *x.shape), exactly; the others do not move.
+        values: The values of a Program, at one point.
+        u: The direction by variable, of shape (1, *x.shape), exactly; the others do not move.
 
     Raises:
         NoRuleError: An operation has no rule.
@@ -56,7 +56,7 @@ def hessian_product(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Ato
 
 
 def _bends(values: Values, line: Line, k: int, maps: Sequence[Map], moving: Mapping[Atom, Flow]) -> list[Sequence[Map]]:
-    """The ways whose sum is what a way becomes when its operands change: in each, one map is its own change."""
+    """Return the ways whose sum is the change of a way as its operands change: in each, one map is its own change."""
     op, operands, found = line.call.op, line.call.operands, list[Sequence[Map]]()
     is_changing = any(a in moving for a in operands)
     for n, one in enumerate(maps):
@@ -79,7 +79,7 @@ def _is_known(steps: Recurrence) -> bool:
 
 
 def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapping[Atom, Flow]) -> Scaled | None:
-    """The change of a slope: not known where the slope is not."""
+    """Return the change of a slope, not known where the slope is not; None where the slope is constant."""
     call, shape = line.call, values.shapes[line.symbol]
     lost = None if own.slope.is_known.all() else own.slope.is_known
     total: Flow | None = None
@@ -104,7 +104,7 @@ def _bend_of_slope(values: Values, line: Line, k: int, own: Scaled, moving: Mapp
 def _bend_of_product(
     line: Line, k: int, n: int, own: MatrixProduct, moving: Mapping[Atom, Flow], values: Values
 ) -> MatrixProduct | None:
-    """The change of the matrix that moving are multiplied by: of the other operand, or of an inverse."""
+    """Return the change of the matrix of a product: of the other operand, or of an inverse."""
     call = line.call
     if call.op.kind is Kind.CONTRACTION:
         other = call.operands[1 - k]

@@ -1,6 +1,6 @@
 """A Program of primitives on whole arrays, with bounds: the value of each line, and the ways of changes through it.
 
-There is one rule a kind: what it gives, and by each operand a chain of linear maps.
+Each kind of operation has one rule: its value, and for each operand a chain of linear maps.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from gradcli.reference.rules import rule_of
 from gradcli.reference.special_functions import cholesky, determinant, eigenvalues, lower_half, transposed
 
 MOST_STEPS = 4_096
-"""Elements of a running product or extreme, and factors of a product."""
+"""Most elements of a running product or extreme, and most factors of a product."""
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, with which numbers may be compared; nothing else is known of them."""
@@ -69,10 +69,10 @@ Local: TypeAlias = tuple[Bounds, Ways]
 
 
 def prepared(program: Program) -> Program:
-    """The same function in primitives and factors of Cholesky, whose rule here is better than that of their meaning.
+    """Rewrite a program in primitives and Cholesky factors, whose rule here is better than that of their meaning.
 
-    A solution by a factor is one by its matrix, whose digits are not lost on the way through the factor; nothing is
-    known of it where nothing is of the factor.
+    A solution by a factor becomes one by its matrix, whose digits are not lost on the way through the factor; it is
+    unknown where the factor is unknown.
     """
     matrices: dict[Atom, Atom] = {}
 
@@ -96,17 +96,17 @@ class Values:
     """The values of a Program of primitives, with bounds; the first axis of each counts points, or is 1 for all.
 
     Attributes:
-        values: By line and variable.
-        moves: What depends on a variable that moves.
-        ways: By line.
+        values: The bounds, by line and variable.
+        moves: The lines and variables that depend on a variable that moves.
+        ways: The ways of the operands, by line.
         missing: The operations by line that have no rule here, or would take too long: their values are unknown.
 
     Args:
         program: The function.
-        shapes: Of its symbols, at one point.
+        shapes: The shapes of its symbols, at one point.
         inputs: The values of its variables.
         moving: The variables that are differentiated by.
-        kind: What is computed in: float64, or `longdouble`, which is slow and has more digits on most machines.
+        kind: The format of the numbers: float64, or `longdouble`, which is slow and has more digits on most machines.
         mapped: The variables whose first axis counts points.
         seen: Called after each line; then the values that no later line needs are forgotten, and all ways.
     """
@@ -142,11 +142,11 @@ class Values:
 
     @property
     def value(self) -> Bounds:
-        """Of y."""
+        """Bounds of y."""
         return self.of(self.program.output)
 
     def of(self, atom: Atom) -> Bounds:
-        """Of a line, a variable or a number."""
+        """Return the bounds of a line, a variable or a number."""
         if atom in self.values:
             return self.values[atom]
         try:
@@ -219,7 +219,7 @@ def _elementwise(
 
 
 def named(call: Call, operands: Sequence[Bounds]) -> dict[sympy.Symbol, Bounds]:
-    """The operands by the parameters of the rule."""
+    """Map the parameters of the rule to the operands."""
     return {p: a for p, a in zip(rule_of(call).parameters, operands, strict=True) if p is not None}
 
 
@@ -240,26 +240,26 @@ def _slope(call: Call, k: int, operands: Sequence[Bounds]) -> Sequence[Scaled]:
 
 
 def is_apart(distance: Bounds) -> Mask:
-    """Where a distance is certainly not 0."""
+    """Tell where a distance is certainly not 0."""
     return np.asarray((distance.low > 0) | (distance.high < 0))
 
 
 def _choices(call: Call, operands: Sequence[Bounds]) -> Sequence[Bounds]:
-    """1 of each operand where a choice certainly takes it, 0 where it certainly does not."""
+    """Return for each operand 1 where a choice certainly takes it, 0 where it certainly does not."""
     *condition, a, b = operands
     holds, fails = decided(condition[0]) if condition else _order(a, b, call.op.folds_by)
-    if call.operands[-1] == call.operands[-2]:  # whichever it is: all by one of them
+    if call.operands[-1] == call.operands[-2]:  # both are one operand: count it as the first
         holds, fails = np.full(holds.shape, True), np.full(holds.shape, False)
     return [*(truth(np.zeros_like(holds), holds | fails) for _ in condition), *_taken(holds, fails)]
 
 
 def _taken(holds: Mask, fails: Mask) -> tuple[Bounds, Bounds]:
-    """1 of the first where it is certainly taken, and of the second where the first certainly is not."""
+    """Return 1 for the first where it is certainly taken, and for the second where the first certainly is not."""
     return truth(holds, fails), truth(fails, holds)
 
 
 def _order(a: Bounds, b: Bounds, fold: Monoid) -> tuple[Mask, Mask]:
-    """Where the first of two is certainly the extreme one, and where it certainly is not."""
+    """Tell where the first of two is certainly the extreme one, and where it certainly is not."""
     is_more, is_less = a.low > b.high, a.high < b.low
     return (is_more, is_less) if fold is Monoid.LARGEST else (is_less, is_more)
 
@@ -308,7 +308,7 @@ def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Local:
 
 
 def winners(a: Bounds, axes: Sequence[int], fold: Monoid) -> tuple[Mask, Mask]:
-    """Which elements are certainly the only extreme one along some axes of a point, and which are certainly none."""
+    """Tell which elements are certainly the only extreme one along some axes, and which certainly are not extreme."""
     along = tuple(axis + 1 for axis in axes)
     a = a if fold is Monoid.LARGEST else negative(a)
     lost = a.high < a.low.max(axis=along, keepdims=True)
@@ -316,7 +316,7 @@ def winners(a: Bounds, axes: Sequence[int], fold: Monoid) -> tuple[Mask, Mask]:
 
 
 def _product_of(a: Bounds, inside: Shape, axes: tuple[int, ...], shape: Shape) -> Local:
-    """The last of the running products, with the factors in front."""
+    """Take the last of the running products, with the factors moved to the front."""
     count, rest = math.prod(inside[d] for d in axes), math.prod(shape)
     if not count:
         return exact(np.ones((len(a.middle), *shape))), lambda k: [gathered(np.full(shape, -1), inside)]
@@ -339,7 +339,7 @@ def _scanned(call: Call, a: Bounds, inside: Shape) -> Local:
 
 
 def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
-    """The products or extremes up to each element."""
+    """Compute the products or extremes up to each element."""
     count = a.middle.shape[axis]
     if count > MOST_STEPS:
         raise NoRuleError
@@ -355,7 +355,7 @@ def _running(a: Bounds, axis: int, fold: Monoid) -> tuple[Bounds, Recurrence]:
 
 
 def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Local:
-    """The product as `@` has it: a vector is a row on the left, and a column on the right."""
+    """Multiply as `@` does: a vector is a row on the left, and a column on the right."""
     left, right = inside
     matrices = [(1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right]
     batch = np.broadcast_shapes(*(m[:-2] for m in matrices))
@@ -368,13 +368,13 @@ def _multiplied(operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shap
 
 
 def _cofactors(a: Bounds, determinant: Bounds) -> Bounds:
-    """The slopes of determinants where they are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
+    """Compute the slopes of determinants that are certainly not 0, by Jacobi's formula: det(A)*inv(A), transposed."""
     turned = inverse(a).mapped(transposed)
     return multiply(determinant.mapped(lambda x: x[..., None, None]), turned)
 
 
 def _spectral(a: Bounds, inside: Shape) -> Local:
-    """Eigenvalues, which move by v.T @ dA @ v."""
+    """Compute eigenvalues, which move by v.T @ dA @ v."""
     found, vectors, is_alone = eigenvalues(a)
     turned = vectors.mapped(transposed)
     diagonal = gathered(np.diagonal(np.arange(math.prod(inside)).reshape(inside), 0, -2, -1), inside)
@@ -383,7 +383,7 @@ def _spectral(a: Bounds, inside: Shape) -> Local:
 
 
 def _factored(call: Call, a: Bounds) -> Local:
-    """A factor L, which moves by L @ P, P being the lower half of what is symmetric in inv(L) @ dA @ inv(L).T."""
+    """Compute a factor L, which moves by L @ P; P is the lower half of the symmetric part of inv(L) @ dA @ inv(L).T."""
     found = cholesky(a)
     back = inverse(found)
     symmetric = Routing(lambda x: x + transposed(x), lambda x: x + transposed(x), 2, 2)

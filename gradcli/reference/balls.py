@@ -41,27 +41,27 @@ def precision(bits: int) -> Iterator[None]:
 
 
 MOST_ORDER = 1_000
-"""Of the polygamma functions that are evaluated."""
+"""Largest order of a polygamma function that is evaluated."""
 
 MOST_REFLECTED = 64
-"""Of those to the left of 0."""
+"""Largest order of a polygamma function that is evaluated to the left of 0."""
 
 _UNKNOWN = arb(0, arb.pos_inf())
-"""What may be any number: more than `nan`, which is none."""
+"""Ball of all numbers, for a value that is not known; a value that does not exist is `nan`."""
 
 
 def is_nothing(ball: Ball) -> bool:
-    """Tell whether a ball is 0, or around 0 and smaller than any float, as only many bits show of what is 0."""
+    """Tell whether a ball is 0, or around 0 and smaller than any float, as a value that is 0 becomes with many bits."""
     return bool(ball == 0 or (ball.contains(0) and abs(ball) < arb(2) ** -1074))
 
 
 def exists(ball: Ball) -> bool:
-    """Whether a ball is a finite enclosure."""
+    """Tell whether a ball is a finite enclosure."""
     return bool(ball.is_finite())
 
 
 def fraction(ball: Ball) -> Fraction | None:
-    """The rational number that an exact ball is."""
+    """Convert an exact ball to the rational number that it is; None for any other ball."""
     if not ball.is_exact() or not ball.is_finite():
         return None
     mantissa, exponent = (int(part) for part in ball.man_exp())
@@ -69,7 +69,7 @@ def fraction(ball: Ball) -> Fraction | None:
 
 
 def integer_power(base: Ball, exponent: int) -> Ball:
-    """By repeated squaring; Arb's own power goes through the logarithm, and has none for a ball around 0."""
+    """Raise to a power by repeated squaring; Arb's own takes the logarithm, which a ball around 0 has not."""
     if exponent < 0:
         return 1 / integer_power(base, -exponent)
     result = arb(1)
@@ -85,14 +85,14 @@ def _trunc(x: Ball) -> Ball:
 
 
 def _round(x: Ball) -> Ball:
-    """Halves go to the even neighbour."""
+    """Round to the nearest integer, halves to the even neighbour."""
     nearest = (x + arb(0.5)).floor()
     tie = (x - arb(0.5)).is_integer()
     return nearest - 1 if tie and not (nearest / 2).is_integer() else nearest
 
 
 def _angle(y: Ball, x: Ball) -> Ball:
-    """The angle of (x, y), which the origin has not."""
+    """Compute the angle of (x, y); nan at the origin, which has none."""
     return arb.nan() if x == 0 and y == 0 else arb.atan2(y, x)
 
 
@@ -115,9 +115,9 @@ def _polygamma(order: Ball, x: Ball) -> Ball:
 
 
 def _reflected(n: int, x: Ball) -> Ball:
-    """By polygamma(n, x) = (-1)**n*polygamma(n, 1 - x) - the n-th derivative of pi*cot(pi*x).
+    """Reflect: polygamma(n, x) = (-1)**n*polygamma(n, 1 - x) - the n-th derivative of pi*cot(pi*x).
 
-    That is (-1)**n*pi**(n+1) times a polynomial in the cotangent c, as that has the slope -(1 + c**2).
+    This derivative is (-1)**n*pi**(n+1) times a polynomial in the cotangent c, whose slope is -(1 + c**2).
     Source: https://dlmf.nist.gov/5.15.E6
     """
     cotangent, total = x.cot_pi(), arb(0)
@@ -128,7 +128,7 @@ def _reflected(n: int, x: Ball) -> Ball:
 
 @lru_cache(maxsize=MOST_REFLECTED)
 def _cotangents(n: int) -> tuple[int, ...]:
-    """The polynomial of `_reflected`, from the constant term on: q' * (1 + c**2), n times, of c."""
+    """Compute the polynomial of `_reflected`, from the constant term on: q' * (1 + c**2), n times, of c."""
     found = [0, 1]
     for _ in range(n):
         slope = [k * a for k, a in enumerate(found)][1:]
@@ -137,7 +137,11 @@ def _cotangents(n: int) -> tuple[int, ...]:
 
 
 def _from_row(op: Op) -> Callable[..., Ball]:
-    """What the row says; anything outside of its domain, where Arb and torch may continue it in ways of their own."""
+    """Wrap the function of balls of a row of the op table.
+
+    Outside of its domain, where Arb and torch may continue it in ways of their own, it gives nan or the ball of all
+    numbers.
+    """
 
     def value(*operands: Ball) -> Ball:
         found = op.on_balls(*operands)
@@ -149,7 +153,7 @@ def _from_row(op: Op) -> Callable[..., Ball]:
 
 
 def _truth(holds: bool, fails: bool) -> Ball:
-    """1 or 0, or the ball around both where a condition cannot be decided."""
+    """Return 1 or 0, or the ball around both where a condition cannot be decided."""
     return arb(int(holds)) if holds or fails else arb(0.5, 0.5)
 
 
@@ -198,7 +202,7 @@ HEADS: Mapping[Any, Callable[..., Ball]] = {
 
 
 def product(values: Sequence[Ball]) -> Ball:
-    """The product of all values; 1 where there are none."""
+    """Multiply all values; 1 where there are none."""
     total = arb(1)
     for value in values:
         total *= value
@@ -206,14 +210,14 @@ def product(values: Sequence[Ball]) -> Ball:
 
 
 def products_of_others(values: Sequence[Ball]) -> list[Ball]:
-    """For each value, the product of all others."""
+    """Compute for each value the product of all others."""
     before = [arb(1), *accumulate(values, mul)]
     after = [arb(1), *accumulate(reversed(values), mul)]
     return [before[n] * after[len(values) - 1 - n] for n in range(len(values))]
 
 
 def extreme(values: Sequence[Ball], *, largest: bool) -> Ball:
-    """The ball of the largest or smallest value."""
+    """Return the ball of the largest or smallest value."""
     best = values[0]
     for value in values[1:]:
         best = best.max(value) if largest else best.min(value)
@@ -221,7 +225,7 @@ def extreme(values: Sequence[Ball], *, largest: bool) -> Ball:
 
 
 def is_chosen(values: Sequence[Ball], n: int, *, largest: bool) -> Ball:
-    """1 if value n is the extreme, 0 if another is, the ball around both where they tie or that cannot be decided."""
+    """Return 1 if value n is the extreme, 0 if another is, the ball around both where they tie or may tie."""
     own = values[n] if largest else -values[n]
     others = [v if largest else -v for k, v in enumerate(values) if k != n]
     if any(other > own for other in others):
@@ -230,19 +234,19 @@ def is_chosen(values: Sequence[Ball], n: int, *, largest: bool) -> Ball:
 
 
 def determinant(values: Sequence[Ball], order: int) -> Ball:
-    """The determinant of a matrix given row by row."""
+    """Compute the determinant of a matrix given row by row."""
     return _matrix(values, order).det() if order else arb(1)
 
 
 def cofactor(values: Sequence[Ball], order: int, row: int, column: int) -> Ball:
-    """(-1)**(row + column) times the determinant without this row and column."""
+    """Compute (-1)**(row + column) times the determinant without this row and column."""
     kept = [values[i * order + j] for i in range(order) for j in range(order) if i != row and j != column]
     minor = determinant(kept, order - 1)
     return minor if (row + column) % 2 == 0 else -minor
 
 
 def inverse(values: Sequence[Ball], order: int) -> list[Ball]:
-    """The inverse row by row; nan where the matrix is singular, or may be."""
+    """Invert a matrix, row by row; nan where it is singular, or may be."""
     try:
         found = _matrix(values, order).inv()
     except ZeroDivisionError:

@@ -1,4 +1,4 @@
-"""Whole arrays with bounds: what float64 computes, and how far the truth may be from each element.
+"""Whole arrays with bounds: the results of float64, and how far the truth may be from each element.
 
 An element is a midpoint and a radius; the radius is infinite where nothing is known.  Radii are rounded outward, sums
 and matrix products have the bound of any order of summation.  One thing is assumed and not proved, and held to Arb by
@@ -38,14 +38,14 @@ _PART = 64
 """Terms of a part."""
 
 _ONE_BY_ONE = 2**16
-"""Elements between two looks at the time."""
+"""Elements between two checks of the time limit."""
 
 _LARGEST_ANGLE = 2.0**20
-"""Up to which sines are taken."""
+"""Largest angle whose sine is taken."""
 
 
 def unit(*arrays: Array) -> float:
-    """The rounding of one operation on these, relative to its result."""
+    """Return the rounding of one operation on these arrays, relative to its result."""
     return max(_UNITS[array.dtype] for array in arrays)
 
 
@@ -53,7 +53,7 @@ _UNITS = {np.dtype(kind): float(np.finfo(kind).eps) / 2 for kind in (np.float64,
 
 
 class NoRuleError(Exception):
-    """Something has no rule on whole arrays, or would take too long."""
+    """Error of an operation that has no rule on whole arrays, or would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +65,30 @@ class Bounds:
 
     @property
     def low(self) -> Array:
-        """Not above any of the truths."""
+        """Lower bounds of the true elements."""
         return np.where(self.radius == 0, self.middle, np.nextafter(self.middle - self.radius, -np.inf))
 
     @property
     def high(self) -> Array:
-        """Not below any of them."""
+        """Upper bounds of the true elements."""
         return np.where(self.radius == 0, self.middle, np.nextafter(self.middle + self.radius, np.inf))
 
     @property
     def is_zero(self) -> Mask:
-        """Where the truth is exactly 0."""
+        """Mask of the elements that are certainly 0, exactly."""
         return np.asarray((self.middle == 0) & (self.radius == 0))
 
     @property
     def is_known(self) -> Mask:
-        """Where there is a bound at all."""
+        """Mask of the elements that have a bound at all."""
         return np.asarray(np.isfinite(self.radius))
 
     def mapped(self, change: Callable[[Array], Array]) -> Bounds:
-        """With the elements elsewhere."""
+        """Move the elements to other places."""
         return Bounds(change(self.middle), change(self.radius))
 
     def routed(self, change: Callable[[Array], Array], terms: int = 1) -> Bounds:
-        """After a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
         if terms <= 1:
             return self.mapped(change)
         loss = terms * unit(self.middle, self.radius)
@@ -100,25 +100,25 @@ class Bounds:
         return Bounds(np.broadcast_to(self.middle, shape), np.broadcast_to(self.radius, shape))
 
     def where(self, condition: Mask, other: Bounds) -> Bounds:
-        """These elements where the condition holds, else the other's."""
+        """Take these elements where the condition holds, else the other's."""
         middle = np.where(condition, self.middle, other.middle)
         return Bounds(middle, np.where(condition, self.radius, other.radius))
 
     def united(self, other: Bounds) -> Bounds:
-        """What holds both."""
+        """Enclose both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         middle = (low + high) / 2
         return bounded(middle, np.maximum(high - middle, middle - low) + unit(middle) * abs(middle))
 
 
 def exact(numbers: npt.ArrayLike, kind: type[np.floating[Any]] = np.float64) -> Bounds:
-    """Numbers as they are; of what is not finite nothing is known."""
+    """Wrap numbers as they are, with radius 0; unknown where they are not finite."""
     middle = np.asarray(numbers, dtype=kind)
     return bounded(middle, np.zeros_like(middle))
 
 
 def bounded(middle: Array, radius: Array) -> Bounds:
-    """With the radius rounded outward; unknown where one of the two is no number."""
+    """Round the radius outward; unknown where the middle or the radius is not finite."""
     is_lost = ~(np.isfinite(middle) & np.isfinite(radius))
     radius = radius * _OUTWARD
     if is_lost.any():
@@ -127,7 +127,7 @@ def bounded(middle: Array, radius: Array) -> Bounds:
 
 
 def unknown(like: Array) -> Bounds:
-    """Elements of which nothing is known."""
+    """Return elements of which nothing is known."""
     return Bounds(np.zeros_like(like), np.full_like(like, np.inf))
 
 
@@ -135,25 +135,25 @@ def unknown(like: Array) -> Bounds:
 
 
 def add(a: Bounds, b: Bounds) -> Bounds:
-    """The sums."""
+    """Add two arrays."""
     middle = a.middle + b.middle
     return bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
 
 
 def negative(a: Bounds) -> Bounds:
-    """The negatives."""
+    """Change the signs."""
     return Bounds(-a.middle, a.radius)
 
 
 def multiply(a: Bounds, b: Bounds) -> Bounds:
-    """The products."""
+    """Multiply element by element."""
     middle = a.middle * b.middle
     radius = abs(a.middle) * b.radius + a.radius * (abs(b.middle) + b.radius) + unit(middle) * abs(middle)
     return bounded(middle, radius + np.where(a.is_zero | b.is_zero, 0.0, _SMALLEST))
 
 
 def divide(a: Bounds, b: Bounds) -> Bounds:
-    """The quotients; unknown where the denominator may be 0."""
+    """Divide element by element; unknown where the denominator may be 0."""
     least = abs(b.middle) - b.radius
     middle = a.middle / b.middle
     # In this order nothing underflows that is large once it is divided.
@@ -163,7 +163,7 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
 
 
 def summed(x: Array, axes: tuple[int, ...]) -> Array:
-    """The sums along some axes, which keep a size of 1; long ones by sums of parts, again and again."""
+    """Sum along some axes, which keep a size of 1; long sums by sums of parts, again and again."""
     count = math.prod(x.shape[axis] for axis in axes)
     if count <= _LONG:
         return np.asarray(x.sum(axis=axes, keepdims=True))
@@ -177,7 +177,7 @@ def summed(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def terms(count: int) -> int:
-    """How many roundings at most go into a sum of so many numbers."""
+    """Count the roundings that go into a sum of so many numbers, at most."""
     steps = 0
     while count > _LONG:
         steps, count = steps + _PART, count // _PART + count % _PART
@@ -185,12 +185,12 @@ def terms(count: int) -> int:
 
 
 def stacked(parts: Sequence[Bounds], axis: int) -> Bounds:
-    """Parts of one shape along a new dimension."""
+    """Stack parts of one shape along a new dimension."""
     return Bounds(np.stack([p.middle for p in parts], axis), np.stack([p.radius for p in parts], axis))
 
 
 def product(a: Bounds, b: Bounds) -> Bounds:
-    """The matrix products of at least two dimensions each."""
+    """Multiply matrices, of at least two dimensions each."""
     count = a.middle.shape[-1]
     sizes, others, loss = abs(a.middle), abs(b.middle), (count + 4) * unit(a.middle, b.middle, a.radius, b.radius)
     radius = sizes @ b.radius + a.radius @ (others + b.radius) + loss * (sizes @ others)
@@ -207,7 +207,7 @@ def _may_underflow(sizes: Array) -> bool:
 
 
 def inverse(a: Bounds) -> Bounds:
-    """The inverses of matrices, by the residual of what LAPACK gives; unknown where that is not small."""
+    """Invert matrices, bounded by the residual of LAPACK's inverse; unknown where that is not small."""
     order, kind = a.middle.shape[-1], a.middle.dtype
     one, middle = np.eye(order), a.middle.astype(np.float64)
     is_regular = np.linalg.slogdet(middle)[0][..., None, None] != 0
@@ -216,19 +216,19 @@ def inverse(a: Bounds) -> Bounds:
         found = found + found @ (one - a.middle @ found)
     rest = from_one(product(exact(found, kind.type), a))
     size, loss = norm(rest)[..., None, None], 1 + 4 * order * unit(found)
-    # The inverse is the sum of the powers of what is left of 1, times what was found.
+    # The inverse is the sum of the powers of 1 - found @ a, times found.
     first = (abs(rest.middle) + rest.radius) @ abs(found) * loss
     more = size * size / (1 - size) * abs(found).max(axis=-2, keepdims=True, initial=0)
     return bounded(found, np.where(is_regular & (size < 0.5), first + more + _SMALLEST, np.inf))
 
 
 def from_one(a: Bounds) -> Bounds:
-    """Matrices minus the unit matrix."""
+    """Subtract the unit matrix from matrices."""
     return add(a, exact(-np.eye(a.middle.shape[-1]), a.middle.dtype.type))
 
 
 def norm(a: Bounds) -> Array:
-    """The largest sum of a row of each matrix, which no eigenvalue exceeds."""
+    """Return the largest row sum of absolute values of each matrix, which no eigenvalue exceeds."""
     rows = (abs(a.middle) + a.radius).sum(axis=-1)
     return np.asarray(rows.max(axis=-1, initial=0) * (1 + 4 * a.middle.shape[-1] * unit(rows)))
 
@@ -237,7 +237,7 @@ def norm(a: Bounds) -> Array:
 
 
 def monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable[[Bounds], Bounds]:
-    """A function that rises wherever it has values, or falls, and loses so many roundings."""
+    """Lift to bounds a function that only rises where it has values, or only falls, and loses so many roundings."""
 
     def bounds(a: Bounds) -> Bounds:
         middle, low, high = function(a.middle), function(a.low), function(a.high)
@@ -249,7 +249,7 @@ def monotone(function: Callable[[Array], Array], losses: int = LOSS) -> Callable
 
 
 def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
-    """The sine or the cosine, whose slope is at most 1."""
+    """Lift to bounds the sine or the cosine, whose slope is at most 1."""
 
     def bounds(a: Bounds) -> Bounds:
         middle = function(a.middle)
@@ -260,12 +260,12 @@ def of_angle(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
 
 
 def error_function(numbers: Array) -> Array:
-    """Python's, one by one and in float64 whatever the numbers are."""
+    """Apply Python's error function, one by one and in float64 whatever the format of the numbers is."""
     return one_by_one(math.erf, numbers)
 
 
 def one_by_one(function: Callable[[float], float], numbers: Array) -> Array:
-    """A function of Python's on each number."""
+    """Apply a Python function to each number."""
     flat = numbers.ravel()
     found = np.empty(flat.shape, numbers.dtype)
     for first in range(0, flat.size, _ONE_BY_ONE):
@@ -276,12 +276,12 @@ def one_by_one(function: Callable[[float], float], numbers: Array) -> Array:
 
 
 def absolute(a: Bounds) -> Bounds:
-    """The absolute values."""
+    """Take the absolute values."""
     return Bounds(abs(a.middle), a.radius)
 
 
 def steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
-    """A function of steps, known where both ends of the bounds are on one."""
+    """Lift to bounds a function of steps, known where both ends of the bounds are on one step."""
 
     def bounds(a: Bounds) -> Bounds:
         low, high = function(a.low), function(a.high)
@@ -291,7 +291,7 @@ def steps(function: Callable[[Array], Array]) -> Callable[[Bounds], Bounds]:
 
 
 def larger(a: Bounds, b: Bounds) -> Bounds:
-    """The larger of two; where that is certain, it alone."""
+    """Take the elementwise maximum; one operand's bound alone where the order is certain."""
     either = bounded(np.maximum(a.middle, b.middle), np.maximum(a.radius, b.radius))
     shape = either.middle.shape
     a, b = a.spread(shape), b.spread(shape)
@@ -299,12 +299,15 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
 
 
 def smaller(a: Bounds, b: Bounds) -> Bounds:
-    """The smaller of two."""
+    """Take the elementwise minimum; one operand's bound alone where the order is certain."""
     return negative(larger(negative(a), negative(b)))
 
 
 def angle(y: Bounds, x: Bounds) -> Bounds:
-    """The angle of a point, which moves by less than twice its way over its distance; not across the negative axis."""
+    """Compute the angle of a point, which moves by less than twice its way over its distance.
+
+    It is unknown where the bounds are wide, or may cross the negative axis.
+    """
     middle = np.arctan2(y.middle, x.middle)
     way, distance = np.hypot(y.radius, x.radius), np.hypot(y.middle, x.middle)
     is_apart = (way < distance / 4) & ((x.middle - x.radius > 0) | (abs(y.middle) > y.radius))
@@ -313,17 +316,17 @@ def angle(y: Bounds, x: Bounds) -> Bounds:
 
 
 Truth = tuple[Mask, Mask]
-"""Where a condition certainly holds, and where it certainly does not."""
+"""Masks of the elements where a condition certainly holds, and of those where it certainly does not."""
 
 
 def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True) -> Truth:
-    """Whether the difference of two has one of these signs.
+    """Tell where the difference of two certainly has one of these signs, and where it certainly has none.
 
     Args:
         a: One.
         b: The other.
-        sense: Of -1, 0 and 1.
-        at_ties: Whether two that are exactly the same decide, as they do unless one of them moves.
+        sense: The signs, of -1, 0 and 1.
+        at_ties: Decide also where both are exactly the same number, as is right unless one of them moves.
     """
     is_less, is_more = a.high < b.low, a.low > b.high
     is_same = (a.radius == 0) & (b.radius == 0) & (a.middle == b.middle) & at_ties
@@ -336,13 +339,13 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
 
 
 def decided(condition: Bounds) -> Truth:
-    """Where a condition certainly holds, and where it certainly does not."""
+    """Tell where a condition certainly holds, and where it certainly does not."""
     is_known = condition.radius == 0
     return is_known & (condition.middle != 0), is_known & (condition.middle == 0)
 
 
 def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
-    """The first where a condition holds, else the second; both where that is not known."""
+    """Take the first where a condition holds, else the second; enclose both where that is not known."""
     shape = np.broadcast_shapes(condition.middle.shape, first.middle.shape, second.middle.shape)
     condition, first, second = condition.spread(shape), first.spread(shape), second.spread(shape)
     holds, fails = decided(condition)
@@ -350,17 +353,17 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
 
 
 def truth(holds: Mask, fails: Mask) -> Bounds:
-    """1 where something certainly holds, 0 where it certainly does not, else unknown."""
+    """Return 1 where something certainly holds, 0 where it certainly does not, else unknown."""
     return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
 
 
 def is_same(a: Bounds, b: Bounds) -> Bounds:
-    """1 where two are certainly the same, and 0 where they are certainly not."""
+    """Return 1 where two are certainly the same, and 0 where they are certainly not."""
     return truth(*compared(a, b, (0,)))
 
 
 def power(a: Bounds, exponent: Bounds) -> Bounds:
-    """Powers of what is above 0: they rise or fall by each of the two, so that the ends of the bounds tell."""
+    """Raise numbers above 0 to a power, which rises or falls by each of the two: the ends of the bounds tell."""
     ends = [np.power(base, e) for base in (a.low, a.high) for e in (exponent.low, exponent.high)]
     low, high = np.minimum.reduce(ends), np.maximum.reduce(ends)
     middle = np.power(a.middle, exponent.middle)
@@ -369,7 +372,7 @@ def power(a: Bounds, exponent: Bounds) -> Bounds:
 
 
 def whole_power(a: Bounds, exponent: int) -> Bounds:
-    """Powers by a whole number."""
+    """Raise to a whole power."""
     if exponent < 0:
         return divide(exact(1.0), whole_power(a, -exponent))
     if exponent == 0:

@@ -32,18 +32,18 @@ from gradcli.reference import balls
 from gradcli.reference.balls import COMPARISONS, HEADS, Ball, integer_power
 
 Environment = Mapping[sympy.Symbol, Any]
-"""What the symbols of an expression stand for: a ball, an integer (indices, sizes), or a function of indices."""
+"""Values of the symbols of an expression: a ball, an integer (indices, sizes), or a function of indices."""
 
 Compiled = Callable[[Environment], Any]
 
 _T = TypeVar("_T")
 
 MATRIX_IS_CHEAPER = 10
-"""How much less an operation inside of Arb's matrices takes."""
+"""Factor by which an operation inside of Arb's matrices is faster."""
 
 
 class OverWorkError(Exception):
-    """An environment admits no more ball operations."""
+    """Error of an environment that admits no more ball operations."""
 
 
 _CONSTANTS: Mapping[Expr, Callable[[], Ball]] = {
@@ -60,7 +60,7 @@ _CONSTANTS: Mapping[Expr, Callable[[], Ball]] = {
 
 @lru_cache(maxsize=4096)
 def compile_ball(expression: Expr) -> Compiled:
-    """The closure that evaluates `expression` on balls.
+    """Compile `expression` to a closure that evaluates it on balls.
 
     Raises:
         NotImplementedError: the expression has a function without a rule.
@@ -118,7 +118,7 @@ def compile_ball(expression: Expr) -> Compiled:
 
 @lru_cache(maxsize=4096)
 def compile_integer(expression: Expr) -> Compiled:
-    """The closure that evaluates an index: integers under + and *.
+    """Compile an index to a closure that evaluates it: integers under +, * and whole quotients.
 
     Raises:
         NotImplementedError: anything else.
@@ -140,7 +140,7 @@ def compile_integer(expression: Expr) -> Compiled:
 
 
 def folded(parts: Sequence[Callable[[Any], _T]], combine: Callable[[_T, _T], _T]) -> Callable[[Any], _T]:
-    """The closure of an operation on the values of several, from the first to the last."""
+    """Fold the values of several closures by an operation, from the first to the last, in one closure."""
     first, *rest = parts
 
     def run(env: Any) -> _T:
@@ -153,7 +153,10 @@ def folded(parts: Sequence[Callable[[Any], _T]], combine: Callable[[_T, _T], _T]
 
 
 def fraction(expression: sympy.Mul) -> tuple[list[Expr], list[Expr]]:
-    """The factors above and below the line: divided once, 6/3 is exactly 2, and 6 times the ball of 1/3 is not."""
+    """Split a product into the factors above and below the line.
+
+    Divided once, 6/3 is exactly 2, and 6 times the ball of 1/3 is not.
+    """
     above, below = [], []
     for factor in expression.args:
         if isinstance(factor, sympy.Pow) and isinstance(factor.exp, sympy.Integer) and factor.exp < 0:
@@ -190,7 +193,7 @@ def _compile_power(expression: sympy.Pow) -> Compiled:
 
 
 def _branch(condition: Compiled, first: Compiled, second: Compiled) -> Compiled:
-    """Only the branch that is taken is evaluated; both where the condition cannot be decided."""
+    """Compile a branch: evaluate only the one that is taken, or both where the condition cannot be decided."""
 
     def run(env: Environment) -> Ball:
         truth = condition(env)
@@ -209,7 +212,7 @@ def _compile_cases(expression: sympy.Piecewise) -> Compiled:
 
 
 def _compile_comparison(condition: Relational) -> Compiled:
-    """1 where it holds, 0 where it does not, or the ball around both."""
+    """Compile a comparison: 1 where it holds, 0 where it does not, or the ball around both."""
     # Conditions on indices alone, such as i == j, are compared as integers: exact, and far faster.
     is_index = all(symbol.is_integer for symbol in condition.free_symbols) and not condition.atoms(sympy.Indexed)
     compiled = compile_integer if is_index else compile_ball
@@ -219,7 +222,10 @@ def _compile_comparison(condition: Relational) -> Compiled:
 
 
 def _compile_sum(expression: sympy.Sum) -> Compiled:
-    """A loop; a sum that does not depend on the indices of an entry is taken once for all entries of an environment."""
+    """Compile a sum to a loop.
+
+    A sum that does not depend on the indices of an entry is taken once for all entries of an environment.
+    """
     body, work = compile_ball(expression.function), work_of(expression.function)
     limits = [(k, compile_integer(a), compile_integer(b)) for k, a, b in reversed(expression.limits)]
     free = sorted((s for s in expression.free_symbols if s.is_integer), key=str)
@@ -246,7 +252,7 @@ def _compile_sum(expression: sympy.Sum) -> Compiled:
 
 
 def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
-    """The values of the body are taken once for all entries of an environment, as those of a sum are."""
+    """Compile an aggregate, whose values are taken once for all entries of an environment, as sums are."""
     whole = expression.extreme if isinstance(expression, Chosen) else expression
     index = [compile_integer(i) for i in (expression.index if isinstance(expression, Chosen) else whole.free)]
     body, work = compile_ball(whole.body), work_of(whole.body)
@@ -287,20 +293,20 @@ def _compile_aggregate(expression: Aggregate | Chosen) -> Compiled:
 
 
 class _Kept(dict[Any, Any]):
-    """The sums and the values of aggregates that were taken, and how many ball operations are left."""
+    """Sums and values of aggregates that an environment keeps, and how many ball operations are left."""
 
     left: float = math.inf
 
 
 _KEPT = sympy.Dummy("kept")
-"""The key under which an environment keeps them."""
+"""Key of an environment for its `_Kept`."""
 
 
 def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> dict[sympy.Symbol, Any]:
-    """An environment that remembers its sums, for many entries at one precision.
+    """Build an environment that remembers its sums, for many entries at one precision.
 
     Args:
-        values: What the symbols stand for.
+        values: The values of the symbols.
         most: The ball operations that it admits.
     """
     kept = _Kept()
@@ -309,7 +315,7 @@ def environment(values: Mapping[sympy.Symbol, Any], most: float = math.inf) -> d
 
 
 def evaluate(expression: Expr, env: Environment) -> Ball:
-    """The ball of an expression, counted among the operations of its environment.
+    """Evaluate an expression to a ball, counted among the operations of its environment.
 
     Raises:
         OverWorkError: There are too many.
@@ -320,7 +326,7 @@ def evaluate(expression: Expr, env: Environment) -> Ball:
 
 @lru_cache(maxsize=4096)
 def work_of(expression: Expr) -> int:
-    """The operations of an expression; those of a sum or an aggregate are counted where its range is known."""
+    """Count the operations of an expression; those of a sum or an aggregate are counted where its range is known."""
     is_loop = isinstance(expression, sympy.Sum | Aggregate | Chosen)
     return 1 if is_loop else 1 + sum(map(work_of, expression.args))
 

@@ -1,4 +1,4 @@
-"""How long checks and searches may take: one clock for all that is asked within one question, by whoever asks.
+"""Time limit of checks and searches: one clock for all of them within one question, whichever part asks.
 
 It counts the processor time of this thread, so that findings do not depend on how busy the machine is.  Where a budget
 states seconds, it counts wall time, which bounds the processor time of the thread too.
@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from gradcli.progress import SECONDS, budget_in_force, patience
 
 LOOKS = 4.0
-"""Of it for the looks around points where derivatives are missing: twice what those take that are admitted."""
+"""Seconds of the limit for looks around points without derivatives: twice as many as the admitted looks take."""
 
 
 @dataclass
 class _Limit:
-    """When the time of a clock ends, and until when on the wall clock, which is quick to read, it cannot have ended.
+    """Time limit: when its clock ends, and `look`, a time on the wall clock before which it cannot have ended.
 
-    `seconds` is how long it was, and `looks` what is left of it for looks around points.
+    The wall clock is quick to read.  `seconds` is the length of the limit, and `looks` the part of it that is left for
+    looks around points.
     """
 
     clock: Callable[[], float]
@@ -32,7 +33,7 @@ class _Limit:
     looks: float = LOOKS
 
     def left(self) -> float:
-        """The seconds that are left."""
+        """Return the seconds that are left."""
         return self.end - self.clock()
 
 
@@ -40,7 +41,7 @@ _LIMIT: ContextVar[_Limit | None] = ContextVar("limit", default=None)
 
 
 class OverTimeError(Exception):
-    """The check would take longer than `SECONDS`, or a part of it longer than its own limit."""
+    """Error of a check that would take longer than `SECONDS`, or of a part that would pass its own limit."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"over the time limit of {seconds:g} seconds")
@@ -79,8 +80,8 @@ def part_limit(seconds: float, whole: float | None = None) -> Iterator[_Limit]:
     """Run a block with so many seconds of the limit that it is inside of, or with all that is left of it.
 
     Args:
-        seconds: How many.
-        whole: The number that a message says, where earlier blocks took part of it.
+        seconds: The number of seconds.
+        whole: The number for the message, where earlier blocks took a part of these seconds.
     """
     around = _LIMIT.get()
     clock = time.thread_time if around is None else around.clock
@@ -100,7 +101,7 @@ def _limited(limit: _Limit) -> Iterator[None]:
 
 
 def require_time() -> None:
-    """Go on within the limit, if there is one.
+    """Return if the time limit has not passed, or if there is none.
 
     Raises:
         OverTimeError: It has passed.
@@ -115,7 +116,7 @@ def require_time() -> None:
 
 
 def is_over_time() -> bool:
-    """Whether the limit has passed, or the seconds of a budget, if there are any."""
+    """Tell whether the limit has passed, or the seconds of a budget, if there are any."""
     limit, budget = _LIMIT.get(), budget_in_force()
     if limit is None and budget is not None and budget.seconds is not None and budget.end is not None:
         return time.monotonic() >= budget.end

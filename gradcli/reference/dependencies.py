@@ -1,4 +1,4 @@
-"""Which elements of its operands an element of a line comes from, and which elements it goes to.
+"""Dependencies between elements: the elements of its operands that each comes from, and those that it goes to.
 
 Elements are flat row-major positions.  Nothing is held in full: a matrix product of two 1000 × 1000 matrices is, to the
 reference, a sum over a product of 10⁹ elements of which only the asked-for ones are ever looked at.
@@ -26,11 +26,11 @@ Pairs = tuple[Flat, Flat]
 
 
 class OverBudgetError(Exception):
-    """More elements to follow, or more ball operations, than is allowed."""
+    """Error of more elements to follow, or more ball operations, than is allowed."""
 
 
 class Footprint:
-    """The wiring of one Program of primitives without `matmul` (see `duals.lower`) with its shapes."""
+    """Wiring of one Program of primitives without `matmul` (see `enclosure_plan.lower`) with its shapes."""
 
     def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
         self.shapes, self.most = shapes, most
@@ -38,13 +38,13 @@ class Footprint:
         self._lists: dict[Atom, _List] = {}
 
     def operands(self, line: Line) -> Sequence[int]:
-        """The operands of a line by number; of a list each symbol once, whose places are found together."""
+        """List the operands of a line by number; of a list each symbol once, whose places are found together."""
         return list(self._list(line).places) if line.call.op.kind is Kind.LIST else range(len(line.call.operands))
 
     def parts(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
-        """For each of its operands, positions in `out` and the elements of the operand that those are made of.
+        """Yield for each operand positions in `out`, and the elements of the operand that they depend on.
 
-        Those of a list are found in one pass, as it may have as many operands as elements.
+        The elements of a list are found in one pass, as it may have as many operands as elements.
         """
         if line.call.op.kind is not Kind.LIST:
             yield from ((k, *self.down(line, k, out)) for k in range(len(line.call.operands)))
@@ -55,7 +55,7 @@ class Footprint:
                 yield int(first[held[0]]), held, every.inside[out[held]]
 
     def down(self, line: Line, k: int, out: Flat) -> Pairs:
-        """For each element of the line, the elements of operand k that it is made of."""
+        """Find for each element of the line the elements of operand k that it depends on."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
@@ -81,7 +81,7 @@ class Footprint:
                 return held, source[held]
 
     def up(self, line: Line, k: int, elements: Flat) -> Pairs:
-        """For each element of operand k, the elements of the line that it enters; of a list at all its places."""
+        """Find for each element of operand k the elements of the line that it enters; of a list at all its places."""
         shape, operand = self.shapes[line.symbol], self._operand(line, k)
         match line.call.op.kind:
             case Kind.ELEMENTWISE:
@@ -105,12 +105,12 @@ class Footprint:
                 return self._matched(elements, source[out], out)
 
     def up_to(self, line: Line, k: int, elements: Flat, out: Flat) -> Pairs:
-        """For each element of operand k, those among some elements of the line that it enters."""
+        """Find for each element of operand k the elements in `out` that it enters."""
         position, source = self.down(line, k, out)
         return self._matched(elements, source, out[position])
 
     def made_of(self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf) -> dict[Atom, Flat]:
-        """All elements that some elements are made of, and these, back through the lines.
+        """Find all elements that some elements depend on, and these, back through the lines.
 
         Raises:
             OverBudgetError: They are too many for one step, or more than `most` in all.
@@ -132,7 +132,7 @@ class Footprint:
         return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
-        """For each element, the `out` whose source it is."""
+        """Find for each element the `out` whose source it is."""
         # By binary search and not by a dictionary: there may be a million elements.
         order = np.argsort(elements, kind="stable")
         ordered = elements[order]
@@ -142,12 +142,12 @@ class Footprint:
         return order[_ranges(first, count)], np.repeat(out, count)
 
     def _steps(self, first: Flat, count: Flat, step: int) -> Pairs:
-        """For each position, `count` elements from `first` on, a step apart."""
+        """Return for each position `count` elements from `first` on, a step apart."""
         self._require(int(count.sum()))
         return np.repeat(np.arange(len(first)), count), np.repeat(first, count) + step * _ranges(count * 0, count)
 
     def _list(self, line: Line) -> _List:
-        """Where the elements of a list come from."""
+        """Return the origins of the elements of a list, found once."""
         if line.symbol not in self._lists:
             shape, call = self.shapes[line.symbol], line.call
             self._require(math.prod(shape) // 16)
@@ -168,7 +168,7 @@ class Footprint:
         return self.shapes.get(line.call.operands[k], ())
 
     def _spread(self, elements: Flat, small: Shape, large: Shape) -> Pairs:
-        """Each element of a shape with sizes of 1 (or fewer dimensions) to all it stretches to."""
+        """Map each element of a shape with sizes of 1 (or fewer dimensions) to all elements it stretches to."""
         if small == large:
             return np.arange(len(elements)), elements
         small = (1,) * (len(large) - len(small)) + small
@@ -188,7 +188,7 @@ class Footprint:
             raise OverBudgetError
 
     def _source(self, line: Line, k: int) -> Flat:
-        """For each element of a line that only moves elements, its element in operand k."""
+        """Find for each element of a line that only moves elements its element in operand k."""
         key = (line, k)
         if key not in self._sources:
             # A position in an array costs far less than a ball operation, and so counts a sixteenth of one.
@@ -198,12 +198,12 @@ class Footprint:
 
 
 class _List(NamedTuple):
-    """Where the elements of a list come from.
+    """Origins of the elements of a list.
 
     Attributes:
-        first: The number of the first operand with the symbol of each.
-        inside: Its element there.
-        places: The elements by such a number.
+        first: For each element, the number of the first operand that has the same symbol as its own.
+        inside: The position of each element in that operand.
+        places: The elements, by the number in `first`.
     """
 
     first: Flat
@@ -212,25 +212,25 @@ class _List(NamedTuple):
 
 
 def _grouped(numbers: Flat) -> list[Flat]:
-    """The positions of each number that occurs."""
+    """Return the positions of each number that occurs."""
     order = np.argsort(numbers, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
 
 
 def _axis_of(line: Line, operand: Shape) -> tuple[int, int]:
-    """The size and the step of the dimension of a scan; a plain number has one element."""
+    """Return the size and the step of the dimension of a scan; a plain number has one element."""
     axis = axis_of_scan(line.call, operand)
     return (1, 1) if axis is None else (max(1, operand[axis]), max(1, math.prod(operand[axis + 1 :])))
 
 
 def _kept(shape: Shape, line: Line) -> Shape:
-    """The shape before a reduction with sizes of 1 where it sums."""
+    """Return the shape before a reduction with sizes of 1 where it sums."""
     axes = axes_of(shape, line.call.statics[0])
     return tuple(1 if d in axes else size for d, size in enumerate(shape))
 
 
 def _project(elements: Flat, large: Shape, small: Shape) -> Flat:
-    """Each element of a shape to the one it is stretched from."""
+    """Map each element of a shape to the one it is stretched from."""
     if small == large:
         return elements
     if math.prod(small) == 1:
@@ -251,18 +251,18 @@ def _steps(shape: Shape) -> list[int]:
 
 
 def _ranges(first: Flat, count: Flat) -> Flat:
-    """The concatenation of range(f, f + c) for each pair."""
+    """Concatenate range(f, f + c) for each pair."""
     # Without a loop: one running count, shifted so that each range begins at its own first.
     starts = np.repeat(first - np.concatenate(([0], np.cumsum(count)[:-1])), count)
     return starts + np.arange(int(count.sum()))
 
 
 DENSE = 2**20
-"""Positions up to which a table of all tells which occur."""
+"""Position below which a table of all positions marks the ones that occur."""
 
 
 def distinct(parts: Sequence[Flat]) -> Flat:
-    """All of them once, in order; NumPy's own `unique` hashes, which takes ten times as long."""
+    """Merge the parts, each position once, in order; NumPy's own `unique` hashes, which takes ten times as long."""
     joined = np.concatenate(parts)
     if len(joined) < 2:
         return joined
@@ -276,7 +276,7 @@ def distinct(parts: Sequence[Flat]) -> Flat:
 
 
 def _of_matrix(line: Line, operand: Shape) -> int:
-    """How many elements of the result each matrix of the operand gives: a matrix, its eigenvalues, or a number."""
+    """Count the elements of the result for each matrix of the operand: a matrix, its eigenvalues, or a number."""
     op = line.call.op
     if op.keeps_shape:
         return operand[-1] * operand[-2]

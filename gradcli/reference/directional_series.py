@@ -59,10 +59,10 @@ MOST_ROWS_OF_SPECTRA = 8
 """Rows of a matrix whose eigenvalues are followed."""
 
 SKIPPED = 256
-"""Members of a sum that do not move, which take as long as one that does."""
+"""Number of members of a sum that do not move and together take as long as one that does."""
 
 Element = Series | Absent | Divergent | Undecided
-"""What an element is on the ray: no value there, beyond all powers, or not known."""
+"""Element on the ray: a series, no value there, beyond all powers, or not known."""
 
 
 class Rays:
@@ -77,7 +77,7 @@ class Rays:
             self.run.evaluate()
 
     def on(self, moving: Mapping[Direction, float]) -> Mapping[int, Element]:
-        """The elements of y that the plan judges, while some elements of the inputs move by a weight times t."""
+        """Follow the elements of y that the plan judges while some elements of the inputs move by a weight times t."""
         program = self.reference.program
         reached = self._reached(moving)
         with precision(self.bits):
@@ -97,7 +97,7 @@ class Rays:
             return {e: self._element(output, e) for e in self.plan.needed.get(output, np.array([], int)).tolist()}
 
     def _reached(self, moving: Collection[Direction]) -> Mapping[Atom, Flat]:
-        """The elements of lines that the plan needs and that these directions move."""
+        """Find the elements of lines that the plan needs and that these directions move."""
         numbers = [n for n, direction in enumerate(self.plan.directions) if direction in moving]
         return {
             atom: np.intersect1d(elements[np.isin(directions, numbers)], self.plan.needed[atom])
@@ -106,14 +106,14 @@ class Rays:
         }
 
     def _element(self, operand: Atom, element: int) -> Element:
-        """An operand at one of its elements; what is not known to move is its value."""
+        """Return an operand at one of its elements; its value where it is not known to move."""
         moving = self.known.get(operand, {}).get(element)
         if moving is not None:
             return moving
         return _still(self.run.values[operand][element])
 
     def _line(self, line: Line, elements: Flat) -> dict[int, Element]:
-        """The elements of a line that move, or that have no value at the point."""
+        """Compute the elements of a line that move, or that have no value at the point."""
         found: dict[int, Element] = {}
         for e, inside in self._members(line, elements).items():
             value = self.run.values[line.symbol][e]
@@ -122,9 +122,9 @@ class Rays:
         return found
 
     def _members(self, line: Line, elements: Flat) -> dict[int, list[Element]]:
-        """What the elements of a line are made of; of a sum only what moves, where the rest is in its value.
+        """Collect the members of each element of a line; of a sum only those that move, as its value has the rest.
 
-        Of what is compared, numbers that are certainly the same are one exact number.
+        Where members are compared, numbers that are certainly the same share one ball, which cancels exactly.
         """
         members: dict[int, list[Element]] = {e: [] for e in elements.tolist()}
         is_compared = line.call.op.is_extreme or bool(line.call.op.sense)
@@ -135,7 +135,7 @@ class Rays:
             operand = line.call.operands[k]
             pairs = list(zip(elements[position].tolist(), source.tolist(), strict=True))
             moving = self.known.get(operand, {})
-            # What does not move is in the value of the sum, which `_anchored` puts back for the constant term.
+            # Members that do not move are in the value of the sum, which `_anchored` puts back for the constant term.
             if is_sum and all(_is_continuous(moving[s]) for _, s in pairs if s in moving):
                 pairs = [(e, s) for e, s in pairs if s in moving]
             self.work += len(pairs) + len(source) // SKIPPED
@@ -150,7 +150,7 @@ class Rays:
         return members
 
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
-        """With the value at the point for its constant, which may be an exact 0 that the balls do not show."""
+        """Set the constant to the value at the point, which may be an exact 0 that the balls do not show."""
         if not isinstance(element, Series) or isinstance(value, Undefined):
             return element
         is_continuous = element.is_continuous or (element.is_bounded and element.constant == value)
@@ -174,7 +174,7 @@ class Rays:
             if any(isinstance(a, Nan) for a in inside):
                 if op.sense:
                     return Series(constant(arb(int(op.name == "ne"))).terms, is_continuous=False)
-                # What goes on is nan, but for nan**0 and 1**nan, which are 1.
+                # The result is nan, but for nan**0 and 1**nan, which are 1.
                 return Absent() if op.name == "pow" and exponent_of(line.call) is None else Nan()
             if op.sense and not isinstance(value, Undefined) and _is_beside_infinity(line, inside):
                 return constant(value)
@@ -229,7 +229,7 @@ def _elementwise(line: Line, operands: list[Series]) -> Series:
 
 
 def _still(value: Ball | Undefined) -> Element:
-    """What stays as it is at the point."""
+    """Convert a value at the point to an element that stays so on the ray."""
     if isinstance(value, Undefined):
         return Nan() if value.is_nan else Absent() if value.kind == "domain" and value.decided else Undecided()
     return constant(value) if exists(value) else Nan() if value.is_nan() else Divergent()
@@ -240,12 +240,12 @@ def _is_sum(line: Line) -> bool:
 
 
 def _is_continuous(element: Element) -> bool:
-    """Whether it certainly tends to its value at the point, if it has a series."""
+    """Tell whether an element certainly tends to its value at the point, if it has a series."""
     return not isinstance(element, Series) or element.is_continuous
 
 
 def _stays(element: Element) -> bool:
-    """Whether it certainly is what it is at the point."""
+    """Tell whether an element is certainly constant along the ray, the point included."""
     return isinstance(element, Series) and element.is_continuous and element.is_still
 
 
@@ -256,13 +256,13 @@ def _series(element: Element) -> Series:
 
 
 def _is_beside_infinity(line: Line, inside: list[Element]) -> bool:
-    """Whether finite values, which tend to those at the point, are compared with an infinite constant."""
+    """Tell whether finite values, which tend to their values at the point, are compared with an infinite constant."""
     near = [a for a, of in zip(inside, line.call.operands, strict=True) if of not in (sympy.oo, -sympy.oo)]
     return len(near) < len(inside) and all(isinstance(a, Series) and a.is_bounded and a.is_continuous for a in near)
 
 
 def _beyond(line: Line, inside: list[Element]) -> Element:
-    """Operate on what is beyond all powers: its reciprocal is flat, and a sum with one such term is beyond too."""
+    """Operate on elements beyond all powers: a reciprocal is flat, and a sum with one such term is beyond too."""
     op, (first, *rest) = line.call.op, inside
     if op.name == "div" and isinstance(rest[0], Divergent):
         return _series(first) * Series((), FLAT, is_continuous=False)
@@ -277,7 +277,7 @@ def _beyond(line: Line, inside: list[Element]) -> Element:
 
 
 def _holds(condition: Element) -> bool:
-    """Whether a condition holds on the ray."""
+    """Tell whether a condition holds on the ray."""
     holds = _series(condition)
     if not holds.is_still or not holds.constant.is_exact():
         raise Undecided
@@ -285,7 +285,7 @@ def _holds(condition: Element) -> bool:
 
 
 def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
-    """The determinant of a matrix, or an element of its inverse, by minors."""
+    """Compute the determinant of a matrix, or an element of its inverse, by minors."""
     order = math.isqrt(len(elements))
     rows = [elements[n : n + order] for n in range(0, len(elements), order)]
     if not op.keeps_shape:
@@ -295,7 +295,7 @@ def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
 
 
 def _eigenvalue(elements: list[Series], e: int) -> Series:
-    """An eigenvalue to the first order, where the elements have one."""
+    """Follow an eigenvalue to the first order, where the elements have a first derivative."""
     order, given = math.isqrt(len(elements)), [a.derivative() for a in elements]
     known = [slope for slope in given if slope is not None]
     of = Symmetric([a.constant for a in elements], order)
@@ -317,7 +317,7 @@ def _minor(rows: list[list[Series]], i: int, j: int) -> list[list[Series]]:
 
 
 def _extreme(a: Series, b: Series, op: Op) -> Series:
-    """What is larger (or smaller) near the point; where they may be the same, up to the terms that are."""
+    """Return the larger (or smaller) series near the point; where they may be the same, the terms they share."""
     difference = a - b
     is_continuous = a.is_continuous and b.is_continuous
     if not difference.terms:
@@ -328,12 +328,12 @@ def _extreme(a: Series, b: Series, op: Op) -> Series:
 
 
 def _power(a: Series, b: Series, exponent: Fraction | None) -> Series:
-    """A power, which need not be constant.
+    """Raise to a power, which need not be constant.
 
     Args:
         a: The base.
         b: The exponent.
-        exponent: Its constant, where that is a rational number.
+        exponent: The constant of b, where that is a rational number.
     """
     if b.is_still and exponent is not None:
         return power(a, exponent)
@@ -365,7 +365,7 @@ def _step(line: Line, a: Series) -> Series:
 
 
 def _smooth(line: Line, operands: list[Series]) -> Series:
-    """By the power series; of one that is not at hand, to the second order."""
+    """Compose with the power series; where none is at hand, expand to the second order."""
     moving, balls = [a.moving() for a in operands], [a.constant for a in operands]
     if line.call.op.name in ANALYTIC:
         return composed(coefficients_of(line.call.op.name, balls[0]), moving[0])

@@ -1,8 +1,8 @@
 """One pass over a plan of the reference: values, slopes and tangents as balls, line by line.
 
-Each way of a change through a line has one slope: of elementwise operations by their rules, 1 for sums and movements,
-1 or 0 for what branches and extremes take, and the partial derivatives of products, determinants and inverses.  First
-derivatives go forward along these ways, and second ones back too (`second_order`).
+Each way of a change through a line has one slope: of elementwise operations by their rules, 1 for sums and movements, 1
+or 0 for the operands of branches and extremes, and the partial derivatives of products, determinants and inverses.
+First derivatives go forward along these ways, and second ones back too (`second_order`).
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ Columns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
 Way = tuple[int, int, int, Outcome]
-"""From an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
+"""Way from an element of an operand into one of a line: number of the operand, the two elements, and the slope."""
 
 Moving = dict[int, dict[int, Outcome]]
 """The tangents of a line by element and number of the direction."""
 
 Shift = Mapping[Direction, Ball]
-"""How far elements of the inputs are moved from where they are."""
+"""Distances by which elements of the inputs are moved from where they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnclosedDerivatives:
-    """What one pass gives.
+    """Results of one pass.
 
     Attributes:
-        values: Of y by flat row, where the plan judges them.
-        columns: The derivatives of what depends on a direction; why there is none, where y has no value.
+        values: The values of y by flat row, where the plan judges them.
+        columns: The derivatives of the rows that depend on a direction; the reason for none, where y has no value.
     """
 
     values: Mapping[int, Outcome]
@@ -86,7 +86,7 @@ class Run:
 
     @property
     def numbering(self) -> Numbering:
-        """Which values are certainly the same; at the point itself, the same for all precisions."""
+        """Forms that tell which values are certainly the same; at the point itself, the same for all precisions."""
         if self.shift:
             self._numbering = self._numbering or Numbering(self)
             return self._numbering
@@ -94,7 +94,7 @@ class Run:
         return self.plan.numbering
 
     def found(self) -> EnclosedDerivatives:
-        """The values of y and its nonzero derivatives, or why there are none."""
+        """Compute the values of y and its nonzero derivatives, or the reasons why there are none."""
         self.evaluate()
         tangents, output = self._tangents(), self.reference.program.output
         judged = self._judged(output)
@@ -108,7 +108,7 @@ class Run:
     # -- values
 
     def evaluate(self) -> None:
-        """Every value that the plan needs, in `values`."""
+        """Compute every value that the plan needs, in `values`."""
         for variable in self.reference.program.variables:
             if variable in self.plan.needed:
                 self.values[variable] = self._inputs(variable, self.plan.needed[variable].tolist())
@@ -121,7 +121,7 @@ class Run:
                 self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
 
     def _exact(self, line: Line, element: int, outcome: Outcome) -> Outcome:
-        """The value; where the ball may be 0, the rational number that it is by its structure, if it is one."""
+        """Return the value; where the ball may be 0, the rational number that it is by its structure, if it is one."""
         if self.rounding is not None or isinstance(outcome, Undefined) or outcome.is_exact() or not outcome.contains(0):
             return outcome
         exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
@@ -134,7 +134,7 @@ class Run:
         return {row: self._finite(outcome) for row, outcome in values.items()}
 
     def _finite(self, outcome: Outcome) -> Outcome:
-        """The outcome, unless it is no number: one such as -inf or nan may go in or be inside, y may not be one."""
+        """Return the outcome, unless it is -inf or nan: such may go in or be inside, but y may not be one."""
         if isinstance(outcome, Undefined) or exists(outcome.mid()):
             return outcome
         for symbol, data in self.reference.inputs.items():
@@ -177,7 +177,7 @@ class Run:
         for k, position, source in self.reference.footprint.parts(line, elements):
             for p, outcome in zip(position.tolist(), self.at(line, k, source), strict=True):
                 totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
-        # What no element moves to: the padding of a movement, the empty sum of a reduction.
+        # For elements to which none moves: the padding of a movement, the empty sum of a reduction.
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
 
@@ -186,11 +186,11 @@ class Run:
         return rule.evaluate(operands, shown)
 
     def operand(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
-        """Operand k of an elementwise operation at each of its elements."""
+        """Return operand k of an elementwise operation at each of its elements."""
         return self.at(line, k, self.reference.footprint.down(line, k, elements)[1])
 
     def at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
-        """The values of operand k at flat positions of the operand itself."""
+        """Return the values of operand k at flat positions of the operand itself."""
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):
             return [self._rounded(compile_ball(operand)({}), number(operand))] * len(elements)
@@ -203,13 +203,13 @@ class Run:
     # -- slopes and tangents
 
     def ways(self, line: Line) -> Iterator[Way]:
-        """The ways of a change through a line, each with its slope."""
+        """Yield the ways of a change through a line, each with its slope."""
         for k, out, source in self.plan.ways[line.symbol]:
             for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):
                 yield k, e, s, slope
 
     def slopes(self, line: Line, k: int, out: Flat, source: Flat) -> list[Outcome]:
-        """The local derivatives of elements of a line, each by one element of operand k."""
+        """Compute the local derivatives of elements of a line, each by one element of operand k."""
         op, operands = line.call.op, line.call.operands
         if op.coefficients:  # of x - x, the slope is 0 and no difference of balls
             same = zip(op.coefficients, operands, strict=True)
@@ -223,7 +223,7 @@ class Run:
         return [self._slope(line, k, e, o) for e, *o in zip(out.tolist(), *columns, strict=True)]
 
     def groups_of(self, line: Line, elements: Flat) -> Groups:
-        """What some elements of an aggregate are made of, found once."""
+        """Group the operands of some elements of an aggregate, once."""
         known = self._groups.get(line.symbol)
         if known is None or not known.groups.keys() >= set(elements.tolist()):
             known = self._groups[line.symbol] = Groups(self, line, np.unique(elements))
@@ -244,19 +244,19 @@ class Run:
             base = operands[0]
             is_met = not isinstance(slope, Undefined) and not isinstance(base, Undefined) and base.contains(0)
             return at_edge(shown, base) if is_met else slope
-        # What is compared with itself, as on the diagonal of `x[:, None] < x`, is the same on both sides.
+        # An operand compared with itself, as on the diagonal of `x[:, None] < x`, is the same on both sides.
         is_jump = bool(op.sense) and isinstance(slope, Undefined) and slope.kind == "jump"
         return arb(0) if is_jump and self._is_one_function(line, element) else slope
 
     def _is_one_function(self, line: Line, element: int) -> bool:
-        """Whether both operands are the same around the point, which balls of their slopes never show."""
+        """Tell whether both operands are the same around the point, as balls of their slopes never show."""
         if len(self.plan.ways.get(line.symbol, ())) < 2:  # one of them does not move
             return False
         self._functions = self._functions or Numbering(self, by_value=False)
         return self.are_same(line, element, self._functions)
 
     def _met(self, line: Line, element: int, values: Sequence[Outcome]) -> Sequence[Outcome]:
-        """The operands of a choice; where the two to choose from are certainly the same, as one exact number."""
+        """Return the operands of a choice; where the two to choose from are certainly the same, as one exact number."""
         first, last = values[-2:]
         if isinstance(first, Undefined) or isinstance(last, Undefined):
             return values
@@ -265,7 +265,7 @@ class Run:
         return (*values[:-2], first.mid(), first.mid()) if self.are_same(line, element) else values
 
     def are_same(self, line: Line, element: int, numbering: Numbering | None = None) -> bool:
-        """Whether the last two operands of a line have one form at an element: of values, if of nothing else."""
+        """Tell whether the last two operands of a line have one form at an element, by default that of values."""
         forms, operands, numbering = [], line.call.operands, numbering or self.numbering
         for k in (len(operands) - 2, len(operands) - 1):
             (source,) = self.reference.footprint.down(line, k, np.array([element]))[1].tolist()
@@ -273,7 +273,7 @@ class Run:
         return forms[0] == forms[1]
 
     def _tangents(self) -> Mapping[int, Mapping[int, Outcome]]:
-        """The derivatives of y, by element and direction, as far as it moves."""
+        """Compute the derivatives of y, by element and direction, as far as it moves."""
         moving: dict[Atom, Moving] = {}
         for variable in self.reference.program.variables:
             for d, e in zip(*(n.tolist() for n in self.plan.pairs.get(variable, ())), strict=True):
@@ -302,9 +302,9 @@ class Run:
         found: Mapping[int, dict[int, Outcome]],
         moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
     ) -> None:
-        """Take the tangent of both branches where they certainly meet with the same one; one that is none if either is.
+        """Take the tangent of both branches where they certainly meet with the same one; none if a branch has none.
 
-        The slopes on both sides of a kink are finite, those of a root that is one of the branches need not be.
+        The slopes on both sides of a kink are finite; the slope of a branch that is a root need not be.
         """
         for out, own in found.items():
             for d, tangent in own.items():
@@ -319,10 +319,10 @@ class Run:
 
 
 def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
-    """How a line passes on a tangent by the slope of an operand: None where nothing moves any more.
+    """Return a function that passes on a tangent by the slope of an operand; it gives None where nothing moves.
 
-    After a step or what an extreme does not take only a jump matters, after the branch not taken not even that; of a
-    condition, that it changes.
+    After a step, or an operand that an extreme does not take, only a jump matters; after the branch not taken, not even
+    that; of a condition, only its change matters.
     """
     op = line.call.op
     if op.is_branch:
@@ -333,7 +333,7 @@ def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:
-    """The sum of two values; undefined if one of them is, the first before the second."""
+    """Add two values; undefined if one of them is, the first before the second."""
     if isinstance(a, Undefined):
         return a
     return b if isinstance(b, Undefined) else a + b

@@ -39,7 +39,7 @@ _ALL = Slice(None, None)
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
-    """The same function without `matmul`, and what holds the value of each line that has another symbol.
+    """Rewrite a program without `matmul`, and map each line whose symbol changes to the symbol of its value.
 
     >>> import sympy
     >>> from gradcli.language.parsing import parse
@@ -62,7 +62,7 @@ def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapp
 
 
 def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...], span: Span) -> Atom:
-    """a[..., i, new, k] * b[..., new, j, k] summed over k; a dimension that an operand lacks is left out."""
+    """Emit a[..., i, new, k] * b[..., new, j, k] summed over k; a dimension that an operand lacks is left out."""
     a, b = operands
     if ranks[1] > 1:
         b = builder.emit("transpose", (b,), span, (-2, -1))
@@ -74,7 +74,7 @@ def _product(builder: Builder, operands: tuple[Atom, ...], ranks: tuple[int, ...
 
 
 def _units(directions: Sequence[Direction]) -> dict[Atom, tuple[Flat, Flat]]:
-    """The directions by number, and the elements that they are, by variable."""
+    """Number the directions, and list by variable their numbers and elements."""
     found: dict[Atom, list[tuple[int, int]]] = {}
     for n, (symbol, j) in enumerate(directions):
         found.setdefault(symbol, []).append((n, j))
@@ -85,28 +85,28 @@ BUDGET = 60_000
 """Ball operations of one plan: at 3 to 5 µs each, about a tenth of what importing torch takes."""
 
 ALL_ROWS = 1_024
-"""Elements of y that are all judged, whether or not a direction reaches them."""
+"""Most elements of y that are all judged, whether or not a direction reaches them."""
 
 MOST = 2**18
-"""Elements, or pairs of them, that are followed through one line without a number, some milliseconds."""
+"""Most elements, or pairs of them, that are followed through one line without a value, in some milliseconds."""
 
 CHEAPER = 10
-"""How much less an operation inside of Arb's matrices takes."""
+"""Factor by which an operation inside of Arb's matrices is faster."""
 
 
 @dataclass
 class Plan:
-    """What it takes to push some directions through a Program; `run` does it at a number of bits.
+    """Work to push some directions through a Program; `run` does it at a number of bits.
 
     Attributes:
         reference: The Program and its inputs.
         directions: Elements of inputs.
         pairs: The directions and the elements of each line that these move, as two arrays of one length.
-        ways: What a change takes through each line: the operand, and the elements of the line and of the operand.
+        ways: The ways of a change through each line: the operand, and the elements of the line and of the operand.
         needed: The elements whose values are taken.
         judges_value: Whether y itself is looked at.
         work: Ball operations.
-        numbering: Which values are certainly the same, once that was asked.
+        numbering: The forms that tell which values are certainly the same, once they are needed.
     """
 
     reference: Reference
@@ -119,11 +119,11 @@ class Plan:
     numbering: Numbering | None = None
 
     def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
-        """The values and the nonzero columns of the Jacobian at this precision, exact but for it.
+        """Enclose the values and the nonzero columns of the Jacobian, as narrowly as this precision allows.
 
         Args:
-            bits: Of the balls.
-            shift: How far to move the inputs, such as by balls of what a decimal may be rounded from.
+            bits: The precision of the balls.
+            shift: Balls to move the inputs by, such as those of the numbers that a decimal may be rounded from.
         """
         with precision(bits):
             return Run(self, shift).found()
@@ -154,16 +154,16 @@ class Reference:
         if judges_value:
             with suppress(OverBudgetError):
                 return self._planned(plan, rows, judges_value=True)
-        # Without y itself: its derivatives are what was asked for, and need fewer values.
+        # Leave out y itself: only its derivatives were asked for, and they need fewer values.
         return self._planned(plan, rows, judges_value=False)
 
     def is_infinite(self, direction: Direction) -> bool:
-        """Whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
+        """Tell whether an element of an input is infinite: it has no neighbourhood, and its derivatives are limits."""
         symbol, element = direction
         return bool(np.isinf(self.inputs[symbol][element]))
 
     def wired(self, directions: Sequence[Direction], wanted: Mapping[Atom, Flat]) -> Plan:
-        """The plan of all ways from some directions as one, through `wanted` elements, whose values are taken too.
+        """Plan all ways from some directions as one, through `wanted` elements, whose values are taken too.
 
         Raises:
             OverBudgetError: too many.
@@ -174,7 +174,7 @@ class Reference:
         return plan
 
     def followed(self, start: Mapping[Atom, tuple[Flat, Flat]]) -> tuple[Flat, Flat]:
-        """The rows of y that some elements move, without a number of any value.
+        """Find the rows of y that some elements move, without computing any value.
 
         Args:
             start: Numbers of directions and elements that these move, by line or variable.
@@ -199,18 +199,18 @@ class Reference:
         return plan.pairs.get(self.program.output, (nothing, nothing))
 
     def admitting(self, budget: int, step: int | None = None) -> Reference:
-        """The same with another budget, and another limit of one step."""
+        """Copy the reference with another budget, and another limit of one step."""
         found = copy(self)
         found.budget, found.footprint = budget, Footprint(self.shapes, budget if step is None else step)
         return found
 
     @cached_property
     def wide(self) -> Reference:
-        """The same with room for what moves through all of the function."""
+        """Copy of the reference with room for all elements that move through the function."""
         return self.admitting(MOST * max(1, len(self.program.lines)), MOST)
 
     def _planned(self, plan: Plan, rows: Flat | None, *, judges_value: bool) -> Plan:
-        """The plan, whose directions are followed, with the values that it needs."""
+        """Complete a plan, whose directions are followed, with the values that it needs."""
         plan.judges_value = judges_value
         start = self._values_for_slopes(plan)
         if judges_value:
@@ -224,7 +224,7 @@ class Reference:
         return replace(plan, work=work)
 
     def _judged(self, plan: Plan) -> Flat:
-        """The rows of y whose values are judged: all of few, else those that a direction reaches."""
+        """Return the rows of y whose values are judged: all of few, else those that a direction reaches."""
         size = math.prod(self.shapes[self.program.output])
         reached = plan.pairs.get(self.program.output)
         return np.arange(size) if size <= ALL_ROWS or reached is None else np.unique(reached[1])
@@ -237,7 +237,7 @@ class Reference:
         return math.prod(shape) * shape[-1] * again // CHEAPER
 
     def _wanted(self, rows: Flat) -> Mapping[Atom, Flat] | None:
-        """The elements that these rows of y are made of; None, for all, where a list of them would be too long."""
+        """Find the elements that these rows of y depend on; None, for all, where a list of them would be too long."""
         try:
             return self.made_of({self.program.output: rows})
         except OverBudgetError:
@@ -260,7 +260,7 @@ class Reference:
                 d, e = plan.pairs[operand]
                 source, out = self._entered(line, k, e, wanted)
                 if len(source):
-                    # Two numbers as one, so that what directions, or operands, have in common is there once.
+                    # Each pair becomes one number, so that a pair shared by directions, or operands, is there once.
                     inside = max(1, math.prod(self.shapes[operand]))
                     ways.append((k, *np.divmod(distinct([out * inside + e[source]]), inside)))
                     pairs.append(d[source] * size + out)
@@ -271,7 +271,7 @@ class Reference:
                 plan.pairs[line.symbol] = np.divmod(distinct(pairs), size)
 
     def _entered(self, line: Line, k: int, elements: Flat, wanted: Mapping[Atom, Flat] | None) -> tuple[Flat, Flat]:
-        """For each element of operand k, the wanted elements of the line that it enters."""
+        """Find for each element of operand k the wanted elements of the line that it enters."""
         if wanted is None:
             return self.footprint.up(line, k, elements)
         among = wanted.get(line.symbol, np.empty(0, dtype=np.int64))
@@ -279,12 +279,12 @@ class Reference:
             source, out = self.footprint.up(line, k, elements)
         except OverBudgetError:  # a number that a million elements share, of which few are wanted
             return self.footprint.up_to(line, k, elements, among)
-        # Only what leads to a wanted row of y: the rest would be work for nothing.
+        # Keep only elements that lead to a wanted row of y: the rest would be work for nothing.
         kept = np.isin(out, among)
         return source[kept], out[kept]
 
     def _values_for_slopes(self, plan: Plan) -> dict[Atom, list[Flat]]:
-        """The operand elements at which local derivatives will be taken."""
+        """List the operand elements at which local derivatives will be taken."""
         start: dict[Atom, list[Flat]] = {}
         for line in self.program.lines:
             if line.symbol not in plan.pairs or line.call.op.is_linear:
@@ -296,7 +296,7 @@ class Reference:
         return start
 
     def made_of(self, start: Mapping[Atom, Flat]) -> dict[Atom, Flat]:
-        """All elements that some elements are made of, and these.
+        """Find all elements that some elements depend on, and these.
 
         Raises:
             OverBudgetError: too many.

@@ -1,4 +1,4 @@
-"""Which values are certainly the same number, as balls never show it of exp(1) - exp(1).
+"""Forms that tell which values are certainly the same number, as balls never show it of exp(1) - exp(1).
 
 Every element is a linear form with rational coefficients over numbered values that are not looked into: a number is
 given to (operation, forms of the operands, statics), so that the same operation on the same values has the same one.
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from gradcli.reference.enclosure_pass import Run
 
 MOST_BITS = 8_192
-"""A rational number of more bits becomes a number that is not looked into."""
+"""Most bits of a rational number; a longer one becomes a numbered value that is not looked into."""
 
 Form = tuple[tuple[int, Fraction], ...]
-"""Numbers with their coefficients; the number 0 stands for 1."""
+"""Numbers of values with their coefficients; the number 0 stands for the value 1."""
 
 LONGEST_FORM = 64
 """Terms of a form; a longer sum is one value that is not looked into."""
 
 
 def constant_of(form: Form) -> Fraction | None:
-    """The rational number that a form is."""
+    """Return the rational number that a form is; None if it is not one."""
     if not form:
         return Fraction(0)
     return form[0][1] if len(form) == 1 and form[0][0] == 0 else None
@@ -50,9 +50,9 @@ class Numbering:
     """The forms of all elements that the values of a run are made of, line by line as they are asked for.
 
     Args:
-        run: Whose values they are.
-        by_value: Whether inputs go in by value. Without it each that moves is a number of its own, so that what has the
-            same form is the same function around the point.
+        run: The run whose values they are.
+        by_value: Whether inputs go in by value. Without it each that moves is a number of its own, so that elements
+            of the same form are the same function around the point.
     """
 
     def __init__(self, run: Run, *, by_value: bool = True) -> None:
@@ -65,7 +65,7 @@ class Numbering:
             self._forms[variable] = {e: self._of_input(variable, e, v) for e, v in of_variable.items()}
 
     def form(self, operand: Atom, element: int) -> Form:
-        """What an element is; one whose value is missing has a form too, that says nothing."""
+        """Return the form of an element; one whose value is missing has a form too, which says nothing."""
         if not isinstance(operand, sympy.Symbol):
             return self._of_atom(operand)
         # Line by line, and no recursion: a Program may be deeper than the stack.
@@ -76,7 +76,7 @@ class Numbering:
         return self._forms[operand][element]
 
     def constant(self, symbol: Atom, element: int) -> Fraction | None:
-        """The exact rational value of an element, if it is known to have one."""
+        """Return the exact rational value of an element, if it is known to have one."""
         return constant_of(self.form(symbol, element))
 
     def _of_input(self, variable: sympy.Symbol, element: int, value: object) -> Form:
@@ -114,7 +114,7 @@ class Numbering:
         return self._sum((n, c * factor) for n, c in form)
 
     def _of_line(self, line: Line) -> dict[int, Form]:
-        """The forms of the elements of a line that are needed, from the lines before."""
+        """Compute the forms of the elements of a line that are needed, from the lines before."""
         elements, call = self.run.plan.needed[line.symbol], line.call
         if call.op.kind is Kind.COUNT:
             size = count_of(self.reference.shapes.get(call.operands[0], ()), call.statics[0])
@@ -135,7 +135,10 @@ class Numbering:
         return found
 
     def _possible(self, op: Op, members: list[tuple[Atom, int]]) -> list[tuple[Atom, int]]:
-        """Those that may be the extreme at the point, next to which they may jump: clamp(x, 0, 1) is x at 0.5."""
+        """Select the members that may be the extreme at the point: clamp(x, 0, 1) is x at 0.5.
+
+        This holds at the point alone: next to it they may jump.
+        """
         values = [self.run.values[a].get(n) if isinstance(a, sympy.Symbol) else compile_ball(a)({}) for a, n in members]
         balls = [value for value in values if isinstance(value, arb)]
         if len(balls) < len(values) or not balls:
@@ -157,7 +160,7 @@ class Numbering:
         return forms[0] if len(forms) == 1 else self._sum(term for form in forms for term in form)
 
     def _is_of_pi(self, form: Form, parts: int) -> bool:
-        """Whether it is a whole number of times pi/parts."""
+        """Tell whether a form is a whole number of times pi/parts."""
         ((pi, _),) = self._opaque(("number", sympy.pi))
         return all(n == pi and (c * parts).denominator == 1 for n, c in form)
 

@@ -1,4 +1,4 @@
-"""How small changes go through an operation on whole arrays with bounds: linear maps, and their transposes.
+"""Linear maps of small changes through an operation on whole arrays with bounds, and their transposes.
 
 The first axis of every array counts rows of adjoints, directions, or points, and stays as it is.  A map knows two ways:
 `there` brings changes of an operand to the result, and `back` adjoints of the result to the operand.
@@ -26,21 +26,21 @@ class Flow:
     reached: Mask
 
     def routed(self, change: Callable[[Any], Any], terms: int = 1) -> Flow:
-        """After a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
+        """Apply a linear change of zeros and ones, each result of which is a sum of so many elements at most."""
         return Flow(self.bounds.routed(change, terms), change(self.reached) != 0)
 
     def plus(self, other: Flow) -> Flow:
-        """The sum of two."""
+        """Add another flow."""
         return Flow(add(self.bounds, other.bounds), self.reached | other.reached)
 
     def times(self, slope: Bounds, *, is_choice: bool = False) -> Flow:
-        """The product with slopes, where it is not 0 anyway; nothing goes on to an operand that is not chosen."""
+        """Multiply by slopes, where the flow is not 0 anyway; nothing goes on to an operand that is not chosen."""
         bounds = multiply(self.bounds, slope)
         reached = np.broadcast_to(self.reached & ~slope.is_zero if is_choice else self.reached, bounds.middle.shape)
         return Flow(bounds.where(reached, exact(np.zeros_like(bounds.middle))), reached)
 
     def part(self, axis: int, n: int) -> Flow:
-        """The elements at a place of an axis."""
+        """Take the elements at a place of an axis."""
         return self.routed(lambda x: np.take(x, n, axis))
 
 
@@ -78,12 +78,12 @@ class Routing:
 
     @property
     def transpose(self) -> Routing:
-        """The other way round."""
+        """Routing the other way round."""
         return Routing(self.backward, self.forward, self.backward_terms, self.forward_terms)
 
 
 def spread(own: Shape, shape: Shape, lifted: Shape | None = None) -> Routing:
-    """An array of a shape broadcast to another, seen as of the shape `lifted`, which has as many dimensions."""
+    """Broadcast an array of a shape to another, seen as of the shape `lifted`, which has as many dimensions."""
     seen = (*(1,) * (len(shape) - len(own)), *own) if lifted is None else lifted
     axes = tuple(d for d, (a, b) in enumerate(zip(seen, shape, strict=True), 1) if a != b)
 
@@ -96,7 +96,7 @@ def spread(own: Shape, shape: Shape, lifted: Shape | None = None) -> Routing:
 
 
 def gathered(source: npt.NDArray[np.intp], own: Shape) -> Routing:
-    """The elements at flat places of an array of this shape; 0 where the place is -1."""
+    """Gather the elements at flat places of an array of this shape; 0 where the place is -1."""
     size, kept = math.prod(own), np.flatnonzero(source.ravel() >= 0)
     places = source.ravel()[kept]
     most = int(np.bincount(places, minlength=1).max())
@@ -116,7 +116,7 @@ def gathered(source: npt.NDArray[np.intp], own: Shape) -> Routing:
 
 
 def placed(place: tuple[Any, ...], shape: Shape) -> Routing:
-    """An array as part of a larger one, that is 0 elsewhere."""
+    """Place an array in a larger one, which is 0 elsewhere."""
 
     def forward(x: Any) -> Any:
         found = np.zeros((len(x), *shape), x.dtype)
@@ -127,20 +127,20 @@ def placed(place: tuple[Any, ...], shape: Shape) -> Routing:
 
 
 def running_sum(axis: int, count: int) -> Routing:
-    """The sums up to each of so many elements along an axis."""
+    """Sum up to each of so many elements along an axis."""
     backward = lambda x: np.flip(np.flip(x, axis).cumsum(axis), axis)  # noqa: E731
     return Routing(lambda x: x.cumsum(axis), backward, max(2, count), max(2, count))
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """Each element times a slope, which may choose whether it goes on at all."""
+    """Product of each element with a slope, which may choose whether it goes on at all."""
 
     slope: Bounds
     is_choice: bool = False
 
     def there(self, flow: Flow, /) -> Flow:
-        """The products, as on the way back."""
+        """Multiply, on the way there as on the way back."""
         return flow.times(self.slope, is_choice=self.is_choice)
 
     back = there
@@ -148,17 +148,17 @@ class Scaled:
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """Matrices times known matrices, to their right or to their left."""
+    """Product of matrices with known matrices, to their right or to their left."""
 
     matrix: Bounds
     is_right: bool
 
     def there(self, flow: Flow, /) -> Flow:
-        """The products."""
+        """Multiply by the known matrices."""
         return self._times(flow, self.matrix)
 
     def back(self, flow: Flow, /) -> Flow:
-        """The products with the transposed matrices."""
+        """Multiply by the transposed matrices."""
         return self._times(flow, self.matrix.mapped(lambda x: np.swapaxes(x, -1, -2)))
 
     def _times(self, flow: Flow, matrix: Bounds) -> Flow:
@@ -169,7 +169,7 @@ class MatrixProduct:
 
 @dataclass(frozen=True)
 class Recurrence:
-    """Along an axis, each result is its own element times a slope, and the result before it times another."""
+    """Recurrence along an axis: a result is its own element times a slope, plus the result before it times another."""
 
     axis: int
     own: Sequence[Bounds]
@@ -177,7 +177,7 @@ class Recurrence:
     is_choice: bool
 
     def there(self, flow: Flow, /) -> Flow:
-        """Step by step from the start."""
+        """Go step by step from the start."""
         parts = self._parts(flow)
         for n, (own, before) in enumerate(zip(self.own, self.before, strict=True), 1):
             moved = parts[n - 1].times(before, is_choice=self.is_choice)
@@ -185,7 +185,7 @@ class Recurrence:
         return self._joined(parts)
 
     def back(self, flow: Flow, /) -> Flow:
-        """Step by step from the end."""
+        """Go step by step from the end."""
         parts = self._parts(flow)
         for n in range(len(self.own), 0, -1):
             parts[n - 1] = parts[n - 1].plus(parts[n].times(self.before[n - 1], is_choice=self.is_choice))

@@ -1,9 +1,9 @@
-"""Where a Program may have no derivative: the elements at a kink, a jump, a pole or an edge of a domain.
+"""Elements at which a Program may have no derivative: at a kink, a jump, a pole or an edge of a domain.
 
 A Program of primitives is evaluated with bounds, at many points together.  An element is critical where a distance from
 a kink or from the edge of a domain, which the op table has of its operation, may be 0 within the bounds, where the
-largest elements tie, and where a value is not known that has known operands.  Nothing is proven: what is found is what
-a sample must not leave out.
+largest elements tie, and where a value is not known that has known operands.  Nothing is proven: the elements found are
+the ones that a sample must not leave out.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Spots:
     """Critical elements of one operation.
 
     Attributes:
-        name: Of the operation.
+        name: The name of the operation.
         atom: The line or the operand that they are elements of.
         points: The number of the point of each.
         elements: Its flat position there.
-        count: How many there are in all.
+        count: The number of all of them.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Spots:
 
 @dataclass(frozen=True)
 class Critical:
-    """What was found, in the order of the lines, and the operations that could not be looked at."""
+    """Critical elements found, in the order of the lines, and the operations that could not be looked at."""
 
     spots: tuple[Spots, ...]
     unknown: tuple[str, ...] = ()
@@ -64,13 +64,13 @@ def critical(
     inputs: Mapping[str, npt.NDArray[np.floating]],
     mapped: Sequence[str] = (),
 ) -> Critical:
-    """The critical elements of a Program of primitives.
+    """Find the critical elements of a Program of primitives.
 
     Args:
         program: The function.
-        shapes: Of its symbols at one point.
-        inputs: Of its variables.
-        mapped: Those of them whose first axis counts points.
+        shapes: The shapes of its symbols at one point.
+        inputs: The values of its variables.
+        mapped: The variables whose first axis counts points.
 
     >>> from gradcli.language.parsing import parse
     >>> from gradcli.language.program.expansion import in_primitives
@@ -100,7 +100,7 @@ def _spots(name: str, atom: Atom, mask: Mask, size: int) -> Spots:
 
 
 def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
-    """The critical elements of a line by point; of an extreme, those of its operand."""
+    """Find the critical elements of a line by point; for an extreme, those of its operand."""
     call, op, shape = line.call, line.call.op, values.shapes[line.symbol]
     operands, value = [values.of(a) for a in call.operands], values.of(line.symbol)
     if op.kind is Kind.REDUCTION and op.is_extreme:

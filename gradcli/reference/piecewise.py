@@ -1,8 +1,8 @@
 """Operations that take one of their operands, and those of whole lists and matrices.
 
-Of what `where`, `maximum`, `minimum`, `amax` and `amin` do not take nothing is added, whatever it is; where two meet
-there is no slope, and series decide.  A product, a determinant or an inverse has one partial derivative for each pair
-of a result and an element that it is made of.
+An operand that `where`, `maximum`, `minimum`, `amax` or `amin` does not take adds nothing, whatever it is; where two
+meet there is no slope, and series decide.  A product, a determinant or an inverse has one partial derivative for each
+pair of a result and an element that it is made of.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 
 def is_choice(op: Op) -> bool:
-    """Whether an elementwise operation takes one of its operands."""
+    """Tell whether an elementwise operation takes one of its operands."""
     return op.kind is Kind.ELEMENTWISE and (op.is_branch or op.is_extreme)
 
 
 def plus(a: Outcome, b: Outcome) -> Outcome:
-    """The sum of two tangents; a kink, which a slope of 0 undoes, hides nothing that it does not undo."""
+    """Add two tangents; a kink, which a slope of 0 undoes, does not hide a jump, which it does not undo."""
     if isinstance(a, Undefined):
         return b if isinstance(b, Undefined) and b.kind != "kink" else a
     return b if isinstance(b, Undefined) else a + b
 
 
 def times(a: Outcome, b: Outcome) -> Outcome:
-    """The product of a tangent and a slope.
+    """Multiply a tangent by a slope.
 
     An exact zero undoes a kink on either side: |x|**2 is smooth at 0, and |g| is where g and its derivative are 0, as
     the slopes of a kink are bounded.  A jump or an infinite slope is not undone.
@@ -71,7 +71,7 @@ def changed(condition: Outcome, slope: Outcome) -> Outcome | None:
 
 
 def branch(condition: Outcome, first: Outcome, second: Outcome) -> Outcome:
-    """The value of the branch that is taken, whatever the other one is."""
+    """Return the value of the branch that is taken, whatever the other one is."""
     if isinstance(condition, Undefined):
         return condition
     if condition in (0, 1):
@@ -101,7 +101,7 @@ def slope_of_choice(op: Op, k: int, operands: Sequence[Outcome], shown: str) -> 
 
 
 class Extreme:
-    """Which of some values may be the largest (or smallest), and which certainly are."""
+    """Extreme of some values: the places of values that may be the largest (or smallest), and that certainly are."""
 
     def __init__(self, values: Sequence[Ball], *, largest: bool, forms: Sequence[Hashable] | None = None) -> None:
         self.largest = largest
@@ -110,11 +110,11 @@ class Extreme:
         for value in own[1:]:
             best = best.max(value)
         self.possible = [n for n, value in enumerate(own) if not value < best]
-        same = range(len(own)) if forms is None else forms  # what has the same form is certainly the same number
+        same = range(len(own)) if forms is None else forms  # values of the same form are certainly the same number
         self.certain = {n for n in self.possible if all(own[n] >= own[k] or same[n] == same[k] for k in self.possible)}
 
     def slope(self, n: int, reason: str) -> Outcome:
-        """Whether value n is the extreme; of a tie there is no slope, for this reason."""
+        """Return 1 if value n is the extreme, else 0; at a tie there is no slope, for this reason."""
         if n not in self.possible:
             return arb(0)
         is_certain = len(self.certain) == len(self.possible)
@@ -122,7 +122,7 @@ class Extreme:
 
 
 def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome:
-    """An eigenvalue, or an element of the exponential, at a flat position of the result."""
+    """Return an eigenvalue, or an element of the exponential, at a flat position of the result."""
     if isinstance(of, Exponential):
         ball = of.values[out % (of.order * of.order)]
         return ball if exists(ball) else Undefined("domain", f"{shown} is too large here", False)
@@ -134,7 +134,7 @@ def spectral_value(of: Symmetric | Exponential, out: int, shown: str) -> Outcome
 
 
 def slope_in_spectrum(of: Symmetric | Exponential, out: int, n: int, shown: str) -> Outcome:
-    """The derivative of such a value by the element of the matrix at place n."""
+    """Compute the derivative of a `spectral_value` by the element of the matrix at place n."""
     value = spectral_value(of, out, shown)
     if isinstance(value, Undefined):
         return value
@@ -153,12 +153,12 @@ MOST_MINORS = 12
 
 
 def is_aggregate(op: Op) -> bool:
-    """Whether an operation is read here."""
+    """Tell whether `Groups` computes an operation: products, extremes, matrices and spectra."""
     return op.is_nonlinear_fold or op.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
 
 class Groups:
-    """The results of one line at some elements, each with the elements of its operand that it is made of."""
+    """Results of one line at some elements, each with the elements of its operand that it is made of."""
 
     def __init__(self, run: Run, line: Line, elements: Flat) -> None:
         self.op, self.shown = line.call.op, run.reference.program.excerpt(line)
@@ -184,7 +184,7 @@ class Groups:
             self.groups[e] = known[key]
 
     def value(self, out: int) -> Outcome:
-        """The value of the aggregate at one flat position of the result."""
+        """Return the value of the aggregate at one flat position of the result."""
         group = self.groups[out]
         if group.undefined is not None:
             return group.undefined
@@ -193,7 +193,7 @@ class Groups:
         return group.inverse_at(out) if self.op.keeps_shape else group.total
 
     def slope(self, out: int, element: int) -> Outcome:
-        """The partial derivative of a result by an element of the operand."""
+        """Compute the partial derivative of a result by an element of the operand."""
         require_time()
         group = self.groups[out]
         if group.undefined is not None:
@@ -234,12 +234,12 @@ class Group:
         return (Exponential if self.op.keeps_shape else Symmetric)(self.values, self.order)
 
     def spectral_slope(self, out: int, n: int) -> Outcome:
-        """Its derivative by an element of the matrix."""
+        """Compute the derivative of a spectral result by an element of the matrix."""
         return slope_in_spectrum(self.spectral, out, n, self.shown)
 
     @cached_property
     def others(self) -> list[Ball]:
-        """For each element the product of the others."""
+        """Product of the other elements, for each element."""
         return balls.products_of_others(self.values)
 
     @cached_property
@@ -248,7 +248,7 @@ class Group:
         return balls.inverse(self.values, self.order)
 
     def inverse_at(self, out: int) -> Outcome:
-        """The element of the inverse at a flat position; undefined where the matrix is singular."""
+        """Return the element of the inverse at a flat position; undefined where the matrix is singular."""
         ball = self.inverse[out % (self.order * self.order)]
         if exists(ball):
             return ball
@@ -256,7 +256,7 @@ class Group:
         return Undefined("domain", f"{self.shown} has no slope here: the matrix is singular", is_singular)
 
     def inverse_slope(self, out: int, n: int) -> Outcome:
-        """-inv[i, p]*inv[q, j] for the element (i, j) by the element (p, q)."""
+        """Compute -inv[i, p]*inv[q, j], the slope of the element (i, j) by the element (p, q)."""
         value = self.inverse_at(out)
         if isinstance(value, Undefined):
             return value
@@ -264,7 +264,7 @@ class Group:
         return -self.inverse[i * self.order + p] * self.inverse[q * self.order + j]
 
     def cofactor(self, n: int) -> Outcome:
-        """The derivative of a determinant: by the inverse, or for a singular matrix by its minors."""
+        """Compute the derivative of a determinant: by the inverse, or for a singular matrix by its minors."""
         row, column = divmod(n, self.order)
         # Jacobi: d det/dA[p, q] = det * inv[q, p].
         ball = self.total * self.inverse[column * self.order + row]
@@ -276,7 +276,7 @@ class Group:
 
     @cached_property
     def extreme(self) -> Extreme:
-        """Which elements may be the extreme."""
+        """Extreme of the elements, with their forms where balls alone do not tell which tie."""
         extreme = Extreme(self.values, largest=self.op.monoid is Monoid.LARGEST)
         if self.form is None or len(extreme.certain) == len(extreme.possible):
             return extreme

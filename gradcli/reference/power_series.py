@@ -1,9 +1,9 @@
-"""Functions of one number u around 0: their rational coefficients, and a bound of all that follows them.
+"""Functions of one number u around 0: their rational coefficients, and a bound of all terms after them.
 
-A function is known by its first coefficients and by what it may be on a circle around 0.  It is analytic inside, but
-for a pole at 0: a sum and a product are; so is a quotient whose denominator, over its first term, has a positive real
-part on the circle, and by that no zero inside; and a function of what stays, with its convex hull on the circle, where
-that function is analytic.  By Cauchy's estimate the size on the circle bounds each coefficient that is not known.
+A function is known by its first coefficients and by enclosures on a circle around 0.  It is analytic inside, but for a
+pole at 0: a sum and a product are; so is a quotient whose denominator, over its first term, has a positive real part on
+the circle, and by that no zero inside; and a function of it, if that is analytic on the convex hull of its values on
+the circle.  By Cauchy's estimate the size on the circle bounds each coefficient that is not known.
 
 Sources: L. V. Ahlfors, "Complex Analysis", 1979, chapter 4 for Cauchy's estimate and the maximum principle, and the
 enclosures of the same functions as Taylor models in K. Makino and M. Berz, "Taylor models and other validated
@@ -26,7 +26,7 @@ from gradcli.reference.balls import Ball, integer_power, precision
 from gradcli.reference.series import ANALYTIC
 
 ORDER = 44
-"""Coefficients of u and of constants."""
+"""Number of coefficients of u and of constants."""
 
 MOST_FACTORS = 30
 """Factors of a whole power that are multiplied one by one."""
@@ -39,7 +39,7 @@ BITS = 192
 
 
 class NoSeriesError(Exception):
-    """There is no series with rational coefficients, or none that this finds."""
+    """Error of a function that has no series with rational coefficients, or none that is found here."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def series_precision() -> Iterator[None]:
 
 @lru_cache(maxsize=16)
 def _circle(radius: fmpq) -> tuple[acb, ...]:
-    """Balls around arcs, each as wide as its chord is long."""
+    """Build balls around arcs, each as wide as its chord is long."""
     with precision(BITS):
         half = arb.pi() / ARCS
         width = arb(0, (arb(radius) * half).upper())
@@ -71,8 +71,8 @@ class PowerSeries:
     Attributes:
         shift: The power of u that the first coefficient is of.
         coefficients: The first of them, of which the first is not 0.
-        arcs: What the function may be on each arc of the circle.
-        radius: Of the circle.
+        arcs: Enclosures of the function on each arc of the circle.
+        radius: The radius of the circle.
     """
 
     shift: int
@@ -82,10 +82,10 @@ class PowerSeries:
 
     @classmethod
     def of(cls, shift: int, coefficients: Sequence[fmpq], arcs: Sequence[acb], radius: fmpq) -> PowerSeries:
-        """The series, without the zeros in front.
+        """Build the series, without the zeros in front.
 
         Raises:
-            NoSeriesError: All that is known of it is 0, or nothing is known on the circle.
+            NoSeriesError: All known coefficients are 0, or nothing is known on the circle.
         """
         zeros = next((n for n, c in enumerate(coefficients) if c != 0), None)
         if zeros is None or not all(one.is_finite() for one in arcs):
@@ -94,12 +94,12 @@ class PowerSeries:
 
     @classmethod
     def constant(cls, value: fmpq, radius: fmpq) -> PowerSeries:
-        """The same number everywhere."""
+        """Build the series of one number everywhere."""
         return cls.of(0, [value] + [fmpq(0)] * (ORDER - 1), [acb(value)] * ARCS, radius)
 
     @classmethod
     def identity(cls, radius: fmpq) -> PowerSeries:
-        """u."""
+        """Build the series of u."""
         return cls.of(1, [fmpq(1)] + [fmpq(0)] * (ORDER - 1), _circle(radius), radius)
 
     def __add__(self, other: PowerSeries) -> PowerSeries:
@@ -127,14 +127,14 @@ class PowerSeries:
         return PowerSeries.of(shift, (found + [fmpq(0)] * order)[:order], arcs, self.radius)
 
     def scaled(self, factor: fmpq) -> PowerSeries:
-        """Times a number other than 0."""
+        """Multiply by a number other than 0."""
         return PowerSeries.constant(factor, self.radius) * self
 
     def power(self, n: int) -> PowerSeries:
-        """To a whole power.
+        """Raise to a whole power.
 
         Raises:
-            NoSeriesError: It is a large one, or of what may have another zero.
+            NoSeriesError: The power is large, or negative and the series may have another zero.
         """
         if abs(n) > MOST_FACTORS:
             raise NoSeriesError
@@ -142,10 +142,10 @@ class PowerSeries:
         return found if n >= 0 else PowerSeries.constant(fmpq(1), self.radius) / found
 
     def applied(self, name: str) -> PowerSeries:
-        """A function of it.
+        """Apply a function to the series.
 
         Raises:
-            NoSeriesError: It has a pole, or no rational coefficients here.
+            NoSeriesError: The result has a pole, or no rational coefficients here.
         """
         function = FUNCTIONS[name]
         if self.shift < 0:
@@ -163,10 +163,10 @@ class PowerSeries:
         return PowerSeries.of(0, coefficients, [function(one) for one in self.arcs], self.radius)
 
     def relative_error(self, terms: int, reach: fmpq, order: int = 0) -> Ball:
-        """How far the first terms may be from a function, or from its derivative, relative to it, for |u| <= reach.
+        """Bound the error of the first terms of a function or its derivative, relative to it, for |u| <= reach.
 
         Args:
-            terms: How many coefficients are kept, zeros among them.
+            terms: The number of coefficients that are kept, zeros among them.
             reach: Less than the radius.
             order: 1 for the derivative.
         """
@@ -182,16 +182,16 @@ class PowerSeries:
 
     @cached_property
     def leading(self) -> Sequence[acb]:
-        """Enclose the function over u**shift, which is analytic, on each arc."""
+        """Enclosures of the function over u**shift, which is analytic, on each arc."""
         return [a * integer_power(u, -self.shift) for a, u in zip(self.arcs, _circle(self.radius), strict=True)]
 
     @cached_property
     def size(self) -> Ball:
-        """The largest that it may be."""
+        """Largest absolute value of `leading`."""
         return reduce(arb.max, (abs(one).upper() for one in self.leading))
 
     def _from(self, shift: int) -> fmpq_series:
-        """The coefficients from a lower power on."""
+        """Return the coefficients from a lower power on."""
         zeros = self.shift - shift
         return fmpq_series([fmpq(0)] * zeros + list(self.coefficients), prec=len(self.coefficients) + zeros)
 
@@ -213,7 +213,7 @@ FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def combined(name: str, operands: list[PowerSeries]) -> PowerSeries:
-    """An operation of functions that have series.
+    """Apply an operation to functions that have series.
 
     Raises:
         NoSeriesError: The result has none, or there is no rule.

@@ -1,7 +1,7 @@
-"""A Program on balls that round as a float format does: each contains what torch may have in place of the truth.
+"""A Program on balls that round as a float format does: each contains torch's possible results.
 
 At the precision of the format Arb rounds each result as torch's kernels do.  To that come sums, which torch adds up in
-an order of its own, numbers that are held with fewer bits than usual, and what is beyond the range.
+an order of its own, numbers that are held with fewer bits than usual, and numbers beyond the range.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class RoundedRun(Run):
         self.evaluate()
 
     def outcome(self, atom: Atom, element: int) -> Outcome:
-        """What torch may have for one element of a value."""
+        """Return the possible results of torch for one element of a value."""
         atom = self.reference.renamed.get(atom, atom)
         return self.values[atom][element] if atom.is_Symbol else arb(float(atom))
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
-        """A constant, which may be a rounded one: pi, 0.1, and whole numbers that are not held."""
+        """Enclose a constant, which may be a rounded one: pi, 0.1, and whole numbers that are not held."""
         bits = self.format.bits
         is_exact = abs(nearest) < 2.0**53 and (nearest * 2.0**FEW_BITS).is_integer()
         found = self.format.constant(exact, nearest)
-        if abs(found) > self.format.largest / 2:  # what torch has for infinity in tables of logarithms
+        if abs(found) > self.format.largest / 2:  # torch's number for infinity in tables of logarithms
             return arb.pos_inf() if found > 0 else arb.neg_inf()
         return found if is_exact or not exists(found) else found + arb(0, abs(found).upper() * arb(2) ** -bits)
 
@@ -82,7 +82,7 @@ class RoundedRun(Run):
         return found if op.kind is Kind.MOVEMENT else {e: self._held(outcome) for e, outcome in found.items()}
 
     def _kernel(self, line: Line, outcome: Outcome, operands: Sequence[Outcome]) -> Outcome:
-        """The result of a kernel where it is known better, or less well, than by its rule."""
+        """Return the result of a kernel where it is known better, or less well, than by its rule."""
         op = line.call.op
         if isinstance(outcome, Undefined):
             is_nothing = op.monoid is Monoid.PRODUCT and any(not isinstance(o, Undefined) and o == 0 for o in operands)
@@ -94,9 +94,9 @@ class RoundedRun(Run):
         return outcome if op.kernel == (0, 0.0) else self._moved(line, operands)
 
     def _moved(self, line: Line, operands: Sequence[Outcome]) -> Outcome:
-        """The result of a kernel that rounds on its way, as it reflects or shifts an operand, or ends a series.
+        """Enclose the result of a kernel that rounds on its way: it reflects or shifts an operand, or ends a series.
 
-        What has fewer bits than usual may be 0 there.
+        A result with fewer bits than usual may be 0 there.
         """
         *others, x = operands
         assert not isinstance(x, Undefined), "it has a value"  # noqa: S101
@@ -114,7 +114,7 @@ class RoundedRun(Run):
         return moved + arb(0, abs(x).upper() * arb(order + 1).gamma() * arb(2) ** self.format.smallest)
 
     def _held(self, outcome: Outcome) -> Outcome:
-        """A result as the format holds it; an infinity of the text stays one."""
+        """Hold a result as the format does; an infinity of the text stays one."""
         if isinstance(outcome, Undefined):
             return outcome
         if not exists(outcome.mid()):
@@ -125,7 +125,7 @@ class RoundedRun(Run):
 
 
 def _one_of(values: Sequence[Outcome], outcome: Outcome, op: Op) -> Outcome:
-    """The value that certainly is the extreme, itself: a comparison with it is one of a number with itself."""
+    """Return the value that certainly is the extreme, itself: so comparing them compares a number with itself."""
     if any(isinstance(value, Undefined) for value in values):
         return outcome
     beats: Callable[[Any, Any], Any] = operator.gt if op.monoid is Monoid.LARGEST else operator.lt
@@ -134,25 +134,25 @@ def _one_of(values: Sequence[Outcome], outcome: Outcome, op: Op) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of the terms that add up to a number: the largest, all together, and how often one was rounded at most."""
+    """Size of the terms that add up to a number: the largest, all together, and the most roundings of one."""
 
     largest: Ball
     total: Ball
     roundings: int
 
     def joined(self, other: Size) -> Size:
-        """Both together."""
+        """Join both."""
         roundings = max(self.roundings, other.roundings) + 1
         return Size(self.largest.max(other.largest), self.total + other.total, roundings)
 
     def times(self, factor: Ball) -> Size:
-        """The terms with a factor."""
+        """Multiply the terms by a factor."""
         size = abs(factor.mid())
         return Size(self.largest * size, self.total * size, self.roundings + 2)
 
 
 def sizes(run: RoundedRun, seeds: Sequence[Atom]) -> dict[Atom, dict[int, Size]]:
-    """The sizes of the terms of all that is linear in some seeds; what is not is left out.
+    """Compute the sizes of the terms of all values that are linear in some seeds; others are left out.
 
     Args:
         run: The values.
@@ -191,7 +191,7 @@ def _of_line(run: RoundedRun, line: Line, known: Mapping[Atom, Mapping[int, Size
 
 
 def _scaled(run: RoundedRun, line: Line, k: int, pairs: Sequence[tuple[int, Size]]) -> Iterator[tuple[int, Size]]:
-    """The terms of one operand as an operation on numbers passes them on: by its slope, which they are linear in."""
+    """Yield the terms of one operand as an elementwise operation passes them on: times its slope."""
     op, elements = line.call.op, np.array([e for e, _ in pairs], dtype=np.int64)
     if op.coefficients:
         yield from pairs

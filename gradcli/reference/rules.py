@@ -2,7 +2,7 @@
 
 The partials are SymPy's derivatives of the op's meaning.  A constant exponent is put in before differentiating, so that
 x**2 has the slope 2*x, which exists at 0; the slopes of a power are written by hand, as SymPy's x**y*y/x does not.
-What holding numbers in a float format adds to the balls stands below: with it, they cover what rounding can explain.
+`Rounding` adds to the balls the error of holding numbers in a float format: they then cover all that rounding explains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gradcli.reference.compiling import compile_ball
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """Why a value or a derivative does not exist, in place of its ball.
+    """Reason why a value or a derivative does not exist, in place of its ball.
 
     Attributes:
         kind: No value (`domain`), no finite slope or one on one side only (`slope`), a jump of the slope (`kink`) or of
@@ -49,7 +49,7 @@ Outcome = Ball | Undefined
 _NEAR_1 = arb(1, 2.0**-60)
 
 WAVERING = 16
-"""Bits that are known of a limit at infinity, if there is one."""
+"""Bits that are known at least of a limit at infinity, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class Rule:
 
     @property
     def is_flat(self) -> bool:
-        """Whether all slopes are 0 wherever they exist, as those of a step."""
+        """Tell whether all slopes are 0 wherever they exist, as those of a step."""
         return all(slope == 0 for slope in self.slopes)
 
     def evaluate(self, operands: list[Outcome], shown: str) -> Outcome:
-        """The value on these operands; `shown` is the sub-expression for messages."""
+        """Compute the value on these operands; `shown` is the sub-expression for messages."""
         is_nan = any(map(_is_nan, operands))
         if is_nan and isinstance(self.expression, Comparison):  # nan is unequal to anything, and no more
             return arb(isinstance(self.expression, ne))
@@ -98,7 +98,7 @@ class Rule:
         return Undefined("domain", reason, self._is_certain(self.expression, operands), is_nan=is_nan)
 
     def slope(self, k: int, operands: list[Outcome], shown: str) -> Outcome:
-        """The partial derivative by operand k, where value and derivative exist."""
+        """Compute the partial derivative by operand k, where value and derivative exist."""
         value = self.evaluate(operands, shown)
         if isinstance(value, Undefined):
             return value
@@ -122,11 +122,11 @@ class Rule:
         return {p: ball for p, ball in zip(self.parameters, operands, strict=True) if p is not None}
 
     def _wavers(self, ball: Ball, operands: list[Outcome]) -> bool:
-        """Whether there is no limit at infinity, as of the sine."""
+        """Tell whether there is no limit at infinity, as for the sine."""
         return ball.rel_accuracy_bits() < WAVERING and not ball.is_exact() and any(map(_is_infinite, operands))
 
     def _is_certain(self, function: Expr, operands: list[Outcome]) -> bool:
-        """Whether no point of the balls has a result: tried at their ends, as domains are intervals.
+        """Tell whether certainly no point of the balls has a result: tried at their ends, as domains are intervals.
 
         Infinity is no proof, unless an operand is infinite: it is also what a ball too wide gives, or a tower of
         exponentials.
@@ -143,7 +143,7 @@ class Rule:
 
 
 def at_edge(shown: str, distance: Ball) -> Undefined:
-    """That a slope is one on one side, as what is at this distance from the edge of a domain moves across it."""
+    """Return the reason for a one-sided slope, of an operand at this distance from the edge of its domain."""
     return Undefined("slope", f"{shown} is at the edge of its domain here", bool(distance == 0))
 
 
@@ -156,14 +156,14 @@ def _is_infinite(operand: Outcome) -> bool:
 
 
 def rule_of(call: Call) -> Rule:
-    """The rule of an elementwise operation on its operands, a constant exponent put in."""
+    """Return the rule of an elementwise operation on its operands, a constant exponent put in."""
     rule = _rule(call.op.name, exponent_of(call), call.statics)
     is_of_itself = len(set(call.operands)) < len(call.operands)  # maximum(x, x) is x, and smooth
     return replace(rule, kinks=()) if is_of_itself and rule.kinks else rule
 
 
 def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | None:
-    """The second derivative of an elementwise operation by operands k and m; None where it is 0 everywhere."""
+    """Compile the second derivative of an elementwise operation by operands k and m; None where it is always 0."""
     rule = rule_of(call)
     second = second_slope(rule, k, m)
     return None if second == 0 else lambda operands: compile_ball(second)(rule.environment(operands))
@@ -171,7 +171,7 @@ def curvature(call: Call, k: int, m: int) -> Callable[[Sequence[Ball]], Ball] | 
 
 @lru_cache(maxsize=1024)
 def second_slope(rule: Rule, k: int, m: int) -> Expr:
-    """The derivative of a slope; no number where the slope has a value of its own, as that of sinc has at 0.
+    """Differentiate a slope; nan where the slope has a value of its own, as that of sinc has at 0.
 
     >>> from gradcli.language.parsing import parse
     >>> second_slope(rule_of(parse("sinc(x)").lines[0].call), 0, 0).args[0]
@@ -187,17 +187,17 @@ def second_slope(rule: Rule, k: int, m: int) -> Expr:
 
 
 def is_power(call: Call) -> bool:
-    """Whether an operation is a power, whose slope at 0 depends on both operands."""
+    """Tell whether an operation is a power, whose slope at 0 depends on both operands."""
     return call.op.name == "pow"
 
 
 def is_polynomial(call: Call) -> bool:
-    """Whether an operation is a whole power, not below 0, that is constant: it is smooth everywhere."""
+    """Tell whether an operation is a whole power, not below 0, that is constant: it is smooth everywhere."""
     return is_power(call) and bool(call.operands[1].is_Integer) and bool(call.operands[1] >= 0)
 
 
 def exponent_of(call: Call) -> Expr | None:
-    """The constant exponent of a power; a decimal as the exact fraction that it is."""
+    """Return the constant exponent of a power; a decimal as the exact fraction that it is."""
     if (
         not is_power(call)
         or isinstance(call.operands[1], sympy.Symbol)
@@ -210,13 +210,13 @@ def exponent_of(call: Call) -> Expr | None:
 
 @lru_cache(maxsize=64)
 def _parameter(name: str) -> sympy.Symbol:
-    """What stands for an operand in every rule: SymPy works out the facts of a symbol once."""
+    """Return the one symbol of an operand in every rule: SymPy works out the facts of a symbol once."""
     return sympy.Dummy(name, real=True)
 
 
 @lru_cache(maxsize=1024)
 def _scalar(name: str, exponent: Expr | None, statics: tuple[Hashable, ...]) -> tuple[tuple[Expr | None, ...], Expr]:
-    """The parameters of an operation and its meaning in terms of them."""
+    """Return the parameters of an operation and its meaning in terms of them."""
     names = ops.TABLE[name].operands
     parameters = [_parameter(parameter) for parameter in names]
     operands = tuple(parameters if exponent is None else [parameters[0], exponent])
@@ -253,10 +253,10 @@ def _partial(name: str, expression: Expr, parameter: sympy.Symbol, named: dict[s
 
 
 OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)
-"""What is finite in truth, and in torch perhaps not."""
+"""Reason for a number that is finite in truth, and in torch perhaps not."""
 
 ELIMINATION = Undefined("domain", "the numbers of the matrix are so far apart that elimination may underflow", False)
-"""What torch makes of a matrix whose rows or columns differ too much in size."""
+"""Reason for a result of torch from a matrix whose rows or columns differ too much in size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,22 +268,22 @@ class Rounding:
 
     @property
     def largest(self) -> Ball:
-        """What no number of the format reaches."""
+        """Bound of the numbers of the format, which none reaches."""
         return arb(2) ** (3 - self.smallest - self.bits)
 
     def constant(self, exact: Ball, nearest: float) -> Ball:
-        """A constant and what the format makes of it."""
+        """Enclose a constant and its rounding to the format."""
         with np.errstate(over="ignore"):
             rounded = float(np.float32(nearest)) if self.bits == 24 else nearest
         return exact.union(arb(rounded)) if math.isfinite(rounded) else exact
 
     def underflown(self, ball: Ball) -> Ball:
-        """A result with the error of holding it with fewer bits than usual, or not at all."""
+        """Add to a result the error of holding it with fewer bits than usual, or not at all."""
         smallest = arb(2) ** self.smallest
         return ball + arb(0, smallest) if ball != 0 and abs(ball).lower() < smallest * 2**60 else ball
 
     def entering(self, op: Op, values: list[Outcome], order: int) -> list[Outcome]:
-        """The members of a list, or of a matrix row by row, with what torch's way through all of them does.
+        """Add to the members of a list, or of a matrix row by row, the errors of torch's way through all of them.
 
         >>> small, large = arb(2) ** -700, arb(2) ** 900
         >>> Rounding(53, -1074).entering(ops.TABLE["prod"], [small, small, large], 0)[0].decided
@@ -298,7 +298,7 @@ class Rounding:
         return [OVERFLOW] if op.monoid is Monoid.PRODUCT and self._strays(values) else values
 
     def spans(self, values: Sequence[Ball]) -> bool:
-        """Whether products of ratios of these numbers may underflow or overflow: elimination makes such.
+        """Tell whether products of ratios of these numbers may underflow or overflow: elimination makes such.
 
         >>> Rounding(24, -149).spans([arb(1), arb(2) ** 60]), Rounding(53, -1074).spans([arb(1), arb(2) ** 60])
         (True, False)
@@ -311,7 +311,7 @@ class Rounding:
         return bool(least < smallest_exact or most * smallest_exact > 1 or most**2 * smallest_exact > least**2)
 
     def _strays(self, factors: Sequence[Ball]) -> bool:
-        """Whether a product of some of these numbers may underflow or overflow where that of all of them does not."""
+        """Tell whether a product of some of these numbers may leave the range where the product of all does not."""
         sizes = [abs(factor).upper() for factor in factors]
         small, large = arb(1), arb(1)
         for size in sizes:
@@ -320,7 +320,7 @@ class Rounding:
         return bool((small < smallest_exact and large > 1) or (large > self.largest and small < 1))
 
     def _eliminated(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
-        """The matrix, row by row, that elimination in effect begins with: its error is one of the largest of each row.
+        """Return the matrix that elimination in effect begins with: its error is one of the largest of each row.
 
         Torch factors the transpose with pivots from its columns, so that multipliers are at most 1.
         Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, theorem 9.3.
@@ -333,7 +333,9 @@ class Rounding:
         return found
 
     def _spectral(self, matrix: Sequence[Ball], order: int) -> list[Ball]:
-        """The symmetric matrix whose eigenvalues torch finds: its steps are orthogonal, and move all by the largest.
+        """Return the symmetric matrix whose eigenvalues torch finds.
+
+        Torch's steps are orthogonal, and move all elements by an error of the largest.
 
         Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 2013, section 8.1.
         """

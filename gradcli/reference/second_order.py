@@ -2,9 +2,9 @@
 
 Along a direction u, every value x has a tangent x' and every adjoint a tangent of its own.  Back through an operation
 with the slopes s, whose tangents s' are sums of second derivatives times tangents, an adjoint a leaves a*s at the
-operands, and its tangent a'*s + a*s'.  What arrives at the inputs is the gradient, and its tangent is the product Hu.
+operands, and its tangent a'*s + a*s'.  The adjoints at the inputs are the gradient, and their tangents the product Hu.
 
-Nothing of that is known where an operation is not smooth at the point: `met` are the elements at which one is not.
+Nothing of that is known where an operation is not smooth at the point: `met` holds the elements at which one is not.
 Source: A. Griewank, A. Walther, "Evaluating Derivatives", 2008, section 5.1; N. Higham, "Functions of Matrices", 2008,
 (3.16), for exponentials; T. Kato, "Perturbation Theory for Linear Operators", 1966, II-2.1, for projections.
 """
@@ -34,7 +34,7 @@ from gradcli.reference.series import ANALYTIC, coefficients_of
 from gradcli.reference.spectral import Symmetric
 
 Elements = dict[int, Ball]
-"""By flat position; what is not in it is an exact zero."""
+"""Balls by flat position; an element that is not in it is an exact zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class _Dual:
 
 
 class HessianProducts:
-    """The products with any directions, at one precision.
+    """Products of the Hessian with any directions, at one precision.
 
     Args:
-        reference: Of a Program whose output has one element.
-        bits: Of the balls.
+        reference: The reference of a Program whose output has one element.
+        bits: The precision of the balls.
 
     Raises:
-        OverBudgetError: The output is made of too much.
+        OverBudgetError: The output depends on too many elements.
     """
 
     def __init__(self, reference: Reference, bits: int) -> None:
@@ -73,7 +73,7 @@ class HessianProducts:
             self.adjoints = self._gradient()
 
     def along(self, u: Mapping[Direction, float]) -> Mapping[Direction, Ball]:
-        """The elements of Hu that are not exactly 0; a ball of nan where an operation on the way is not smooth."""
+        """Compute the elements of Hu that are not exactly 0; nan where an operation on the way is not smooth."""
         with precision(self.bits):
             tangents = self._tangents(u)
             found: dict[Atom, Elements] = {}
@@ -90,16 +90,16 @@ class HessianProducts:
 
     @cached_property
     def moving(self) -> frozenset[Direction]:
-        """The inputs that what is met is made of."""
+        """Inputs that the elements in `met` depend on."""
         return self.inputs_of({atom: np.array(sorted(elements)) for atom, elements in self.met.items()})
 
     def inputs_of(self, elements: Mapping[Atom, Flat]) -> frozenset[Direction]:
-        """The inputs that some elements are made of."""
+        """Find the inputs that some elements depend on."""
         inside = self.reference.made_of(elements)
         return frozenset((s, int(e)) for s in self.reference.program.variables for e in inside.get(s, ()))
 
     def met_by(self, direction: Direction) -> Mapping[Atom, Flat]:
-        """What is met by the slope of y along one input: at what it is taken, and at what moves with the input."""
+        """Find the elements in `met` that the slope of y along one input is taken at, or that move with the input."""
         plan = self.reference.plan([direction], judges_value=False)
         found = {}
         for atom, elements in self.met.items():
@@ -116,7 +116,7 @@ class HessianProducts:
     # -- slopes
 
     def _ways(self, line: Line) -> Iterator[tuple[int, int, int, Ball]]:
-        """The ways through a line, where it is smooth; else remember that it is not."""
+        """Yield the ways through a line; where it is not smooth, remember that in `met`, with a slope of nan."""
         is_power_at_0 = is_power(line.call) and not is_polynomial(line.call)
         for k, out, source, slope in self.run.ways(line):
             if line.call.op.is_branch and k == 0:
@@ -129,13 +129,13 @@ class HessianProducts:
                 yield k, out, source, slope
 
     def _operands(self, line: Line, out: int) -> list[Ball]:
-        """The operands of an elementwise line at an element, which has a slope."""
+        """Return the operands of an elementwise line at an element, which has a slope."""
         return [self.run.operand(line, k, np.array([out]))[0] for k in range(len(line.call.operands))]
 
     def _forget_refused(self) -> None:
-        """Leave out of what is met all that a choice certainly does not take; what decides is taken.
+        """Leave out of `met` all elements that a choice certainly does not take; its condition counts as taken.
 
-        Kinks of what is not the largest do not matter either, but whether it has values nearby, and no jumps.
+        Kinks of an element that is not the largest do not matter either, but its jumps and missing values nearby do.
         """
         taken: dict[Atom, dict[int, bool]] = {self.output: {0: True}}  # False: but for kinks
         for line in reversed(self._lines):
@@ -172,7 +172,7 @@ class HessianProducts:
         return found
 
     def _bends(self, line: Line, tangents: Mapping[Atom, Elements]) -> Mapping[int, Ball]:
-        """The tangents of the slopes of a line, by the numbers of its ways; of the others they are 0."""
+        """Compute the tangents of the slopes of a line, by the numbers of its ways; all others are 0."""
         op, ways = line.call.op, self.ways[line.symbol]
         if is_aggregate(op) and not op.is_extreme:
             moved = tangents.get(line.call.operands[0], {})
@@ -215,7 +215,7 @@ def _add(found: dict[Atom, Elements], atom: Atom, element: int, ball: Ball) -> N
 
 
 def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
-    """The tangents of the slopes of a product, a determinant, an inverse, eigenvalues or an exponential.
+    """Compute the tangents of the slopes of a product, a determinant, an inverse, eigenvalues or an exponential.
 
     They are a function of the result and of the place of the element that the slope is by.
     """
@@ -247,7 +247,7 @@ def _bends_of(group: Group, moved: Sequence[Ball]) -> Any:
 
 
 def _bends_of_singular(group: Group, change: arb_mat) -> Any:
-    """Of the cofactors of a singular matrix: each is a determinant, with cofactors of its own."""
+    """Differentiate the cofactors of a singular matrix: each is a determinant, with cofactors of its own."""
     order = group.order
     if order > MOST_MINORS:
         return lambda out, n: arb.nan()
@@ -266,7 +266,7 @@ def _bends_of_singular(group: Group, change: arb_mat) -> Any:
 
 
 def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
-    """Of the projection P on one eigenvector: the sum of (Q A' P + P A' Q)/(own - other) over all others Q."""
+    """Differentiate the projection P on an eigenvector: sum (Q A' P + P A' Q)/(own - other) over all others Q."""
     spectral, order = group.spectral, group.order
     if not isinstance(spectral, Symmetric) or not all(spectral.is_alone(k) for k in range(order)):
         return lambda out, n: arb.nan()
@@ -289,7 +289,11 @@ def _bends_of_eigenvalues(group: Group, change: arb_mat) -> Any:
 
 
 def _bends_of_exponential(group: Group, change: arb_mat) -> Any:
-    """The upper right block of the exponential of X = [[A, E], [0, A]] with the change of A next to it, and X below."""
+    """Differentiate the slopes of an exponential.
+
+    They are in the upper right block of the exponential of X = [[A, E], [0, A]] with the change of A next to it, and X
+    below.
+    """
     order, known = group.order, dict[int, arb_mat]()
 
     def bend(out: int, n: int) -> Ball:
@@ -313,7 +317,7 @@ def _bends_of_exponential(group: Group, change: arb_mat) -> Any:
 
 
 def is_met(products: HessianProducts, by: Direction, along: Collection[Direction]) -> bool | None:
-    """Whether one of these inputs moves what the slope by one of them meets; None where nothing is met at all."""
+    """Tell whether one of these inputs moves an element met by the slope by `by`; None where nothing is met at all."""
     if not products.met:
         return None
     met = products.met_by(by)

@@ -1,12 +1,12 @@
-"""Series in a distance t > 0 that shrinks to 0: what a function is on a ray into a point, with balls for coefficients.
+"""Series in a distance t > 0 that shrinks to 0: a function on a ray into a point, with balls for coefficients.
 
-A series is a sum of terms c*t**e*L**m, with L = -log(t), e rational and m whole, and O(...) for what is left out:
+A series is a sum of terms c*t**e*L**m, with L = -log(t), e rational and m whole, and O(...) for the terms left out:
 
     sqrt(4*t + t**2)     2*t**(1/2) + t**(3/2)/4 + O(t**(5/2))
     t**t                 1 - t*L + t**2*L**2/2 + O(t**3*L**3)
 
 The sign of its first term is the sign of the function near the point, so that abs, maximum and conditions have series
-too; a root of what is negative has no value on this side.  Where the first term may be 0, nothing is decided.
+too; a root of a negative number has no value on this side.  Where the first term may be 0, nothing is decided.
 Source: V. Puiseux's series, as in D. E. Knuth, "The Art of Computer Programming", volume 2, section 4.7 for powers;
 G. H. Hardy, "Orders of Infinity", 1910, for logarithms.
 """
@@ -25,7 +25,7 @@ from flint import arb, arb_series
 from gradcli.reference.balls import Ball, fraction, integer_power, is_nothing
 
 MOST_TERMS = 8
-"""Terms of a series, so that what cancels to the sixth order is still seen."""
+"""Most terms of a series, enough to see a difference that cancels to the sixth order."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -37,23 +37,23 @@ CONSTANT: Power = (ZERO, 0)
 LINEAR: Power = (ONE, 0)
 
 FLAT: Power = (Fraction(10**6), 0)
-"""Of what is smaller than all powers of t, as exp(-1/t) is."""
+"""Power of a function that is smaller than all powers of t, as exp(-1/t) is."""
 
 
 class Undecided(Exception):  # noqa: N818 -- no mistake of anybody
-    """The balls, or the terms that are kept, do not tell what happens on the ray."""
+    """Error of balls, or of a series cut off, that do not tell the behaviour on the ray."""
 
 
 class Absent(Exception):  # noqa: N818
-    """There is certainly no value on the ray."""
+    """Error of a function that certainly has no value on the ray."""
 
 
 class Nan(Absent):
-    """Floats certainly have nan on the ray, which comparisons take."""
+    """Error of a function for which floats certainly have nan on the ray; comparisons take it."""
 
 
 class Divergent(Exception):  # noqa: N818
-    """It grows faster than all powers of t."""
+    """Error of a function that grows faster than all powers of t."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Series:
     """The sum of c*t**e*L**m over ((e, -m), c) in `terms`, the largest first, and O(rest); nothing is left out if None.
 
     Attributes:
-        terms: None with a coefficient that is exactly 0.
-        rest: The power of what is left out.
-        is_continuous: Whether it certainly tends to the value at the point.
+        terms: The powers and their coefficients, none of which is exactly 0.
+        rest: The power of the terms left out.
+        is_continuous: Whether the series certainly tends to the value at the point.
     """
 
     terms: tuple[tuple[Power, Ball], ...]
@@ -72,7 +72,7 @@ class Series:
 
     @property
     def is_still(self) -> bool:
-        """Whether it is exactly a constant on the ray."""
+        """Tell whether the series is exactly a constant on the ray."""
         return self.rest is None and all(p == CONSTANT for p, _ in self.terms)
 
     @property
@@ -82,7 +82,7 @@ class Series:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it certainly has a limit, its constant."""
+        """Tell whether the series certainly has a limit, its constant."""
         return (self.least is None or self.least >= CONSTANT) and (self.rest is None or self.rest > CONSTANT)
 
     @property
@@ -91,7 +91,7 @@ class Series:
         return next((c for p, c in self.terms if p == CONSTANT), arb(0))
 
     def sign(self) -> int:
-        """The sign near the point, 0 of an exact 0.
+        """Return the sign near the point, 0 of an exact 0.
 
         Raises:
             Undecided: The first term may be 0.
@@ -106,7 +106,7 @@ class Series:
         return 1 if first > 0 else -1
 
     def moving(self) -> Series:
-        """All but the constant, where the series has a limit.
+        """Return all but the constant, where the series has a limit.
 
         Raises:
             Undecided: It may have none.
@@ -116,11 +116,11 @@ class Series:
         return replace(self, terms=tuple(term for term in self.terms if term[0] > CONSTANT))
 
     def moved_to(self, constant: Ball) -> Series:
-        """The series with another constant, if it has a limit."""
+        """Return the series with another constant, if it has a limit."""
         return replace(self, terms=((CONSTANT, constant), *self.moving().terms)) if self.is_bounded else self
 
     def derivative(self, order: int = 1) -> Ball | None:
-        """The derivative by t at the point, None if it is infinite.
+        """Return the derivative by t at the point, None if it is infinite.
 
         Raises:
             Undecided: It may be either.
@@ -172,22 +172,22 @@ class Series:
         return self * power(other, Fraction(-1))
 
     def scaled(self, factor: Ball) -> Series:
-        """The series times a ball."""
+        """Multiply the series by a ball."""
         return constant(factor) * self
 
 
 def _joined(p: Power, q: Power) -> Power:
-    """The power of a product; all that is flat stays so."""
+    """Return the power of a product; a flat factor stays flat."""
     return min((p[0] + q[0], p[1] + q[1]), FLAT)
 
 
 def constant(ball: Ball) -> Series:
-    """The series of a number that stays the same on the ray."""
+    """Build the series of a number that stays the same on the ray."""
     return Series(() if ball == 0 else ((CONSTANT, ball),))
 
 
 def ray(ball: Ball, weight: Ball) -> Series:
-    """An input that moves by weight*t.
+    """Build the series of an input that moves by weight*t.
 
     >>> ray(arb(2), arb(-1)).terms
     (((Fraction(0, 1), 0), 2.00000000000000), ((Fraction(1, 1), 0), -1.00000000000000))
@@ -207,14 +207,14 @@ def _least(powers: Sequence[Power | None]) -> Power | None:
 
 
 def power(a: Series, exponent: Fraction) -> Series:
-    """A constant power: that of the first term, times the binomial series of 1 + the other terms over it.
+    """Raise to a constant power: the power of the first term, times a binomial series of the others over it.
 
     Raises:
-        Nan: A root of what is negative near the point.
+        Nan: A root of a series that is negative near the point.
         Absent: A negative power of 0.
         Undecided: The first term may be 0.
     """
-    # By products, as a whole power needs no first term that is certainly not 0.
+    # Take products, as a whole power needs no first term that is certainly not 0.
     if exponent.denominator == 1 and 0 <= exponent <= MOST_TERMS:
         result = constant(arb(1))
         for _ in range(int(exponent)):
@@ -239,7 +239,7 @@ def power(a: Series, exponent: Fraction) -> Series:
 
 
 def _over_first(a: Series) -> Series:
-    """The other terms over the first one, which tend to 0."""
+    """Divide the other terms by the first one; the quotient tends to 0."""
     (e, m), first = a.terms[0]
     over = a * Series((((-e, -m), 1 / first),))
     # The first term is 1 by construction, but its ball is only around 1: it is left out, not subtracted.
@@ -247,7 +247,7 @@ def _over_first(a: Series) -> Series:
 
 
 def _power(base: Ball, exponent: Fraction) -> Ball:
-    """Exact where that is a square root of a square, or a whole power."""
+    """Raise a ball to a power, exactly where that is a square root of a square, or a whole power."""
     root, denominator = base, exponent.denominator
     # Square roots keep the ball of a square exact, which a general power would widen.
     while denominator > 1 and denominator % 2 == 0:
@@ -256,10 +256,10 @@ def _power(base: Ball, exponent: Fraction) -> Ball:
 
 
 def composed(coefficients: Sequence[Ball], small: Series) -> Series:
-    """The power series with these coefficients, of what tends to 0.
+    """Compose the power series with these coefficients with a series that tends to 0.
 
     Raises:
-        Undecided: It may not tend to 0, or a coefficient is no number.
+        Undecided: The series may not tend to 0, or a coefficient is no number.
     """
     if not all(c.is_finite() for c in coefficients):
         raise Undecided
@@ -277,7 +277,7 @@ def composed(coefficients: Sequence[Ball], small: Series) -> Series:
 
 
 def exact(number: Fraction) -> Ball:
-    """The ball of a rational number."""
+    """Return the ball of a rational number."""
     return arb(number.numerator) / number.denominator
 
 
@@ -285,7 +285,7 @@ def exact(number: Fraction) -> Ball:
 
 
 def exp(a: Series) -> Series:
-    """The exponential, also of what grows: of c*L it is a power of t.
+    """Compute the exponential, also of a series that grows: of c*L it is a power of t.
 
     Raises:
         Divergent: It grows faster than all powers.
@@ -306,11 +306,11 @@ def exp(a: Series) -> Series:
 
 
 def log(a: Series) -> Series:
-    """The logarithm, also of what tends to 0 or grows.
+    """Compute the logarithm, also of a series that tends to 0 or grows.
 
     Raises:
-        Nan: What is below 0 near the point has none.
-        Absent: Nor has 0.
+        Nan: The series is below 0 near the point.
+        Absent: The series is 0.
         Undecided: The first term may be 0, or has a logarithm in it.
     """
     if (sign := a.sign()) <= 0:
@@ -348,7 +348,7 @@ def _erf(a: Series) -> Series:
 
 
 def _wave(name: str) -> Callable[[Series], Series]:
-    """The sine or cosine, which of what grows is only known to be bounded."""
+    """Build the sine or cosine, which of a series that grows is only known to be bounded."""
     return lambda a: _analytic(name, a) if a.is_bounded else Series((), CONSTANT, is_continuous=False)
 
 
@@ -360,7 +360,7 @@ def _asinh(a: Series) -> Series:
 
 
 def angle(y: Series, x: Series) -> Series:
-    """The angle of a point, which may jump where it tends to the negative axis or to the origin.
+    """Compute the angle of a point, which may jump where it tends to the negative axis or to the origin.
 
     Raises:
         Absent: There is none at the origin.
@@ -377,7 +377,7 @@ def angle(y: Series, x: Series) -> Series:
 
 
 def _asin(a: Series) -> Series:
-    """At an end of the domain by a square root: asin(x) is pi/2 - 2*asin(sqrt((1 - x)/2))."""
+    """Compute the inverse sine; at an end of the domain asin(x) is pi/2 - 2*asin(sqrt((1 - x)/2))."""
     if a.is_still or a.constant not in (1, -1):
         return _analytic("asin", a)
     end = a.constant
@@ -419,7 +419,7 @@ def _cosh(x: Any) -> Any:
 
 
 def _bessel(order: int) -> Callable[[arb_series], arb_series]:
-    """By the derivative of I(n), which is half of I(n-1) + I(n+1) (DLMF 10.29.1)."""
+    """Build I(order), by the derivative of I(n), which is half of I(n-1) + I(n+1) (DLMF 10.29.1)."""
 
     def of(x: arb_series) -> arb_series:
         at = arb(x[0])
@@ -455,9 +455,9 @@ ANALYTIC: Mapping[str, Callable[[Any], Any]] = {
 
 
 def coefficients_of(name: str, at: Ball) -> list[Ball]:
-    """The power series of an analytic operation around a point, where that is inside of its domain.
+    """Compute the power series of an analytic operation around a point, where that is inside of its domain.
 
-    It has numbers that are no numbers where the ball is too wide to divide by what an operation divides by.
+    The coefficients are nan where the balls are too wide for a division in the operation.
     """
     try:
         found = ANALYTIC[name](arb_series([at, 1], prec=MOST_TERMS))

@@ -37,16 +37,16 @@ from gradcli.reference.bounds import (
 from gradcli.reference.deadline import require_time
 
 BITS = 128
-"""Of the balls."""
+"""Precision of the balls."""
 
 MOST_BALLS = 4_096
-"""Elements that are taken ball by ball, of not more at once."""
+"""Most elements that are taken ball by ball at once."""
 
 MOST_WORK = 2**20
-"""Multiplications of the determinants that are taken of balls."""
+"""Most multiplications for determinants of balls."""
 
 LARGEST_BESSEL = 714.0
-"""From here on, modified Bessel functions are beyond float64, and take long."""
+"""Argument from which on modified Bessel functions are beyond float64, and take long."""
 
 _MORE = 1 + 2.0**-30
 """More than what some sums of radii lose."""
@@ -58,7 +58,7 @@ Function = Callable[..., Bounds]
 
 
 def ball_by_ball(function: Callable[..., Ball]) -> Function:
-    """A function of balls on every element."""
+    """Lift a function of balls to arrays, element by element."""
 
     def bounds(*operands: Bounds) -> Bounds:
         shape = np.broadcast_shapes(*(operand.middle.shape for operand in operands))
@@ -73,10 +73,10 @@ def ball_by_ball(function: Callable[..., Ball]) -> Function:
 
 
 def determinant(a: Bounds) -> Bounds:
-    """The determinants of matrices.
+    """Compute the determinants of matrices.
 
     Raises:
-        NoRuleError: That is too much work.
+        NoRuleError: The determinants take too much work.
     """
     *front, order, _ = a.middle.shape
     if math.prod(front) * max(1, order) ** 3 > MOST_WORK:
@@ -89,11 +89,11 @@ def determinant(a: Bounds) -> Bounds:
 
 
 def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
-    """The eigenvalues of symmetric matrices, ascending, their vectors as columns, and which are apart from all others.
+    """Compute the eigenvalues of symmetric matrices, ascending, their vectors as columns, and which are apart.
 
-    Both are found in floats, as V and the numbers D, and what S = A is in them tells how far they are off: the
-    eigenvalues of V.T @ S @ V are near D, and those of S times what V.T @ V is nearly 1 by; a vector is off by its
-    residual over the distance to the next eigenvalue.
+    Both are found in floats, as V and the numbers D.  With S, the symmetric part of A, eigenvalues are off by the norm
+    of V.T @ S @ V - D, and relatively by that of V.T @ V - 1; a vector is off by its residual over the distance to the
+    next eigenvalue.
     Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorems 4.3.1 and 4.5.9; B. Parlett, "The Symmetric
     Eigenvalue Problem", 1998, theorem 11.7.1.
     """
@@ -119,21 +119,21 @@ def eigenvalues(a: Bounds) -> tuple[Bounds, Bounds, Mask]:
 
 
 def symmetric_part(a: Bounds) -> Bounds:
-    """The half of the sum of matrices and the transposed ones."""
+    """Return half the sum of matrices and their transposes."""
     return multiply(add(a, a.mapped(transposed)), exact(0.5, a.middle.dtype.type))
 
 
 def transposed(matrix: Array) -> Array:
-    """Each matrix with its rows as columns."""
+    """Transpose each matrix."""
     return np.swapaxes(matrix, -1, -2)
 
 
 def cholesky(a: Bounds) -> Bounds:
-    """The lower triangular L with L @ L.T = S, the symmetric part of a matrix.
+    """Compute the lower triangular L with L @ L.T = S, the symmetric part of a matrix.
 
-    For the inverse X of what floats give, X @ S @ X.T = 1 + E = (1 + F) @ (1 + F).T, and S = L @ L.T with L the inverse
-    of X times 1 + F.  F is the lower half of E - F @ F.T, and no larger than E in the norm of Frobenius if that is less
-    than 1/4.
+    For the inverse X of the factor in floats, X @ S @ X.T = 1 + E = (1 + F) @ (1 + F).T, and S = L @ L.T with L the
+    inverse of X times 1 + F.  F is the lower half of E - F @ F.T, and no larger than E in the norm of Frobenius if
+    that is less than 1/4.
     Source: J.-G. Sun, "Perturbation bounds for the Cholesky and QR factorizations", BIT 31 (1991), section 2.
     """
     half, kind = symmetric_part(a), a.middle.dtype.type
@@ -154,12 +154,12 @@ def cholesky(a: Bounds) -> Bounds:
 
 
 def lower_half(order: int) -> Array:
-    """The weights that leave of a symmetric matrix the triangular one whose sum with its transpose it is."""
+    """Return weights that turn a symmetric matrix into the triangular one whose sum with its transpose it is."""
     return np.tril(np.ones((order, order))) - np.eye(order) / 2
 
 
 def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]:
-    """Eigenvalues and vectors with twice the digits.
+    """Refine eigenvalues and vectors to twice the digits.
 
     Source: T. Ogita, K. Aishima, "Iterative refinement for symmetric eigenvalue decomposition", 2018, algorithm 1.
     """
@@ -175,7 +175,7 @@ def _refined(matrix: Array, numbers: Array, found: Array) -> tuple[Array, Array]
 
 
 def _as_balls(a: Bounds) -> Iterator[Ball]:
-    """The elements as balls; what two floats do not hold of a number is part of its radius."""
+    """Convert the elements to balls; the part of a number that two floats do not hold goes to its radius."""
     first = a.middle.astype(np.float64)
     second = (a.middle - first).astype(np.float64)
     rest = a.radius + abs(a.middle - first - second)
@@ -199,7 +199,7 @@ def _as_bounds(found: Sequence[Ball], shape: tuple[int, ...], kind: type[np.floa
 
 
 def sinc(a: Bounds) -> Bounds:
-    """The sine of pi*x over that; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
+    """Compute the sine of pi*x over pi*x; between 1 and 1 - (pi*x)**2/6 where x may be 0."""
     with precision(BITS):
         angle = multiply(a, _as_bounds([arb.pi()], (), a.middle.dtype.type))
     far = divide(of_angle(np.sin)(angle), angle)
@@ -209,14 +209,14 @@ def sinc(a: Bounds) -> Bounds:
 
 
 def bessel(order: Bounds, a: Bounds) -> Bounds:
-    """The modified Bessel functions, where they are no larger than numbers are and the bounds are not wide."""
+    """Compute the modified Bessel functions, where they are within float64 and the bounds are not wide."""
     is_near = (abs(a.middle) < LARGEST_BESSEL) & (a.radius < 2.0**-20)
     found = ball_by_ball(HEADS[sympy.besseli])(order, a.where(is_near, exact(0.0, a.middle.dtype.type)))
     return found.where(is_near, unknown(found.middle))
 
 
 def erfc(a: Bounds) -> Bounds:
-    """Python's, of numbers in float64 whatever they are."""
+    """Apply Python's erfc, in float64 whatever the format of the numbers is."""
     numbers = a.middle.astype(np.float64)
     radius = np.asarray(a.radius + abs(a.middle - numbers), np.float64)
     found = _erfc(bounded(numbers, np.where(radius > 0, np.nextafter(radius, np.inf), 0.0)))

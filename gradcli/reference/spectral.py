@@ -4,7 +4,7 @@
     exponential    exp(A)                 ∂exp(A)/∂A along E = the upper right block of exp([[A, E], [0, A]])
 
 The middle of the balls is moved a little where Arb does not tell its eigenvalues apart; by Weyl's theorem none of them
-moves by more than the norm of what was added.  P_k is the product of (A - λ_j)/(λ_k - λ_j) over all j but k.
+moves by more than the norm of the matrix that was added.  P_k is the product of (A - λ_j)/(λ_k - λ_j) over all j but k.
 Source: R. Horn, C. Johnson, "Matrix Analysis", 2013, theorem 4.3.1; N. Higham, "Functions of Matrices", 2008, (3.16).
 """
 
@@ -35,7 +35,7 @@ class Symmetric:
 
     @cached_property
     def eigenvalues(self) -> list[Ball]:
-        """All of them, each as often as it occurs, the smallest first; nan where they are not found."""
+        """Eigenvalues, each as often as it occurs, the smallest first; nan where they are not found."""
         middle, bits = self.matrix.mid(), ctx.prec
         error = _norm(self.matrix - middle)
         found = _of_numbers(middle)
@@ -52,12 +52,12 @@ class Symmetric:
         return [value + arb(0, error.upper()) for value in found]
 
     def is_alone(self, k: int) -> bool:
-        """Whether an eigenvalue is told apart from all others."""
+        """Tell whether an eigenvalue is told apart from all others."""
         own = self.eigenvalues[k]
         return exists(own) and not any(own.overlaps(other) for n, other in enumerate(self.eigenvalues) if n != k)
 
     def projection(self, k: int) -> arb_mat:
-        """The derivatives of an eigenvalue that is told apart, by the elements of the matrix."""
+        """Return the derivatives of an eigenvalue that is told apart, by the elements of the matrix."""
         if k not in self._projections:
             found, scale = self._before[k] * self._after[self.order - 1 - k], arb(1)
             for n, other in enumerate(self.eigenvalues):
@@ -88,7 +88,7 @@ class Symmetric:
         return found
 
     def _groups(self) -> list[list[Ball]] | None:
-        """The eigenvalues, those that are one number together; None where that is not certain."""
+        """Group the eigenvalues that are one number; None where that is not certain."""
         numbers = [fraction(value) for value in self.matrix.entries()]
         if None in numbers or not all(map(exists, self.eigenvalues)):
             return None
@@ -112,7 +112,7 @@ class Symmetric:
         return self._products(self.eigenvalues[::-1])
 
     def _products(self, eigenvalues: Sequence[Ball]) -> list[arb_mat]:
-        """The products of A - λ over the first n eigenvalues, for each n."""
+        """Compute the products of A - λ over the first n eigenvalues, for each n."""
         one = _identity(self.order)
         found = [one]
         for value in eigenvalues:
@@ -122,7 +122,7 @@ class Symmetric:
 
 
 def _of_numbers(matrix: arb_mat) -> list[Ball] | None:
-    """The eigenvalues of a symmetric matrix of numbers, ascending; None where they are not found."""
+    """Compute the eigenvalues of a symmetric matrix of numbers, ascending; None where they are not found."""
     try:
         found = acb_mat(matrix).eig(multiple=True)
     except ValueError:
@@ -132,7 +132,7 @@ def _of_numbers(matrix: arb_mat) -> list[Ball] | None:
 
 
 def _norm(matrix: arb_mat) -> Ball:
-    """At least the root of the sum of all squares, which no eigenvalue of a symmetric matrix exceeds."""
+    """Bound the root of the sum of all squares, which no eigenvalue of a symmetric matrix exceeds."""
     return sum((abs(value).upper() ** 2 for value in matrix.entries()), start=arb(0)).sqrt().upper()
 
 
@@ -154,11 +154,11 @@ class Exponential:
 
     @cached_property
     def values(self) -> list[Ball]:
-        """The elements, row by row."""
+        """Elements of the exponential, row by row."""
         return list(self.matrix.exp().entries())
 
     def slope(self, out: int, n: int) -> Ball:
-        """The derivative of one element of the exponential by one of the matrix."""
+        """Compute the derivative of one element of the exponential by one of the matrix."""
         if n not in self._along:
             require_time()
             self._along[n] = self._block(n).exp()
@@ -166,7 +166,7 @@ class Exponential:
         return self._along[n][i, self.order + j]
 
     def _block(self, n: int) -> arb_mat:
-        """The matrix [[A, E], [0, A]], E being 1 at one place and 0 elsewhere."""
+        """Build the matrix [[A, E], [0, A]], E being 1 at one place and 0 elsewhere."""
         order, block = self.order, arb_mat(2 * self.order, 2 * self.order)
         for i in range(order):
             for j in range(order):

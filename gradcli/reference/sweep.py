@@ -1,7 +1,8 @@
 """Derivatives swept through a Program on whole arrays, with bounds: back for rows of y, or forward for directions.
 
 An adjoint or a tangent is known where every operation on the way has a derivative for certain: no kink, no edge of a
-domain and no tie within the bounds.  What is not known stays so, and spoils what it flows into.
+domain and no tie within the bounds.  An unknown value stays unknown, and makes all that it flows
+into unknown.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from gradcli.reference.deadline import require_time
 from gradcli.reference.linear_maps import Flow, Map
 
 MOST_ELEMENTS = 2**25
-"""Elements of all lines of a sweep, with those of its rows."""
+"""Most elements of the largest line of a sweep, times its rows."""
 
 
 def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
-    """The adjoints of the variables that move, for rows of weights of y.
+    """Compute the adjoints of the variables that move, for rows of weights of y.
 
     Args:
-        values: Of a Program, at one point.
-        v: Of shape (rows, *y.shape), exactly.
+        values: The values of a Program, at one point.
+        v: The weights, of shape (rows, *y.shape), exactly.
 
     Raises:
         NoRuleError: An operation has no rule, or it is too much at once.
@@ -48,18 +49,18 @@ def adjoints(values: Values, v: Array) -> dict[Atom, Flow]:
 
 
 def tangents(values: Values, u: Mapping[sympy.Symbol, Array]) -> Flow:
-    """The tangents of y, for several directions at a time; see `changes`."""
+    """Compute the tangents of y, for several directions at a time; see `changes`."""
     count = len(next(iter(u.values())))
     nothing = np.zeros((count, *values.shapes.get(values.program.output, ())))
     return changes(values, u).get(values.program.output, Flow(exact(nothing), nothing != 0))
 
 
 def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]:
-    """The tangents of all lines that move.
+    """Compute the tangents of all lines that move.
 
     Args:
-        values: Of a Program, at one point.
-        u: By variable, of shape (directions, *x.shape), exactly; the others do not move.
+        values: The values of a Program, at one point.
+        u: The directions by variable, of shape (directions, *x.shape), exactly; the others do not move.
 
     Raises:
         NoRuleError: An operation has no rule, or it is too much at once.
@@ -82,7 +83,7 @@ def changes(values: Values, u: Mapping[sympy.Symbol, Array]) -> dict[Atom, Flow]
 
 
 def way(values: Values, line: Line, k: int) -> list[Map]:
-    """The maps that changes of operand k go through."""
+    """Return the maps that changes of operand k go through."""
     if line.symbol not in values.ways:
         raise NoRuleError
     return [*values.ways[line.symbol](k)]
