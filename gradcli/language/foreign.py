@@ -1,6 +1,6 @@
-"""Numbers from elsewhere in Python: nested lists, NumPy's arrays, torch's tensors, and what says `__array__`.
+"""Numbers from elsewhere in Python: nested lists, NumPy arrays, torch tensors, and objects with `__array__`.
 
-Knows these by what they can do: neither torch nor pandas is imported for a value that is not theirs.
+Recognizes these by their methods: neither torch nor pandas is imported for a value that is not theirs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 
 class ArrayLike(Protocol):
-    """What NumPy can make an array of: a torch tensor, a pandas Series or DataFrame."""
+    """Object with an `__array__` method: a torch tensor, a pandas Series or DataFrame."""
 
     def __array__(self) -> npt.NDArray[Any]:
-        """Its numbers."""
+        """Return its numbers."""
         ...
 
 
@@ -26,11 +26,11 @@ _HINTS = {
     "m": "divide by a unit of time first",
     "c": "complex numbers are not read; their real and imaginary parts are two values",
 }
-"""What to do about what is no real number, by the kind of its dtype."""
+"""Hint on a value that is not real numbers, by the kind of its dtype."""
 
 
 class NoNumbersError(Exception):
-    """Why something is no array of real numbers, and what to do about it."""
+    """Refusal of a value that is not an array of real numbers, with its reason and a hint."""
 
     def __init__(self, reason: str, hint: str = _HINTS["O"]) -> None:
         super().__init__(reason)
@@ -38,17 +38,17 @@ class NoNumbersError(Exception):
 
 
 def numbers(value: object) -> npt.NDArray[np.float64]:
-    """The float64 array of what is no text, a new one; tensors are taken off their graph and device.
+    """Convert a value that is not text to a new float64 array; tensors leave their graph and device.
 
     Raises:
-        NoNumbersError: It holds something that is no real number, or hides some of them.
+        NoNumbersError: Some elements are not real numbers, or are masked.
 
     >>> numbers([[1, 2], [3, 4]]).shape
     (2, 2)
     """
     try:
         array = np.asarray(unwrapped(value))
-    except (TypeError, ValueError, RuntimeError) as error:  # what torch raises is a RuntimeError
+    except (TypeError, ValueError, RuntimeError) as error:  # torch raises a RuntimeError
         raise NoNumbersError(" ".join(str(error).split())) from None
     kind = array.dtype.kind
     if kind not in "biuf":
@@ -57,7 +57,7 @@ def numbers(value: object) -> npt.NDArray[np.float64]:
 
 
 def unwrapped(value: Any) -> Any:
-    """The same with arrays of NumPy in the place of tensors, in lists too."""
+    """Replace tensors by arrays of NumPy, in lists too."""
     if isinstance(value, list | tuple):
         return value if all(type(item) in (int, float) for item in value) else [unwrapped(item) for item in value]
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):

@@ -1,4 +1,4 @@
-"""What a question is given beside its function: values, ranges, gradient vectors and directions, as text or arrays.
+"""Inputs of a question besides its function: values, ranges, gradient vectors and directions, as text or arrays.
 
 A value's text is the language without free names, run by NumPy in float64.  A range `LOW..HIGH`, from which points are
 drawn, has two of them: `0..1`, `-pi..pi`, `[0,0]..[1,2]`.  The gradient vector v is a value of y's shape, one component
@@ -28,16 +28,16 @@ from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS, Progr
 Array = npt.NDArray[np.floating[Any]]
 
 Value = str | float | Sequence[Any] | npt.NDArray[Any] | ArrayLike
-"""What a value may be given as: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""
+"""Types of a value: text of the language, a number, nested lists, an array, a tensor or a pandas Series."""
 
 _PLAIN = re.compile(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*)*")
 
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{,2}(?=(?:,\d{3})*,0\d\d)(?:,\d{3})+(?:\.\d*)?\s*")
-"""`1,000`, which is meant for one number."""
+"""Pattern of `1,000`, a number with separators of thousands."""
 
 
 def read_value(value: Value, source: str) -> Array:
-    """The float64 array of a value.
+    """Read a value as a float64 array.
 
     Shapes: `1` is (), `1,2` is (2,), `[1]` is (1,), `[[1,2],[3,4]]` is (2, 2); `source` names the value in errors.
 
@@ -78,7 +78,7 @@ _ROWS = str.maketrans({**dict.fromkeys("⎡⎢⎣", "["), **dict.fromkeys("⎤�
 
 
 def _as_typed(text: str) -> str:
-    """Numbers in brackets without commas, as tables here, NumPy and MATLAB print them, with commas.
+    """Insert commas between numbers in brackets, as tables here, NumPy and MATLAB print them.
 
     >>> _as_typed("[ 1. -2.]"), _as_typed("[[1  2]\\n [3  4]]"), _as_typed("⎡1  2⎤\\n⎣3  4⎦"), _as_typed("[1 2; 3 4]")
     ('[ 1.,-2.]', '[[1,2],[3,4]]', '[[1,2],[3,4]]', '[[1,2],[3,4]]')
@@ -99,7 +99,7 @@ _BRACKETS = {"(": ")", "[": "]"}
 
 
 def read_shape(given: str | int | Sequence[int | str], source: str) -> tuple[int | str, ...]:
-    """Sizes in numbers and names, `3` or `m,n`, in brackets or not; `()` is the shape of a number.
+    """Read a shape: sizes as numbers or names, `3` or `m,n`, in brackets or not; `()` is the shape of a number.
 
     Raises:
         InputError: It is not a shape, or one too large.
@@ -128,7 +128,7 @@ def read_shape(given: str | int | Sequence[int | str], source: str) -> tuple[int
 
 
 def read_range(text: str, source: str) -> tuple[Array, Array]:
-    """The bounds of a range, broadcast to one shape.
+    """Read the bounds of a range, broadcast to one shape.
 
     Raises:
         InputError: It is not of the form `LOW..HIGH`, or a bound is not finite or above the other.
@@ -158,10 +158,10 @@ def read_range(text: str, source: str) -> tuple[Array, Array]:
 
 
 def fitted(bound: Array, shape: Shape, source: str) -> Array:
-    """A bound in the shape of its variable.
+    """Broadcast a bound to the shape of its variable.
 
     Raises:
-        InputError: It does not broadcast to it.
+        InputError: The bound does not broadcast to that shape.
     """
     try:
         return np.broadcast_to(bound, shape)
@@ -173,7 +173,7 @@ def fitted(bound: Array, shape: Shape, source: str) -> Array:
 
 
 def _split(text: str, source: str) -> tuple[str, str]:
-    """The text before and after the two dots that are not inside of brackets."""
+    """Split a range at the two dots that are outside of brackets."""
     depth, found = 0, []
     for mark in _MARKS.finditer(text):
         depth += (mark.group() in "[(") - (mark.group() in "])")
@@ -201,12 +201,12 @@ def _whole(text: str, source: str) -> Place:
 
 
 _COMPONENT = re.compile(r"\s*e(\d{1,9}(?:_\d{1,9})*)\s*")
-"""`e0` and `e0_1`, with the index."""
+"""Pattern of `e0` and `e0_1`, with the index."""
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What v may name: y by the name of the output, and the variables, each with its shape."""
+    """Names that v may use: y by the name of the output, and the variables, each with its shape."""
 
     name: str
     shape: Shape
@@ -214,7 +214,7 @@ class Outputs:
 
 
 def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Program:
-    """The gradient vector v for this y: an array, or a Program if it names y or a variable.
+    """Read the gradient vector v for this y: an array, or a Program if it names y or a variable.
 
     `ones` is ones of y's shape, `e0` is ones over `y[0]`, at all its points; `e0_1` is the single element `y[0, 1]` of
     a y of two dimensions; `2*y` and `x` are expressions.
@@ -239,7 +239,7 @@ def require_shape(program: Program, y: Outputs) -> None:
     """Refuse an expression for v that names something unknown, or has not y's shape.
 
     Raises:
-        InputError: So it is.
+        InputError: The expression does so.
     """
     known = {y.name: y.shape, **y.variables}
     for name in program.names:
@@ -256,7 +256,7 @@ def require_shape(program: Program, y: Outputs) -> None:
 
 
 def _shaped(value: Value, letter: str, name: str, shape: Shape, source: str) -> Array:
-    """The array of a gradient vector or a direction, which has the shape of what it is of."""
+    """Read a gradient vector or a direction as an array, and require the given shape."""
     found = read_value(value, source)
     if found.shape != shape:
         place = _whole(value, source) if isinstance(value, str) else None
@@ -274,16 +274,16 @@ def _misshapen(given: Shape, letter: str, name: str, shape: Shape, place: Place 
 
 
 def _in_brackets(value: str, given: Shape, wanted: Shape) -> str:
-    """How to write a value of one element so that it has the shape that is wanted."""
+    """Write a value of one element with brackets that give it the wanted shape."""
     missing = len(wanted) - len(given)
     enclosed = value.strip().join(("[" * missing, "]" * missing))
     return enclosed if missing > 0 else f"it with {len(wanted)} pairs of brackets"
 
 
 def _picked(text: str, shape: Shape, source: str, name: str, hint: str) -> Array | None:
-    """Ones over all elements of `name`, or over those at an index; None for other words.
+    """Return ones over all elements of `name`, or over those at an index; None for other words.
 
-    The hint is what to do where it is a plain number.
+    The hint is for the error where `name` is a plain number.
     """
     if text.strip() == "ones":
         return np.ones(shape)
@@ -302,21 +302,21 @@ def _picked(text: str, shape: Shape, source: str, name: str, hint: str) -> Array
 
 
 _SHORT = 4
-"""Elements up to which an example of a direction is written out."""
+"""Largest number of elements for which an example of a direction is written out."""
 
 
 def read_directions(
     given: Mapping[str, Value], variables: Mapping[str, Shape], movable: tuple[str, ...], command: str
 ) -> dict[str, Array]:
-    """The direction of each variable that moves, in the order of `movable`; without any, 1 for a single element.
+    """Read the direction of each variable that moves, in the order of `movable`; without any, 1 for a single element.
 
     `ones` is ones of x's shape, `e0` is ones over `x[0]`, and `e0_1` the single element `x[0, 1]`.
 
     Args:
         given: By name; under the empty name, that of the only variable.
         variables: The shape of each variable.
-        movable: Those that may move: the variables that are differentiated by.
-        command: What needs the directions, for errors.
+        movable: Names of the variables that may move: the ones that are differentiated by.
+        command: The command that needs the directions, for errors.
 
     Raises:
         InputError: A name or a shape does not fit, or there is no direction and it is needed.

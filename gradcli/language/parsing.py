@@ -22,7 +22,7 @@ from gradcli.language.text.source import SourceText
 
 
 class Reader(Lowering):
-    """Lowers a text whose constants NumPy evaluates."""
+    """Lowering of a text whose constants NumPy evaluates."""
 
     evaluation = ConstantEvaluation(run, shape_of, count_of)
 
@@ -36,20 +36,20 @@ def parse(
     values: Mapping[str, Any] | None = None,
     ask: Ask | None = None,
 ) -> Program:
-    """The Program of a function's text.
+    """Parse the text of a function to its Program.
 
     Args:
         text: As typed.
         given: Names that are variables even if they are also constants (`E`).
         shapes: Of variables, where they are known: sizes may stand in constants, `eye(x.shape[0])`.
         shares: Whether operations that compute the same become one line; Python, and so torch, runs each.
-        values: Of all variables, where values decide what the text says, as in `x[x > 0]`; none, to be told that they
+        values: Of all variables, where values decide the lines of the text, as in `x[x > 0]`; empty, to note that they
             do; None refuses such a text.
-        ask: Asks torch what functions of its own are made of.
+        ask: Asks torch for the operations that its own functions consist of.
 
     Raises:
         LanguageError: the text is not in the language.
-        UnknownFunctionError: a call of something that is not in the op table.
+        UnknownFunctionError: a call of a function that is not in the op table.
         TooLargeError: too long, too deep or with constants too large.
 
     >>> parse("x**2 + y").names
@@ -62,22 +62,22 @@ def parse(
 
 
 def parse_value(text: str, source: str) -> Program:
-    """The Program of a value: the same language without free names; a comma at the top makes a vector."""
+    """Parse a value to its Program: the same language without free names; a comma at the top makes a vector."""
     return _value(SourceText(text, source), Scope(is_value=True))
 
 
 def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
-    """The Program of a gradient vector: a value that may name y and the variables, of these shapes."""
+    """Parse a gradient vector to its Program: a value that may name y and the variables, of these shapes."""
     return _value(SourceText(text, source), Scope(frozenset(shapes), shapes=dict(shapes)))
 
 
 def parse_claim(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
-    """As `parse_formula`, with names as formulas have them."""
+    """Parse a formula as `parse_formula` does, with the names that formulas have: `e`, `oo`."""
     return _parse_in(read, _formula_scope(names, shapes), names)
 
 
 def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
-    """The Program of a formula in these variables: statements, or one value, in which a comma makes a vector."""
+    """Parse a formula in these variables: statements, or one value, in which a comma makes a vector."""
     return _parse_in(read, Scope(names, shapes=dict(shapes)), names)
 
 
@@ -94,12 +94,12 @@ def _parse_in(read: SourceText, scope: Scope, names: frozenset[str]) -> Program:
 def parse_entries(
     source: SourceText, cases: Sequence[EntryFormulas], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
 ) -> Program:
-    """The Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
+    """Build the Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
     return Reader(source, _formula_scope(names, shapes)).entries(cases, shape)
 
 
 def _formula_scope(names: frozenset[str], shapes: Mapping[str, Shape]) -> Scope:
-    """Of a formula, in which `e` may be Euler's number, as answers print it."""
+    """Make the scope of a formula, in which `e` may be Euler's number, as answers print it."""
     scope = Scope(names, shapes=dict(shapes), is_formula=True)
     for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
         if name not in names:

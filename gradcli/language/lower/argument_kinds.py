@@ -1,6 +1,6 @@
-"""What parameters are called, and which constants they take: numbers, words, several whole numbers.
+"""Names of parameters, and the constants that they take: numbers, words, several whole numbers.
 
-What a function is called with may make it another row.
+The arguments of a function may select another row.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from gradcli.language.program.wengert import MAX_DIMENSIONS, MAX_ELEMENTS
 
 NUMBERS = frozenset("p value correction start end step fill_value label_smoothing scale dropout_p".split())
-"""Parameters whose constants need not be whole; functions that torch is asked for take what torch takes."""
+"""Parameters whose constants need not be whole; functions that torch is asked for take the constants of torch."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "equation": (),
@@ -22,13 +22,13 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "approximate": ("none", "tanh"),
     "norm.p": ("fro", "nuc"),
 }
-"""Parameters that take a word in quotes, with the words they take; of one operation alone, behind its name."""
+"""Parameters that take a word in quotes, with the words they take; those of one operation alone after its name."""
 
 SEVERAL = frozenset("dim dims shape pad shifts normalized_shape".split())
 """Parameters that may take several numbers in parentheses."""
 
 GATHERED = frozenset(["shape", "dims", "sizes"])
-"""Parameters that take all the numbers that follow: `view(2, 3)` is `view((2, 3))`."""
+"""Parameters that take all the numbers after them: `view(2, 3)` is `view((2, 3))`."""
 
 _MOST: Mapping[str, int | None] = {
     name: most
@@ -43,11 +43,11 @@ _MOST: Mapping[str, int | None] = {
     )
     for name in names.split()
 }
-"""The largest whole number that a parameter takes, of one operation alone behind its name; None for any."""
+"""Largest whole number that a parameter takes, of one operation alone after its name; None for any."""
 
 
 def excess(operation: str, parameter: str, value: object) -> str:
-    """What to do about whole numbers beyond the meaning of a parameter, a size unless it is another; or nothing.
+    """Return the hint on whole numbers that are too large for a parameter, or "" for allowed ones.
 
     >>> excess("sum", "dim", 10**9), excess("zeros", "shape", (2, 2**40)), excess("roll", "shifts", 10**9)
     ('it may be 16 at most', 'it may be 67,108,864 at most, with all of them together', '')
@@ -66,7 +66,7 @@ alpha negative_slope: size shape: input x a A: other b: exponent b: a_min min: a
 shift shifts: k diagonal offset: p ord: axis1 dim1 dim0: axis2 dim2 dim1
 """
 KEYWORDS: Mapping[str, Sequence[str]] = {word: names for word, *names in map(str.split, _OTHER_WORDS.split(":"))}
-"""Other libraries' names of parameters."""
+"""Parameters here by their names in other libraries."""
 
 WIDER: Mapping[tuple[str, str], str] = {
     ("add", "alpha"): "scaled_add",
@@ -77,12 +77,12 @@ WIDER: Mapping[tuple[str, str], str] = {
     ("binary_cross_entropy_with_logits", "pos_weight"): "weighted_binary_cross_entropy_with_logits",
     **{("pad", word): "pad_with_elements" for word in ("reflect", "replicate", "circular")},
 }
-"""The row that a function is with a keyword, with a word in quotes, or, behind an empty one, with more arguments."""
+"""Row that a function is with a keyword, with a word in quotes, or, after an empty one, with more arguments."""
 
 DETACHING = frozenset("item tolist numpy".split())
 
 WITH_WORDS = frozenset("to type type_as astype".split())
-"""Methods whose arguments say how a tensor is held; others take keywords for that."""
+"""Methods whose arguments give a type or a device; others take keywords for that."""
 
 CONVERSIONS = (
     DETACHING

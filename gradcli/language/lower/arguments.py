@@ -1,4 +1,4 @@
-"""Arguments of a call, bound to the signature of its operation, and those of calls that have no row in the op table.
+"""Arguments of a call, bound to the signature of its operation, and arguments of calls without a row in the op table.
 
 Such are tensors made from values, and converted, and `Piecewise`, `len`, `Rational`.  `torch.tensor(x)` and `x.item()`
 are constants to autograd; `x.to(torch.int64)` drops fractions; `x.clone()` is x.
@@ -27,20 +27,20 @@ from gradcli.language.text.nodes import Argument, Arguments, GroupNode, Items, N
 from gradcli.language.text.tokens import Token
 
 IGNORED = frozenset(["dtype", "device", "requires_grad", "pin_memory", "memory_format", "copy"])
-"""Keywords that say how a tensor is held, not what is in it."""
+"""Keywords on the storage of a tensor, not on its numbers."""
 
 _OVER_DIMENSIONS = frozenset([Kind.REDUCTION, Kind.SCAN, Kind.DEFINED])
-"""Operations whose `dim` says what they are taken over."""
+"""Operations whose `dim` names the dimensions that they are taken over."""
 
 _SPANS_ALL = frozenset("sum mean amax amin norm nansum nanmean".split())
-"""Reductions of which an empty `dim` is all dimensions, as torch has it; others refuse it, or give no gradient."""
+"""Reductions for which an empty `dim` is all dimensions, as in torch; others refuse it, or give no gradient."""
 
 EXTREMES: Mapping[str, str] = {"max": "maximum", "min": "minimum"}
-"""Functions of one tensor that are also functions of two, and what they are called then."""
+"""Functions of one tensor that are also functions of two, with their names as such."""
 
 
 COPIES = frozenset("tensor Tensor FloatTensor DoubleTensor float".split())
-"""Constructors that copy numbers: what they are given has no derivative behind them."""
+"""Constructors that copy numbers: their arguments pass on no derivative."""
 
 TENSORS = COPIES | frozenset(
     "as_tensor asarray array from_numpy copy LongTensor IntTensor Variable Parameter Matrix Float S Integer".split()
@@ -58,18 +58,18 @@ SPECIAL = frozenset(["Piecewise", "len", "Rational", "complex", "besseli"])
 
 @dataclass
 class Bindings:
-    """What a call is given.
+    """Arguments of a call by parameter.
 
     Attributes:
         op: The operation; `clamp` of one bound is another one.
-        library: Whose meaning it has.
+        library: The library whose meaning it has.
         is_method: Whether an operand stands before its dot.
         waiting: The parameters that are not given yet.
         operands: The named ones.
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
         typed: The constants that are written.
-        is_one: Whether one argument alone has no name, which may be a list of operands.
+        is_one: Whether exactly one argument has no name; it may be a list of operands.
     """
 
     op: Op
@@ -84,17 +84,17 @@ class Bindings:
 
     @property
     def values(self) -> list[Operand]:
-        """The operands in order."""
+        """Operands in order."""
         return [self.operands[p] for p in self.op.operands if p in self.operands] + self.extra
 
     @property
     def constants(self) -> tuple[Default, ...]:
-        """The constant arguments in order, those alone that are written."""
+        """Constant arguments in order, without those that were not written."""
         return tuple(self.statics[p] for p in self.op.signature if p in self.statics)
 
 
 class Binder(Constants):
-    """Reads what is between the parentheses of a call, and the calls that have no row."""
+    """Lowering of the arguments of a call, and of calls that have no row."""
 
     def bind(self, op: Op, name: Token, arguments: Arguments, given: list[Operand], library: str = "") -> Bindings:
         """Bind arguments to the op's signature, with the defaults of a library.
@@ -104,7 +104,7 @@ class Binder(Constants):
             name: As it is called.
             arguments: As they are written.
             given: The operand before the dot of a method.
-            library: Whose meaning it has.
+            library: The library whose meaning it has.
         """
         op = self._wider(op, arguments, given)
         defaults = defaults_in(op, library)
@@ -129,7 +129,7 @@ class Binder(Constants):
         return bound
 
     def _wider(self, op: Op, arguments: Arguments, given: list[Operand]) -> Op:
-        """The row that a function is with these arguments."""
+        """Choose the row that a function is with these arguments."""
         items = arguments.items
         words = [one.name.text for one in items if one.name is not None]
         words += [one.value.token.text for one in items if isinstance(one.value, Word)]
@@ -137,7 +137,7 @@ class Binder(Constants):
         return next((ops.TABLE[WIDER[op.name, word]] for word in words if (op.name, word) in WIDER), op)
 
     def _gathers(self, op: Op, parameter: str, argument: Argument) -> bool:
-        """Whether all arguments behind one belong to the same parameter."""
+        """Tell whether all arguments after one belong to the same parameter."""
         is_whole = isinstance(argument.value, Items | GroupNode | Word) or self.is_meaning_constant(argument.value)
         return parameter in GATHERED and parameter in op.statics and op.name != "full" and not is_whole
 
@@ -168,7 +168,7 @@ class Binder(Constants):
             raise self.source.error(f"too many arguments for {usage(op)}", argument.value.span)
 
     def _second(self, bound: Bindings, argument: Argument) -> None:
-        """The second argument of max or min: as in torch, a whole number is a dimension, a tensor the other operand."""
+        """Bind the second argument of max or min: as in torch, a whole number is a dimension, a tensor an operand."""
         name = bound.op.name
         value, span = self.lower(argument.value)
         is_number = bound.extra or self.scope.is_formula or not isinstance(value, sympy.Integer)
@@ -185,7 +185,7 @@ class Binder(Constants):
             )
 
     def _complete(self, bound: Bindings, name: Token) -> None:
-        """Fill in what is left out, and refuse what must not be.
+        """Fill in the arguments that are left out, and refuse a call that lacks a required one.
 
         Raises:
             LanguageError: An argument is missing, or not of the kind that the operation takes.
@@ -196,7 +196,7 @@ class Binder(Constants):
         if op.name in ("var", "std") and isinstance(statics["correction"], bool):
             statics["correction"] = int(statics["correction"])  # unbiased=False
         mask = bound.operands.get("attn_mask")
-        if mask is not None and mask[0] in self.conditions:  # what is true takes part
+        if mask is not None and mask[0] in self.conditions:  # true elements take part
             chosen = self.emit("where", [mask[0], sympy.Integer(0), -sympy.oo], mask[1])
             bound.operands["attn_mask"] = chosen
         if isinstance(statics.get("normalized_shape"), int):
@@ -215,7 +215,7 @@ class Binder(Constants):
             raise self.source.error(f"{usage(op)} needs the argument '{absent[0]}'", name.span)
 
     def _listed(self, op: Op, argument: Argument) -> list[Operand]:
-        """The tensors of `stack([a, b])`, or the next operand of an einsum."""
+        """List the tensors of `stack([a, b])`, or the next operand of an einsum."""
         node = argument.value
         if isinstance(node, Items | GroupNode) and not op.has_equation:
             return self.items(node)
@@ -228,7 +228,7 @@ class Binder(Constants):
         raise self.source.error(f"{op.name} takes a list", node.span, hint=hint)
 
     def keyword(self, op: Op, argument: Argument, waiting: list[str]) -> str | None:
-        """The parameter that `name=` names, in any library's spelling."""
+        """Return the parameter that `name=` names, in any library's spelling."""
         token = argument.name
         if token is None:
             return None
@@ -241,7 +241,7 @@ class Binder(Constants):
         return parameter
 
     def ignored(self, argument: Argument) -> bool:
-        """Pass over `dtype=torch.float64` and the like."""
+        """Tell whether an argument is passed over, such as `dtype=torch.float64`, and note its types."""
         if argument.name is None or argument.name.text not in IGNORED:
             return False
         words = self.source.within(argument.value.span)
@@ -250,7 +250,7 @@ class Binder(Constants):
         return True
 
     def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
-        """Listen to words that may name the type of a tensor."""
+        """Note words that may name the type of a tensor; subclasses do it."""
 
     def _require_real(self, words: Sequence[Token]) -> None:
         for word in words:
@@ -271,7 +271,7 @@ class Binder(Constants):
         *,
         optional: Collection[str] = (),
     ) -> dict[str, Any]:
-        """What is between the parentheses of a call, by the names of the parameters; lowered, unless `read` reads it.
+        """Read the arguments of a call by the names of the parameters; lowered, unless `read` reads them.
 
         Raises:
             LanguageError: There is no such parameter, it is given twice, or one is missing that is not optional.
@@ -291,7 +291,7 @@ class Binder(Constants):
         return found
 
     def tensor(self, name: Token, span: Span, arguments: Arguments) -> Operand:
-        """A constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
+        """Lower a constructor around a value: `torch.tensor([1., 2.])`, `float('inf')`; `span` is of its name."""
         held = [one for one in arguments.items if one.name is not None and one.name.text in IGNORED]
         kept = [one for one in arguments.items if one not in held]
         word = kept[0].value if len(kept) == 1 else None
@@ -315,7 +315,7 @@ class Binder(Constants):
         return named[text]
 
     def converted(self, name: Token, span: Span, value: Atom, arguments: Arguments) -> Operand:
-        """A method that converts: `x.clone()`, `x.item()`, `x.to(torch.int64)`."""
+        """Lower a method that converts: `x.clone()`, `x.item()`, `x.to(torch.int64)`."""
         inside = self.source.within(arguments.span)[1:-1]
         words = [token.text for token in inside]
         is_flag = name.text == "requires_grad_" and words in (["True"], ["False"])
@@ -328,7 +328,7 @@ class Binder(Constants):
         return self.detached(value, span) if name.text in DETACHING else (value, span)
 
     def _of_type(self, value: Atom, words: list[str], span: Span) -> Atom:
-        """The numbers that a type holds: whole ones lose their fractions, truth values are 1 or 0."""
+        """Convert a value to a type: whole types drop fractions, truth values are 1 or 0."""
         if not _WHOLE.isdisjoint(words):
             return self.emit("trunc", [value], span)[0]
         if "bool" in words:
@@ -337,7 +337,7 @@ class Binder(Constants):
         return value
 
     def detached(self, value: Atom, span: Span) -> Operand:
-        """A value that autograd takes for a constant; numbers are constants already."""
+        """Make a value a constant to autograd; numbers are constants already."""
         _, leaves = self.builder.made_of(value)
         if leaves.isdisjoint(self.scope.variables.values()):
             return value, span
@@ -349,7 +349,7 @@ class Binder(Constants):
     # -- calls that make no tensor
 
     def special(self, name: Token, span: Span, arguments: Arguments) -> Operand:
-        """One of them; `span` is of its name."""
+        """Lower a call that makes no tensor; `span` is of its name."""
         match name.text:
             case "Piecewise":
                 value = self._piecewise(span, arguments)
@@ -369,7 +369,7 @@ class Binder(Constants):
         return value, span.to(arguments.span)
 
     def _piecewise(self, span: Span, arguments: Arguments) -> Atom:
-        """`Piecewise((value, condition), ..., (value, True))` as branches inside one another."""
+        """Lower `Piecewise((value, condition), ..., (value, True))` as branches inside one another."""
         pairs = [one.value for one in arguments.items]
         hint = "write Piecewise((x**2, x > 0), (0, True))"
         wrong = next((one for one in pairs if not isinstance(one, Items) or len(one.items) != 2), None)
@@ -390,7 +390,7 @@ def _is_true(node: Node) -> bool:
 
 
 def defaults_in(op: Op, library: str) -> dict[str, Any]:
-    """The values of parameters that are left out, in the library of a prefix.
+    """Return the values of parameters that are left out, in the library of a prefix.
 
     >>> defaults_in(ops.TABLE["var"], "numpy")["correction"], defaults_in(ops.TABLE["var"], "")["correction"]
     (0, 1)
@@ -400,13 +400,13 @@ def defaults_in(op: Op, library: str) -> dict[str, Any]:
 
 
 def usage(op: Op) -> str:
-    """A call as its signature: `sum(x, dim, keepdim)`."""
+    """Return a call as its signature: `sum(x, dim, keepdim)`."""
     return f"{op.name}({', '.join(op.signature)})"
 
 
 @lru_cache(maxsize=4096)
 def exact_number(number: float) -> Atom:
-    """A number of a row: whole where it is."""
+    """Convert a number of a row to an exact one: whole where it is."""
     if math.isnan(number):
         return sympy.nan
     if number in (float("inf"), float("-inf")):
@@ -415,11 +415,11 @@ def exact_number(number: float) -> Atom:
 
 
 def spelled_out(equation: str, ranks: Sequence[int]) -> str:
-    """An equation of letters with letters of their own for the dimensions that `...` stands for, counted from the last.
+    """Write an equation with own letters for the dimensions that `...` stands for, counted from the last.
 
     Args:
         equation: As einsum takes it.
-        ranks: How many dimensions each operand has.
+        ranks: The number of dimensions of each operand.
 
     >>> spelled_out("...ij,...jk->...ik", [3, 2]), spelled_out("...i,i", [2, 1])
     ('Aij,jk->Aik', 'Ai,i->A')

@@ -1,6 +1,6 @@
-"""What a name stands for, with the modules before it, and calls: functions, methods, variables, constants.
+"""Names with the modules before them, and calls: functions, methods, variables, constants.
 
-What torch, NumPy, SymPy and Python spell differently: `max(x, y)`, `log(x, 10)`, tensor constructors, generators, and
+Covers the spellings of torch, NumPy, SymPy and Python: `max(x, y)`, `log(x, 10)`, tensor constructors, generators, and
 methods that do nothing to a value.
 """
 
@@ -32,7 +32,7 @@ SHADOWABLE = frozenset(CONSTANTS) | PREFIXES
 
 
 def shadowed(names: Iterable[str]) -> frozenset[str]:
-    """Those of some names that mean something else where no variable is called so: constants, modules, functions.
+    """Select the names that mean something else where no variable has them: constants, modules, functions.
 
     >>> sorted(shadowed(["x", "pi", "mean", "np"]))
     ['mean', 'np', 'pi']
@@ -49,25 +49,25 @@ CODE_FUNCTIONS = frozenset(
 """Functions of torch whose result depends on the order of values, or on the numbers of positions: Python runs them."""
 
 _FOLDS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum"}
-"""What Python makes of the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
+"""Operations by which Python folds the terms of a list or a loop, `sum(f(i) for i in range(n))`."""
 
 _OTHERWISE: Mapping[str, str] = {
     "pad": "write F.pad(x, (left, right)) for the last dimension, with two more for the one before it",
     "median": "it is the mean of the two in the middle: write quantile(x, 0.5)",
 }
-"""What to write for functions of NumPy's that mean another thing than torch's."""
+"""Hints on functions of NumPy that mean another thing than those of torch."""
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
-"""Constants behind a module's name, `math.e`."""
+"""Constants after a module's name, `math.e`."""
 
 
 class Calls(Binder, Indices, Inlining, Libraries):
-    """Reads a name with the modules before it, a function with its arguments, and what stands behind a dot."""
+    """Lowering of a name with the modules before it, of a function with its arguments, and of members after a dot."""
 
     # -- names
 
     def named(self, node: NameNode, trailers: Sequence[Trailer] = ()) -> tuple[Operand, int]:
-        """The value of a name with the modules before it, and how many of the trailers belong to it."""
+        """Lower a name with the modules before it; return its value, and how many of the trailers belong to it."""
         follows = bool(trailers) and isinstance(trailers[0], Member)
         is_called = node.arguments is not None
         token = self._renamed(node.token, is_module=follows and not is_called, is_called=is_called)
@@ -88,7 +88,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         arguments = behind.arguments if isinstance(behind, NameNode | Member) else None
         name = behind.name if isinstance(behind, Member) else token
         span = token.span.to(name.span) if used else token.span
-        is_variable = name.text in scope.variables and ops.find(name.text) is None  # which is a function where called
+        is_variable = name.text in scope.variables and ops.find(name.text) is None  # else a function
         is_value = not used and (name.text in scope.names or is_variable)
         if arguments is not None and not is_value:
             words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
@@ -109,7 +109,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return (scope.variable(name.text), span), used
 
     def _called(self, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
-        """A function of the table, or what is called like one."""
+        """Lower a function of the table, or a call that has the form of one."""
         if len(words) == 1 and (found := self.called_in_formula(name, arguments)) is not None:
             return found
         path = self._in_full(words)
@@ -129,7 +129,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         """Refuse a name that cannot be a variable.
 
         Raises:
-            LanguageError: It is a function, or behind a module, or in a value.
+            LanguageError: It is a function, or stands after a module or in a value.
         """
         op = ops.find(name.text)
         if is_behind_module and op is None:
@@ -145,7 +145,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
             raise self.source.error(f"a value cannot use the name '{name.text}'", span, hint=self._without_names(name))
 
     def _with_arguments(self, span: Span) -> str:
-        """How to write a function that has no arguments behind it: `sin x`, `sin^2(x)`."""
+        """Hint at the form of a function that lacks its arguments: `sin x`, `sin^2(x)`."""
         shown = self.source.excerpt(span)
         behind = self.source.position(span.stop)
         sign, exponent = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
@@ -156,7 +156,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return f"write {shown}(...)"
 
     def _without_names(self, name: Token) -> str:
-        """How to write a value with a name in it: `x: 1`, `x=1, y=2`."""
+        """Hint at the form of a value that contains a name: `x: 1`, `x=1, y=2`."""
         behind = self.source.position(name.span.stop)
         separator, value = self.source.tokens[behind], self.source.tokens[min(behind + 1, len(self.source.tokens) - 1)]
         example = f"{name.text}={value.text or 'VALUE'}"
@@ -164,7 +164,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return hint or juxtaposed_names.meant(name.text) or "a value holds numbers only"
 
     def _modules(self, token: Token, node: NameNode, trailers: Sequence[Trailer]) -> int:
-        """How many members behind a name belong to it: those of modules, but none where the name is a variable."""
+        """Count the members after a name that belong to it: those of modules, but none where the name is a variable."""
         scope = self.scope
         is_own = token.text in scope.names or token.text in scope.variables or token.text in scope.given
         if is_own or node.arguments is not None or not trailers or not isinstance(trailers[0], Member):
@@ -191,7 +191,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
     # -- methods
 
     def member(self, operand: Operand, member: Member) -> Operand:
-        """What follows an operand's dot."""
+        """Lower a member of an operand."""
         name = member.name
         span = operand[1].to(name.span)
         if member.arguments is not None:
@@ -224,7 +224,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         )
 
     def _transposed(self, atom: Atom, span: Span) -> Operand:
-        """`x.T`, which of a vector is x."""
+        """Lower `x.T`, which of a vector is x."""
         shape = self.needed_shape(atom)
         if shape is None or len(shape) != 1:
             return self.emit("transpose", [atom], span, (None, None))
@@ -234,7 +234,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return atom, span
 
     def _method(self, name: Token, span: Span, operand: Operand, arguments: Arguments) -> Operand:
-        """A method with its parentheses."""
+        """Lower a method with its arguments."""
         if name.text in CONVERSIONS:
             return self.converted(name, span, self.one(*operand), arguments)
         if name.text.endswith("_"):
@@ -261,15 +261,15 @@ class Calls(Binder, Indices, Inlining, Libraries):
         library: str = "",
         is_own: bool = False,
     ) -> Operand:
-        """A function with its arguments.
+        """Lower a function with its arguments.
 
         Args:
             name: Of the function.
             span: Of the name with what is before it.
             given: The operand before the dot of a method.
-            arguments: What is in its parentheses.
+            arguments: Its arguments.
             after_dot: Whether a dot is before it.
-            library: Whose meaning it has, by the module before it; torch's if empty.
+            library: The library whose meaning it has, by the module before it; torch's if empty.
             is_own: Whether it is Python's own where that has one by its name.
         """
         if name.text in TENSORS and not given:
@@ -316,7 +316,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return self.scope.together(Several(op.name, parts, ("values", "indices"), is_pair=True)), whole
 
     def _require_taken(self, bound: Bindings, name: Token, library: str) -> None:
-        """Refuse the base of a logarithm, and a third tensor, which torch has not and NumPy writes its result to."""
+        """Refuse the base of a logarithm, which torch lacks, and a third tensor, to which NumPy writes its result."""
         op, count = bound.op, len(bound.values)
         is_log, is_extreme = op.name == "log", op.name in EXTREMES
         if library == "sympy" or (is_log and library == "math"):
@@ -327,10 +327,10 @@ class Calls(Binder, Indices, Inlining, Libraries):
             raise self.source.error(f"too many tensors for the library's {name.text}", name.span, hint=hint)
 
     def _folded(self, op: Op, arguments: Arguments, name: Token, span: Span, *, is_own: bool) -> Operand | None:
-        """What Python makes of a loop, a list and what a sum begins with: term by term; None of anything else.
+        """Fold a loop or a list with the start of a sum term by term, as Python does; None for any other argument.
 
         Raises:
-            LanguageError: Python's own function is another one than torch's: it is of rows, or of one number each.
+            LanguageError: Python's own function differs from torch's: it folds rows, or takes plain numbers only.
         """
         items = arguments.items
         node = items[0].value if items and items[0].name is None else None
@@ -365,7 +365,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return first, span
 
     def _is_of_matrix(self, bound: Bindings, name: Token, span: Span) -> bool:
-        """Whether it is `linalg.norm(A, 2)`, a vector norm only along one dimension, or has the word of one."""
+        """Tell whether a norm is of a matrix: `linalg.norm(A, 2)` without dim or over two dimensions, or "nuc"."""
         if bound.statics["p"] == "nuc":
             return True
         shape = self.shape_of(bound.values[0][0])
@@ -376,7 +376,7 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return is_of_linalg and (dim is None or (isinstance(dim, tuple) and len(dim) == 2))
 
     def made(self, op: Op, operands: list[Operand], statics: tuple[Default, ...], span: Span) -> Operand:
-        """The line of a call whose arguments are bound."""
+        """Append the line of a call whose arguments are bound."""
         atoms = [a for a, _ in operands]
         if op.name == "log" and len(atoms) == 2:
             parts = [self.emit("log", [a], span)[0] for a in atoms]
@@ -400,14 +400,14 @@ class Calls(Binder, Indices, Inlining, Libraries):
         return self.emit(op.name, atoms, span, statics)
 
     def _shapes(self, atoms: list[Atom]) -> tuple[Shape, ...] | None:
-        """The shapes of operands; the text is to be read again where they are not known yet."""
+        """Return the shapes of operands; the text is to be read again where they are not known yet."""
         found = [self.needed_shape(atom) for atom in atoms]
         return None if None in found else tuple(shape for shape in found if shape is not None)
 
-    # -- what is unknown
+    # -- unknown functions
 
     def _unknown(self, name: Token) -> GradcliError:
-        """The error for a name that is not in the table."""
+        """Make the error for a name that is not in the table."""
         is_pythons = hasattr(builtins, name.text) or (self.is_code and hasattr(list, name.text))
         if is_pythons or name.text in CODE_FUNCTIONS:
             return self.source.code(f"'{name.text}(...)'", name.span)

@@ -1,8 +1,8 @@
-"""What must be constant in the text itself: numbers, words and shapes given to operations, indices, loops, sizes.
+"""Constants of the text itself: numbers, words and shapes given to operations, indices, loops, sizes.
 
 Constants may be written as expressions, `x[2*i + 1]` or `linspace(0, 2*pi, 5)`; NumPy evaluates them meanwhile.  A loop
-in a list, `[x**i for i in range(6)]`, is written out: its term is lowered again for every value of its name, so what it
-may cost is counted.
+in a list, `[x**i for i in range(6)]`, is written out: its term is lowered again for each value of its name, so its cost
+is counted.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token
 
 LARGEST = 2**62
-"""Whole numbers are below this."""
+"""Bound below which whole numbers are."""
 
 LARGEST_EXACT = 2**53
-"""Beyond this a number is a float, as neither torch nor NumPy takes integers of more than 64 bits."""
+"""Bound beyond which a number is a float, as neither torch nor NumPy takes integers of more than 64 bits."""
 
 MAX_UNROLLED = 10_000
-"""Terms of all loops of a text together."""
+"""Largest number of terms of all loops of a text together."""
 
 MAX_REPEATED = 1_000_000
-"""Tokens that loops may read again."""
+"""Largest number of tokens that loops may read again."""
 
 NEW_AXES = ("np.newaxis", "numpy.newaxis", "torch.newaxis")
-"""What None is called in an index."""
+"""Names of None in an index."""
 
 _PLAIN: Mapping[str, Default] = {"True": True, "False": False, "None": None}
 
 
 UNKNOWN_SIZE = 4
-"""What stands for a size until the shapes of the variables are known."""
+"""Provisional size until the shapes of the variables are known."""
 
 
 class ShapeInference(Lines):
-    """Infers the shape of each line once."""
+    """Lowering that infers the shape of each line once."""
 
     _read = 0
 
     @property
     def evaluation(self) -> ConstantEvaluation:
-        """What evaluates lines; a meaning of the table has nothing that does."""
+        """Evaluation of lines; a meaning of the table has none."""
         raise LanguageError("a constant argument is not of the kind that is read here")
 
     def shape_of(self, atom: Atom) -> Shape | None:
-        """The shape of a value; None while that of a variable is not known.
+        """Infer the shape of a value; None while that of a variable is not known.
 
         Raises:
             GradcliError: Shapes do not fit.
@@ -81,7 +81,7 @@ class ShapeInference(Lines):
         return self._found(atom)
 
     def needed_shape(self, atom: Atom) -> Shape | None:
-        """The same, for which the text is read again where it is not known."""
+        """Infer the shape of a value, and have the text read again where it is not known."""
         shape = self.shape_of(atom)
         self.scope.needs_shapes |= shape is None
         return shape
@@ -94,19 +94,19 @@ class ShapeInference(Lines):
 
 
 class Constants(ShapeInference):
-    """Reads what must be constant in the text itself, and what is between the brackets of a list."""
+    """Lowering of constants of the text itself, and of the elements of a list."""
 
     unrolled = repeated = 0
 
     # -- arguments
 
     def static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Default:
-        """The constant of a parameter.
+        """Read the constant of a parameter.
 
         Args:
-            op: Whose parameter it is.
+            op: The operation that has the parameter.
             parameter: Its name.
-            arguments: What it is given; several, where it takes all that follow.
+            arguments: Its arguments; several, where it takes all after the first.
 
         Raises:
             LanguageError: it is not of the kind that the parameter takes.
@@ -121,7 +121,7 @@ class Constants(ShapeInference):
         is_fit = not is_flag and (value is not None or default is None)
         is_fit &= not isinstance(value, tuple) or (is_several and None not in value)
         is_fit &= not isinstance(value, bool) or parameter == "correction"
-        if not (is_fit or op.is_asked):  # whose constants torch refuses
+        if not (is_fit or op.is_asked):  # else torch refuses them
             kind = "true or false" if is_flag else "a number" if parameter in NUMBERS else "a whole number"
             takes = "whole numbers" if is_several else kind
             raise self.source.error(f"{op.name} takes {takes} for {parameter}", span)
@@ -133,7 +133,7 @@ class Constants(ShapeInference):
             raise self.source.error(f"this {parameter} is too large", span, hint=hint, kind=TooLargeError)
 
     def is_meaning_constant(self, node: nodes.Node) -> bool:
-        """Whether it is the name of a constant of a meaning."""
+        """Tell whether a node is the name of a constant of a meaning."""
         return isinstance(node, nodes.NameNode) and node.arguments is None and node.token.text in self.scope.constants
 
     def _static(self, op: Op, parameter: str, arguments: Sequence[nodes.Argument]) -> Any:
@@ -158,7 +158,7 @@ class Constants(ShapeInference):
         return self.several(node) if parameter in SEVERAL or isinstance(node, nodes.Items) else self.integer(node)
 
     def _literal(self, node: nodes.Node) -> Any:
-        """A word, a number, or several of them."""
+        """Read a word, a number, or several of them."""
         if isinstance(node, nodes.Items):
             return tuple(map(self._literal, node.items))
         if isinstance(node, nodes.Word):
@@ -169,14 +169,14 @@ class Constants(ShapeInference):
         return int(value) if math.isfinite(value) and value == int(value) else value
 
     def several(self, node: nodes.Node) -> int | tuple[int, ...]:
-        """A whole number, or those between brackets, or that Python holds together: `x.shape`."""
+        """Read a whole number, or several: between brackets, or in one value such as `x.shape`."""
         if isinstance(node, nodes.Items):
             return self._joined(node.items)
         found = self._sizes(node)
         return self.integer(node) if found is None else found
 
     def _sizes(self, node: nodes.Node) -> tuple[int, ...] | None:
-        """The whole numbers of a call that gives several."""
+        """Read the whole numbers of a call that gives several."""
         if not isinstance(node, nodes.NameNode | nodes.Postfix):
             return None
         mark = len(self.builder.lines)
@@ -186,14 +186,14 @@ class Constants(ShapeInference):
         return found
 
     def _joined(self, found: Sequence[nodes.Node]) -> tuple[int, ...]:
-        """The whole numbers of several expressions, one after the other."""
+        """Read the whole numbers of several expressions, one after the other."""
         parts = [self.several(node) for node in found]
         return tuple(n for part in parts for n in (part if isinstance(part, tuple) else (part,)))
 
     # -- indices
 
     def item(self, bound: nodes.SliceNode) -> int | Slice | str:
-        """One item of an index: a whole number, a slice, `...` or `None`."""
+        """Read one item of an index: a whole number, a slice, `...` or `None`."""
         only = bound.parts[0] if len(bound.parts) == 1 else None
         if isinstance(only, nodes.Word) and only.token.text in ("...", "None"):
             return "..." if only.token.text == "..." else NEW
@@ -215,7 +215,7 @@ class Constants(ShapeInference):
         return Slice(limits[0], limits[1], 1 if limits[2] is None else limits[2])
 
     def place(self, subscript: nodes.Subscript) -> int:
-        """The whole number that is all of an index."""
+        """Read the whole number that is all of an index."""
         found = self.item(subscript.items[0])
         if not isinstance(found, int) or len(subscript.items) > 1:
             raise self.source.error("one whole number must stand here", subscript.span, hint="write [0]")
@@ -224,11 +224,11 @@ class Constants(ShapeInference):
     # -- numbers
 
     def integer(self, node: nodes.Node) -> int:
-        """A whole number, or an expression of constants that is one."""
+        """Read a whole number, or an expression of constants that is one."""
         return self._whole(*self.constant(node, "an integer constant must stand here"))
 
     def whole(self, atom: Atom, span: Span) -> int:
-        """A value as a whole number, which it must be."""
+        """Return a value as a whole number, which it must be."""
         return self._whole(self.value_of(atom, span, "an integer constant must stand here"), span)
 
     def _whole(self, value: float, span: Span) -> int:
@@ -239,13 +239,13 @@ class Constants(ShapeInference):
         return int(value)
 
     def number(self, node: nodes.Node) -> int | float:
-        """A number, or an expression of constants; beyond what a float holds exactly, the nearest one."""
+        """Read a number, or an expression of constants; beyond the exact range of a float, the nearest one."""
         value = self.constant(node, "a constant must stand here")[0]
         is_exact = isinstance(value, float) or abs(value) <= LARGEST_EXACT
         return value if is_exact else number(sympy.Integer(value))
 
     def constant(self, node: nodes.Node, message: str) -> tuple[int | float, Span]:
-        """The number of an expression of constants.
+        """Evaluate an expression of constants.
 
         Raises:
             LanguageError: With this message, it is none.
@@ -259,7 +259,7 @@ class Constants(ShapeInference):
         return value, span
 
     def value_of(self, atom: Atom, span: Span, message: str) -> int | float:
-        """The number that a value is.
+        """Evaluate a value made of constants and sizes.
 
         Raises:
             LanguageError: With this message, it is none, or depends on the values of variables.
@@ -291,7 +291,7 @@ class Constants(ShapeInference):
     # -- lists and loops
 
     def items(self, node: nodes.Items | nodes.GroupNode) -> list[Operand]:
-        """The elements of a list or of a loop."""
+        """Lower the elements of a list or of a loop."""
         if isinstance(node, nodes.GroupNode):
             return [self.lower(node.inner)]
         if not node.items:
@@ -301,7 +301,7 @@ class Constants(ShapeInference):
         return [self.lower(item) for item in node.items]
 
     def terms(self, loop: nodes.Loop) -> list[Operand]:
-        """The terms of a loop."""
+        """Lower the terms of a loop."""
         found = list(self._unrolled(loop, 0))
         if not found and self.scope.needs_shapes:
             return [(sympy.Integer(0), loop.span)]
@@ -310,7 +310,7 @@ class Constants(ShapeInference):
         return found
 
     def parts(self, node: nodes.Node) -> list[Operand] | None:
-        """The tensors of a call that gives several, or of a name that stands for them; None of anything else."""
+        """List the tensors of a call that gives several, or of a name that stands for them; None of anything else."""
         if (known := self.scope.list_of(node)) is not None:
             return known
         last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
@@ -320,7 +320,7 @@ class Constants(ShapeInference):
         return self.scope.parts_of(self.lower(node)[0]) if op is not None and op.parts else None
 
     def _unrolled(self, loop: nodes.Loop, level: int) -> Iterator[Operand]:
-        """The body for every value of the loops from a level on."""
+        """Lower the body for every value of the loops from a level on."""
         clause, outer = loop.clauses[level], self.scope.names
         for value in self._values(clause):
             self.scope.names = ChainMap({clause.name.text: value}, outer)
@@ -335,7 +335,7 @@ class Constants(ShapeInference):
         self.scope.names = outer
 
     def _values(self, clause: nodes.Clause) -> Sequence[Atom]:
-        """What a loop runs over: a range of whole numbers, a list of constants, or several tensors."""
+        """List the values of a loop: a range of whole numbers, a list of constants, or several tensors."""
         node = clause.values
         if isinstance(node, nodes.NameNode) and node.token.text == "range" and node.arguments is not None:
             return [sympy.Integer(n) for n in self.range(node.arguments, clause.word)]
@@ -348,7 +348,7 @@ class Constants(ShapeInference):
         return values
 
     def range(self, arguments: nodes.Arguments, word: Token) -> Sequence[int]:
-        """The whole numbers of a range."""
+        """Read the whole numbers of a range."""
         bounds = [self.integer(argument.value) for argument in arguments.items[:4]]
         if len(bounds) not in (1, 2, 3) or bounds[2:] == [0]:
             hint = "write range(start, stop, step), with a step that is not 0"

@@ -2,7 +2,7 @@
 
     Σ[k=0..2] x[k]·δ[i,k]
 
-Each index has a dimension of its own, counted from the last, which all values that depend on it have: `x[k]` is x with
+Each index has a dimension of its own, counted from the last, shared by all values that depend on it: `x[k]` is x with
 other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.  An
 index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.
 """
@@ -33,30 +33,30 @@ _REDUCTIONS: Mapping[str, tuple[str, Atom]] = {
     "max": ("amax", -sympy.oo),
     "min": ("amin", sympy.oo),
 }
-"""What is made of a body's values, and what changes nothing there."""
+"""Reduction of a body's values by its sign, and the number that changes nothing in it."""
 
 _SIGN_OF: Mapping[str, str] = {"Sum": "Σ", "Product": "Π", "amax": "max", "amin": "min", "det": "", "inv": ""}
-"""Calls in which a formula in SymPy's notation has ranges, `Sum(x[k], (k, 0, 2))`."""
+"""Signs of the calls with ranges in SymPy's notation, `Sum(x[k], (k, 0, 2))`."""
 
 DELTAS = ("δ", "KroneckerDelta")
-"""What is 1 where two indices are equal, and 0 elsewhere."""
+"""Names of the Kronecker delta: 1 where two indices are equal, and 0 elsewhere."""
 
 
 class Indices(Constants):
-    """Reads what depends on indices."""
+    """Lowering of values that depend on indices."""
 
-    _depth = 0  # dimensions that are taken
-    _is_guarded = False  # whether cases may leave out what is outside of a tensor
+    _depth = 0  # dimensions that indices have so far
+    _is_guarded = False  # true if cases may leave out elements outside of a tensor
 
     def declare(self, names: Sequence[str], shape: Shape) -> None:
-        """Take names for the indices of a tensor of this shape, which is asked for as a whole."""
+        """Declare names for the indices of a tensor of this shape, which is asked for as a whole."""
         self._depth = len(shape)
         for n, (name, size) in enumerate(zip(names, shape, strict=True)):
             if name:
                 self.scope.indices[name] = Index(len(shape) - 1 - n, 0, size - 1)
 
     def mentions(self, span: Span) -> bool:
-        """Whether an index stands in a range of the text."""
+        """Tell whether an index stands in a range of the text."""
         return bool(self.scope.indices) and any(
             token.kind == "name" and token.text in self.scope.indices for token in self.source.within(span)
         )
@@ -64,13 +64,13 @@ class Indices(Constants):
     # -- values
 
     def index_number(self, name: Token) -> Operand:
-        """An index as a number."""
+        """Return an index as a number."""
         index = self.scope.indices[name.text]
         numbers = self.emit("arange", [], name.span, (index.first, index.last + 1, 1))[0]
         return self._placed(numbers, [index.place], name.span), name.span
 
     def element(self, operand: Operand, subscript: Subscript) -> Operand:
-        """`x[i,k]` of a tensor."""
+        """Lower `x[i,k]`, an element of a tensor."""
         atom, span = operand[0], operand[1].to(subscript.span)
         shape = self.needed_shape(atom)
         is_known = shape is not None
@@ -106,7 +106,7 @@ class Indices(Constants):
         return atom, span
 
     def _plain(self, node: Node) -> Index | None:
-        """An index that is a name alone."""
+        """Return the index of a node that is a name alone."""
         is_name = isinstance(node, NameNode) and node.arguments is None
         return self.scope.indices.get(node.token.text) if is_name and isinstance(node, NameNode) else None
 
@@ -114,7 +114,7 @@ class Indices(Constants):
         return not is_known or (index.first >= 0 and index.last < size)
 
     def _position(self, node: Node, size: int | None) -> Atom:
-        """An expression of indices, which leaves the tensor only where cases may leave that out."""
+        """Lower an expression of indices, which leaves the tensor only where cases may leave that out."""
         atom, span = self.lower(node)
         numbers = self._numbers(atom, span)
         if (
@@ -128,14 +128,14 @@ class Indices(Constants):
         return atom
 
     def _picked(self, atom: Atom, at: Atom, place: int, size: int, span: Span) -> Atom:
-        """The elements at positions, along a dimension that is then of size 1."""
+        """Pick the elements at positions, along a dimension that is then of size 1."""
         numbers = self.emit("arange", [], span, (0, size, 1))[0]
         is_it = self.emit("eq", [at, self._placed(numbers, [place], span)], span)[0]
         kept = self.emit("where", [is_it, atom, sympy.Integer(0)], span)[0]
         return self.emit("sum", [kept], span, (-1 - place, True))[0]
 
     def _placed(self, atom: Atom, places: Sequence[int], span: Span) -> Atom:
-        """A tensor with each dimension in the place of its index, the others of size 1."""
+        """Move each dimension of a tensor to the place of its index, the others of size 1."""
         order = sorted(range(len(places)), key=lambda n: -places[n])
         if order != list(range(len(places))):
             atom = self.emit("permute", [atom], span, (tuple(order),))[0]
@@ -145,10 +145,10 @@ class Indices(Constants):
         return atom
 
     def _numbers(self, atom: Atom, span: Span) -> Any:
-        """The values of what depends on indices alone.
+        """Evaluate a value that depends on indices alone.
 
         Raises:
-            LanguageError: It depends on variables.
+            LanguageError: The value depends on variables.
         """
         lines, leaves = self.builder.made_of(atom)
         if not leaves.isdisjoint(self.scope.variables.values()):
@@ -159,7 +159,7 @@ class Indices(Constants):
     # -- over indices
 
     def ranged(self, node: Ranged) -> Operand:
-        """`Σ[k=0..2] body`."""
+        """Lower `Σ[k=0..2] body`."""
         if not node.sign:
             message = "ranges without a sign are of a matrix, as in det([k=0..1, l=0..1] x[k]*y[l])"
             raise self.source.error(message, node.span, hint="write Σ[k=0..2] x[k] for a sum")
@@ -192,7 +192,7 @@ class Indices(Constants):
         return atom, span
 
     def _entered(self, ranges: Sequence[Range]) -> tuple[list[Index], list[Atom]]:
-        """The indices of ranges, of which one may depend on another, and conditions that they fulfil."""
+        """Make the indices of ranges, of which one may depend on another, and the conditions that they fulfil."""
         waiting, found, masks = list(ranges), list[Index](), list[Atom]()
         while waiting:
             names = {one.name.text for one in waiting}
@@ -216,7 +216,7 @@ class Indices(Constants):
         return any(token.kind == "name" and token.text in names for token in self.source.within(span))
 
     def _range(self, one: Range) -> tuple[Index, list[Atom]]:
-        """An index, and its ends where they depend on others."""
+        """Make an index, with its ends where they depend on others."""
         if not self.mentions(one.first.span.to(one.last.span)):
             ends = self.integer(one.first), self.integer(one.last)
             return Index(self._depth, *ends), []
@@ -225,7 +225,7 @@ class Indices(Constants):
         return Index(self._depth, int(np.min(low)), int(np.max(high))), [first, last]
 
     def _filled(self, atom: Atom, index: Index, span: Span) -> Atom:
-        """A value that has all of an index's dimension, also where it does not depend on it."""
+        """Stretch a value to the size of an index in its dimension, also where it does not depend on it."""
         shape = self.needed_shape(atom)
         if shape is None or (len(shape) > index.place and shape[-1 - index.place] == index.size):
             return atom
@@ -235,7 +235,7 @@ class Indices(Constants):
     # -- calls and brackets
 
     def called_in_formula(self, name: Token, arguments: Arguments) -> Operand | None:
-        """A call that only formulas have; None for others."""
+        """Lower a call that only formulas have; None for others."""
         span = name.span.to(arguments.span)
         values = [one.value for one in arguments.items]
         if name.text in DELTAS and len(values) == 2:
@@ -251,7 +251,7 @@ class Indices(Constants):
         return self._reduced(sign, ranges, first, span) if sign else self._matrix(name.text, ranges, first, span)
 
     def _limits(self, node: Node) -> Range | None:
-        """`(k, 0, 2)`."""
+        """Read the range `(k, 0, 2)`."""
         if not isinstance(node, Items) or len(node.items) != 3 or node.opening.text != "(":
             return None
         name, first, last = node.items
@@ -259,7 +259,7 @@ class Indices(Constants):
         return Range(name.token, first, last) if is_name and isinstance(name, NameNode) else None
 
     def _matrix(self, op: str, ranges: Sequence[Range], body: Node, span: Span) -> Operand:
-        """A function of the matrix whose elements are a body's values."""
+        """Lower a function of the matrix whose elements are a body's values."""
         if len(ranges) != 2:
             raise self.source.error("a matrix has two ranges, of its rows and of its columns", span)
         outer, depth = self.scope.indices, self._depth
@@ -272,7 +272,7 @@ class Indices(Constants):
         return self.emit(op, [atom], span)
 
     def delta(self, name: Node, subscript: Trailer) -> Operand | None:
-        """`δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
+        """Lower `δ[i,j]`, where indices stand around it and δ is no variable; None elsewhere."""
         if not isinstance(name, NameNode) or not isinstance(subscript, Subscript):
             return None
         is_own = name.token.text in self.scope.variables or name.token.text in self.scope.names
@@ -284,7 +284,7 @@ class Indices(Constants):
         return None if first is None or second is None else self._delta((first, second), name.span.to(subscript.span))
 
     def _delta(self, nodes: tuple[Node, Node], span: Span) -> Operand:
-        """1 where two expressions of indices are equal."""
+        """Compare two expressions of indices: 1 where they are equal, 0 elsewhere."""
         first, second = map(self._plain, nodes)
         if (
             first is not None
@@ -302,7 +302,7 @@ class Indices(Constants):
         return self.as_number(self.emit("eq", values, span)[0], span), span
 
     def guarded(self, read: Callable[[], Result]) -> Result:
-        """What is read of cases, which may leave out what is outside of a tensor."""
+        """Read cases, which may leave out elements outside of a tensor."""
         outer, self._is_guarded = self._is_guarded, True
         result = read()
         self._is_guarded = outer
@@ -311,7 +311,7 @@ class Indices(Constants):
     # -- the whole
 
     def whole_tensor(self, atom: Atom, shape: Shape, span: Span) -> Atom:
-        """A value that depends on the declared indices as the tensor of all its elements."""
+        """Return a value that depends on the declared indices as the tensor of all its elements."""
         atom = self.as_number(atom, span)
         own = self.needed_shape(atom)
         own = shape if own is None else own
@@ -321,7 +321,7 @@ class Indices(Constants):
         return atom if own == shape else self.emit("expand", [atom], span, (shape,))[0]
 
     def chosen(self, fixed: Sequence[int | None], atom: Atom, other: Atom, shape: Shape, span: Span) -> Atom:
-        """The first of two tensors at these positions, and the other elsewhere."""
+        """Choose the first of two tensors at these positions, and the other elsewhere."""
         for n, at in enumerate(fixed):
             if at is not None:
                 numbers = self.emit("arange", [], span, (0, shape[n], 1))[0]

@@ -1,8 +1,8 @@
 """Calls whose lines are other operations: of functions that torch is asked for, and of indices with positions in them.
 
 While a shape is not known the first operand stands for the result, and the text is read again when it is.  Constant
-positions, `x[idx]`, are an index of the language; those of a variable choose by a comparison with every position that
-there is, so that every reading follows what it can do anyway.
+positions, `x[idx]`, are an index of the language; those of a variable choose by a comparison with every position,
+so that no reading needs a rule of its own.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from gradcli.language.program.movement import NEW, Slice, broadcast, indexed_axe
 from gradcli.language.program.wengert import AskedMeaning, Atom, Call, Guard, Guards, Program, Shape, number, show
 
 MOST_WORK = 2**26
-"""Elements that are computed to decide."""
+"""Largest number of elements that are computed for decisions."""
 
 MOST_DECIDED = 1_000
-"""Conditions of a text that values decide."""
+"""Largest number of conditions of a text that values decide."""
 
 
 class Decisions(Constants):
-    """Evaluates at the point what decides, each line once, and keeps it as a guard."""
+    """Lowering that evaluates conditions at the point, each line once, and keeps them as guards."""
 
     _work = 0
 
     @cached_property
     def known_values(self) -> dict[Atom, Any]:
-        """The values that were evaluated."""
+        """Values that were evaluated."""
         return {}
 
     def value_at_point(self, atom: Atom) -> Array | None:
-        """The numbers of a value at the point; None where there is no point, which the text then asks for."""
+        """Evaluate a value at the point; None where there is no point, which the text then asks for."""
         for name, value in (self.scope.values or {}).items():
             if name in self.scope.variables:
                 self.known_values.setdefault(self.scope.variables[name], np.asarray(value))
@@ -58,7 +58,7 @@ class Decisions(Constants):
         return np.asarray(self.known_values[atom] if atom in self.known_values else number(atom), dtype=np.float64)
 
     def guards(self) -> Guards | None:
-        """All that was decided."""
+        """Return all conditions that values decided, as guards."""
         if not self.scope.guards:
             return None
         first, *others = (guard.condition for guard in self.scope.guards)
@@ -66,25 +66,25 @@ class Decisions(Constants):
 
 
 class UnknownShapeError(Exception):
-    """The shape of an operand, or what values decide, is not known yet."""
+    """Unknown shape of an operand, or an unknown value that decides."""
 
 
 class Inlining(Decisions):
-    """Writes such calls."""
+    """Lowering of calls whose lines are other operations."""
 
     def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
-        """A text of the language as a Program in operands of these names, with constants by name."""
+        """Parse a text of the language as a Program in operands of these names, with constants by name."""
         raise NotImplementedError
 
     def inlined_call(self, bound: Bindings, span: Span) -> Operand:
-        """The value of a call that torch is asked for; what stands for several, where it gives several.
+        """Lower a call that torch is asked for; its value stands for several tensors where it gives several.
 
         Args:
             bound: Its arguments.
             span: Of the call.
 
         Raises:
-            GradcliError: Torch refuses it, or nobody is there to be asked.
+            GradcliError: Torch refuses it, or is not there to be asked.
         """
         op, scope = bound.op, self.scope
         given = [(name, *bound.operands[name]) for name in op.operands if name in bound.operands]
@@ -107,21 +107,21 @@ class Inlining(Decisions):
         parts = self.placed(span, lambda: scope.ask(asked, cast("tuple[Shape, ...]", shapes), fixed))  # type: ignore[misc]
         found = tuple((self._result(one, atoms, span), span) for one in parts)
         names = () if op.parts == ("...",) else op.parts
-        if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements is
+        if len(parts) == 1 and len(names) != 1 and op.parts != ("...",):  # as a median of all elements
             return found[0]
-        if bound.library and sum(one is not None for one in parts) == 1:  # as np.sort gives
+        if bound.library and sum(one is not None for one in parts) == 1:  # as in np.sort
             return found[0]
         scope.spent.update(line.symbol for line in self.builder.lines[mark:])
         return scope.together(Several(op.name, found, names)), span
 
     def _result(self, part: AskedMeaning | None, atoms: Sequence[Atom], span: Span) -> Atom:
-        """One of the tensors that a call gives; of whole numbers, what no operation takes."""
+        """Inline one of the tensors that a call gives; whole numbers become a value that no operation takes."""
         if part is not None:
             return self._inlined(part.record(), atoms, span)
         return self.positions()
 
     def _fixed(self, bound: Bindings, name: str, atom: Atom, where: Span) -> Array | None:
-        """The numbers of an operand that a call is another one with: positions, a mask, a share."""
+        """Return the numbers of an operand that the call depends on: positions, a mask, a share."""
         op = bound.op
         if name in op.conditions:
             mask = self.as_number(atom, where)
@@ -138,7 +138,7 @@ class Inlining(Decisions):
         return found
 
     def index_with_tensors(self, operand: Operand, items: Sequence[Any], span: Span) -> Operand:
-        """`x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
+        """Lower `x[key]` with tensors of positions among the items, each an operand; conditions are masks."""
         tensors = [item for item in items if isinstance(item, tuple)]
         read: list[Any] = []
         try:
@@ -159,7 +159,7 @@ class Inlining(Decisions):
         return found, span
 
     def _places_in(self, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[Positions]:
-        """A tensor in an index; a mask as one tensor for each of its dimensions."""
+        """Return the positions of a tensor in an index; of a mask, one tensor for each of its dimensions."""
         atom, where = item
         shape = self.shape_of(atom)
         number = self.as_number(atom, where)
@@ -173,7 +173,7 @@ class Inlining(Decisions):
         return [Positions("", axis.shape, axis) for axis in np.nonzero(found)]
 
     def _decided(self, mask: Atom, where: Span, x: str, shown: str) -> Array | None:
-        """The numbers of a mask: of a constant, or those that values decide at the point; None without one.
+        """Return the numbers of a mask: of a constant, or those that values decide at the point; None without one.
 
         Raises:
             LanguageError: Values decide, and are not known here.
@@ -196,7 +196,7 @@ class Inlining(Decisions):
         return found
 
     def numbers(self, atom: Atom) -> Array | None:
-        """The numbers of a value that is made of constants and sizes alone; its lines are needed no more."""
+        """Evaluate a value that is made of constants and sizes alone; its lines are needed no more."""
         lines, _ = self.builder.made_of(atom)
         program = self.builder.program(atom, self.scope.variables.values())
         if program.variables:
@@ -205,11 +205,11 @@ class Inlining(Decisions):
         return np.asarray(self.evaluation.run(program, {}))
 
     def inlined(self, text: str, operands: Mapping[str, Atom], span: Span, **held: Any) -> Atom:
-        """The value of a text of the language in operands of these names, and constants of others."""
+        """Inline a text of the language in operands of these names, and constants of others."""
         return self._inlined(self.meaning(text, tuple(operands), held), tuple(operands.values()), span)
 
     def _inlined(self, program: Program, atoms: Sequence[Atom], span: Span) -> Atom:
-        """What holds the value of a Program of these operands; the shapes that its operations depend on are known."""
+        """Inline a Program at these operands; the shapes that its operations depend on are known."""
         inside: dict[Atom, Atom] = dict(zip(program.variables, atoms, strict=True))
         for line in program.lines:
             parts = tuple(inside.get(a, a) for a in line.call.operands)
@@ -223,7 +223,7 @@ class Inlining(Decisions):
         return inside.get(program.output, program.output)
 
     def _provisional(self, bound: Bindings, atom: Atom, span: Span) -> Atom:
-        """What stands for the result until the shapes are known."""
+        """Return a stand-in for the result until the shapes are known."""
         self.scope.needs_shapes = True
         if not bound.op.parts:
             return atom
@@ -239,12 +239,12 @@ _Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
 
 @dataclass(frozen=True)
 class Positions:
-    """A tensor of whole numbers in an index.
+    """Tensor of whole numbers in an index.
 
     Attributes:
-        name: What it is called in the text.
+        name: Its name in the text.
         shape: Of the tensor.
-        numbers: Those of a constant one.
+        numbers: The numbers of a constant tensor.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Positions:
 
 
 def listed(places: Sequence[int]) -> str:
-    """Positions as an item of an index: a slice where they are evenly spaced.
+    """Write positions as an item of an index: a slice where they are evenly spaced.
 
     >>> listed([1, 3, 5]), listed([2, 1, 0]), listed([0, 0, 2])
     ('1:6:2', '2::-1', '[0, 0, 2]')
@@ -268,7 +268,7 @@ def listed(places: Sequence[int]) -> str:
 
 
 def checked(numbers: npt.NDArray[Any], size: int) -> _Places:
-    """Positions in a dimension of this size, counted from the front.
+    """Return positions in a dimension of this size, counted from the front.
 
     Raises:
         ShapeError: One is no whole number, or outside of the dimension.
@@ -283,7 +283,7 @@ def checked(numbers: npt.NDArray[Any], size: int) -> _Places:
 
 
 def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
-    """The text of an index with tensors of positions among its items, by torch's rules.
+    """Write the text of an index with tensors of positions among its items, by torch's rules.
 
     Args:
         x: The operand.
@@ -320,7 +320,7 @@ def indexed(x: str, shape: Shape, items: Sequence[Any]) -> str:
 
 
 def _chosen(x: str, sizes: Shape, found: Mapping[int, Positions], numbers: Mapping[int, _Places]) -> str:
-    """The elements at positions along some dimensions, which broadcast, where not all are known."""
+    """Write the elements at positions along some dimensions, which broadcast, where not all are known."""
     axes = [*found]
     others = [n for n in range(len(sizes)) if n not in found]
     taken, kept = [sizes[n] for n in axes], [sizes[n] for n in others]

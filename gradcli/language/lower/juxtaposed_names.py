@@ -2,7 +2,7 @@
 
 A name is *meant* as functions of one number, pi, numbers and names, and refused where no value is given by it, if each
 part is known: a name that is used next to it, x, y, z or t, a Greek letter by its name, or after an elementary function
-or pi any single letter, unless the whole is a word that people call variables by (`cost`, `tank`).  What only resembles
+or pi any single letter, unless the whole is a usual name of a variable (`cost`, `tank`).  A name that only resembles
 a product or a call (`ab`, `cost`) is a name like any other; so are `logits`, `expected`, `arcs` and `pixel`.
 """
 
@@ -18,10 +18,10 @@ from gradcli.language.program.wengert import Program
 from gradcli.language.text.tokens import tokenize
 
 LONGEST = 16
-"""Letters of a name that is taken apart."""
+"""Largest number of letters of a name that is taken apart."""
 
 NOT_EULER = "e is a variable here; Euler's number is E"
-"""What to say where a value that names no variable, or none, is for e."""
+"""Remark on a variable e to which no value is given by its name."""
 
 _GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi rho sigma tau upsilon phi chi psi omega".split()
@@ -40,12 +40,12 @@ _ELEMENTARY = frozenset(
 
 
 def _any(words: Iterable[str]) -> str:
-    """A pattern of any of some words, the longest first."""
+    """Make a pattern of any of some words, the longest first."""
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word)))) or "(?!)"
 
 
 def _of_one(*kinds: Kind) -> set[str]:
-    """The names of functions of one tensor that need no constant."""
+    """List the names of functions of one tensor that need no constant."""
     known = ((name, ops.find(name)) for name in ops.names() if len(name) > 2 and name not in ("log", "exp2"))
     return {
         name
@@ -60,7 +60,7 @@ _REDUCTIONS = _of_one(*Kind) - _of_one(Kind.ELEMENTWISE, Kind.SOURCE, Kind.LIST,
 
 
 def apart(name: str, known: Collection[str] = ()) -> str | None:
-    """The parts that a name is meant as, with the signs between them; None if it is a name.
+    """Take apart a name into the parts that it is meant as, with the signs between them; None if it is a name.
 
     Args:
         name: Of a variable.
@@ -99,12 +99,12 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
     """Refuse a name that is several words written together, or has a dot, where nothing is given by it.
 
     Args:
-        program: Whose variables they are.
-        names: Those without a value or a shape of their own.
+        program: The Program that has these variables.
+        names: The names without a value or a shape of their own.
         given: The names that have one.
 
     Raises:
-        LanguageError: There is one.
+        LanguageError: There is such a name.
     """
     known = {*program.names, *program.assigned, *given}
     for name in names:
@@ -120,7 +120,7 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:
-    """The hint for a name that is unknown, if it may be several.
+    """Hint at the parts of an unknown name, if it may be several.
 
     >>> meant("cosx"), meant("total")
     ('write cos(x)', None)
@@ -130,7 +130,7 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
 
 
 def of_call(name: str) -> str | None:
-    """The hint for a call of an unknown function, if a factor or a function is written before one.
+    """Hint at the parts of an unknown function, if a factor or a function is written before one.
 
     >>> of_call("xsin"), of_call("logcosh"), of_call("total")
     ('write x*sin(...)', 'write log(cosh(...))', None)

@@ -1,4 +1,4 @@
-"""Whose functions and methods are meant: torch's, or those of NumPy and other libraries.
+"""Choice of the library whose functions and methods are meant: torch, or NumPy and others.
 
 A function is the library's whose module stands before it.  A method is NumPy's in a text that has NumPy and not torch;
 one with both is code where they mean another thing by it.
@@ -25,13 +25,13 @@ _LIBRARIES: Mapping[str, str] = {
     **dict.fromkeys(("sympy", "sp"), "sympy"),
     "math": "math",
 }
-"""Whose meaning a function has behind a module's name; torch's behind others, and without any."""
+"""Library whose meaning a function has after a module's name; torch's after others, and without any."""
 
 _ARRAYS = "repeat repeat_interleave, max amax, min amin, dot array_dot, transpose permute_axes, flip flip_axes"
 OTHER_ROWS: Mapping[tuple[str, str], str] = {
     (name, "numpy"): row for name, row in map(str.split, f"{_ARRAYS}, split tensor_split".split(","))
 }
-"""What another library means by the name of a row: another one."""
+"""Rows that another library means by the name of a row."""
 
 ELSEWHERE: Mapping[str, Mapping[str, Mapping[str, Default] | str]] = {
     "sympy": {"sinc": "sinc(x/pi)", "frac": "x - floor(x)"},
@@ -44,7 +44,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Mapping[str, Default] | str]] = {
     },
     "linalg": {"vander": {"increasing": True}},
 }
-"""What a name means after the prefix of another library: other values of parameters that are left out, or a definition
+"""Meaning of a name after the prefix of another library: other values of parameters that are left out, or a definition
 in the language, for a call without constant arguments."""
 
 _NORMAL = ("pdf", "logpdf", "cdf", "logcdf", "sf", "ppf")
@@ -55,13 +55,13 @@ OF_MODULES: Mapping[tuple[str, ...], str] = {
     ("linalg", "svd"): "linalg_svd",
     **{("norm", name): f"norm_{name}" for name in _NORMAL},
 }
-"""Functions behind a module that mean something else behind another one, or as a method."""
+"""Functions after a module that mean something else after another one, or as a method."""
 
 IN_PLACE = frozenset(["sort", "partition", "fill", "put"])
-"""Methods of NumPy's that change their array."""
+"""Methods of NumPy that change their array."""
 
 _TORCH = frozenset("torch tensor Tensor requires_grad requires_grad_".split())
-"""What only a text has that uses torch."""
+"""Words that only a text with torch has."""
 
 
 PREFIXES = frozenset("torch np numpy math F nn functional special scipy stats linalg fft autograd sympy sp".split())
@@ -72,7 +72,7 @@ FOREIGN = frozenset("cp jax jnp tensorflow tf".split())
 
 
 def library_of(modules: Sequence[str]) -> str:
-    """The library of the modules before a name; empty for torch.
+    """Return the library of the modules before a name; empty for torch.
 
     >>> [library_of(words.split(".")) for words in ("np.linalg", "numpy", "sp", "torch.nn.functional")]
     ['numpy', 'numpy', 'sympy', '']
@@ -81,23 +81,23 @@ def library_of(modules: Sequence[str]) -> str:
 
 
 class Libraries(Lines):
-    """Tells whose methods and functions without a module a text has.
+    """Lowering that chooses the library of methods and of functions without a module.
 
     Attributes:
-        imported: The whole names of what imports gave a name to.
+        imported: The whole names of imported objects, by the names that they have here.
     """
 
     imported: Mapping[str, str] = MappingProxyType({})
 
     def _in_full(self, words: Sequence[str]) -> list[str]:
-        """The modules before a name in full: `from numpy import var`."""
+        """Return the modules before a name in full: `from numpy import var`."""
         every = self.imported.get("*", "")
         if len(words) == 1 and words[0] not in self.imported and every.rpartition(".")[2] in ("numpy", "torch"):
             return [*every.split("."), *words]
         return [*self.imported.get(words[0], words[0]).split("."), *words[1:]]
 
     def _renamed(self, token: Token, *, is_module: bool, is_called: bool) -> Token:
-        """A name that an import gave to a function or a module under the name that is known."""
+        """Rename a function or a module that an import gave another name."""
         whole = self.imported.get(token.text, token.text)
         last = whole.rpartition(".")[2]
         is_own = token.text in self.scope.names or token.text in self.scope.variables
@@ -107,7 +107,7 @@ class Libraries(Lines):
 
     @cached_property
     def has_numpy(self) -> bool:
-        """Whether the text imports NumPy, or calls a function of it."""
+        """Tell whether the text imports NumPy, or calls a function of it."""
         return self._calls_numpy or any(token.text == "numpy" for token in self.source.tokens)
 
     @cached_property
@@ -120,7 +120,7 @@ class Libraries(Lines):
 
     @cached_property
     def has_torch(self) -> bool:
-        """Whether it has something of torch's: x.numpy() too."""
+        """Tell whether the text has a word of torch; x.numpy() is one too."""
         tokens = self.source.tokens
         return any(
             token.text in _TORCH or (token.text == "numpy" and behind.text == "(")
@@ -129,15 +129,15 @@ class Libraries(Lines):
 
     @cached_property
     def has_own_functions(self) -> bool:
-        """Whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
+        """Tell whether functions without a module are Python's: in code, and in statements with NumPy or torch."""
         is_long = any(token.text in (";", "\n") for token in self.source.tokens)
         return self.is_code or (is_long and (self.has_numpy or self.has_torch))
 
     def library_of_method(self, name: Token) -> str:
-        """Whose methods values have; empty for torch's.
+        """Return the library whose methods values have; empty for torch's.
 
         Raises:
-            CodeError: The text has both, which mean another thing by this one.
+            CodeError: The text has both, and this method differs between them.
         """
         if not self.has_numpy or not self.has_torch:
             return "numpy" * self.has_numpy
@@ -149,7 +149,7 @@ class Libraries(Lines):
     # -- variables with dots in their names, `fc1.weight`
 
     def dotted_name(self, node: NameNode, trailers: Sequence[Trailer]) -> Token | None:
-        """The name of a variable with dots in it, `fc1.weight`: what is before the first dot is nothing of its own."""
+        """Return the name of a variable with dots, `fc1.weight`, if its first part stands for nothing of its own."""
         first = node.token
         if node.arguments is not None or not isinstance(trailers[0], Member):
             return None
@@ -167,11 +167,11 @@ class Libraries(Lines):
         return found
 
     def _is_own(self, name: Token) -> bool:
-        """Whether a name stands for something without what is after its dot, so far in the text."""
+        """Tell whether a name stands for something by itself, without the part after its dot, so far in the text."""
         own = (*PREFIXES, *FOREIGN, *CONSTANTS), self.scope.names, self.scope.variables, self.scope.given
         return name.text in self.imported or any(name.text in known for known in own)
 
 
 def is_attribute(name: str) -> bool:
-    """Whether each tensor has a member of this name, so that no variable is called by it."""
+    """Tell whether each tensor has a member of this name, so that no variable has it."""
     return name in CONVERSIONS or ops.is_member(name)

@@ -28,11 +28,11 @@ _FUNCTIONS: Mapping[str, str] = {
     **ops.SIGNS,
     **{"or": "logical_or", "and": "logical_and"},
 }
-"""The functions that operators are."""
+"""Names of the functions by their operators."""
 
 
 def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, Any] = MappingProxyType({})) -> Program:
-    """The Program of a meaning of the op table, its operands being the variables in this order.
+    """Parse a meaning of the op table to its Program, with its operands as the variables in this order.
 
     Args:
         text: Of the table; conditions among the operands are numbers, 1 or 0.
@@ -51,11 +51,11 @@ def parse_meaning(text: str, operands: Sequence[str], constants: Mapping[str, An
 
 @dataclass(frozen=True)
 class EntryFormulas:
-    """What a formula says of some entries of a tensor.
+    """Formula of some entries of a tensor.
 
     Attributes:
-        letters: What the index of each dimension is called; empty where the formula has none.
-        fixed: The position in each dimension that the formula is of; None where it is of all.
+        letters: The name of the index of each dimension; empty where the formula has none.
+        fixed: The position in each dimension that the formula is for; None where it is for all.
         value: The formula.
     """
 
@@ -65,11 +65,11 @@ class EntryFormulas:
 
 
 Rules = Mapping[type, Callable[..., Operand]]
-"""How each node is lowered."""
+"""Rule of lowering for each node."""
 
 
 class Lowering(Calls):
-    """A text on its way to a Program.
+    """Lowering of a text to a Program.
 
     Attributes:
         unused_value: That of the last statement, if it was an expression without a name.
@@ -80,7 +80,7 @@ class Lowering(Calls):
     # -- statements
 
     def program(self, statements: Sequence[nodes.Statement]) -> Program:
-        """The Program of the statements of a text."""
+        """Lower the statements of a text to a Program."""
         output: Operand | None = None
         for statement in statements:
             output = self.statement(statement)
@@ -92,7 +92,7 @@ class Lowering(Calls):
         return self.finish(output)
 
     def statement(self, statement: nodes.Statement) -> Operand:
-        """An assignment or an expression."""
+        """Lower an assignment or an expression."""
         if not statement.targets:
             node, shown = statement.value, self.source.tokens[statement.start].text
             is_name = isinstance(node, nodes.NameNode) and node.arguments is None and shown in self.scope.names
@@ -118,7 +118,7 @@ class Lowering(Calls):
             scope.lists[name] = found
 
     def require_used(self) -> None:
-        """Refuse an expression behind which other statements follow.
+        """Refuse an expression that other statements follow.
 
         Raises:
             LanguageError: The last statement was one.
@@ -128,13 +128,13 @@ class Lowering(Calls):
             raise self.source.error("this expression is computed and thrown away", self.unused_value[1], hint=hint)
 
     def meaning(self, text: str, operands: Sequence[str], constants: Mapping[str, Any]) -> Program:
-        """A text of the language, as a meaning of the table."""
+        """Parse a text of the language as a meaning of the table."""
         return parse_meaning(text, operands, constants)
 
     # -- results
 
     def value(self, value: nodes.Value) -> Program:
-        """The Program of one value; a comma at the top makes a vector."""
+        """Lower one value to a Program; a comma at the top makes a vector."""
         operands = [self.lower(item) for item in value.items]
         if not value.is_vector:
             return self.finish(operands[0])
@@ -142,7 +142,7 @@ class Lowering(Calls):
         return self.finish(self.emit("stack", [a for a, _ in operands], span, (0,)))
 
     def entries(self, cases: Sequence[EntryFormulas], shape: Shape) -> Program:
-        """The Program of the tensor of this shape whose entries the cases give; of several, the first that fits."""
+        """Make the Program of the tensor of this shape whose entries the cases give; of several, the first fit."""
         result: Atom | None = None
         for case in reversed(cases):
             self.declare(case.letters, shape)
@@ -153,7 +153,7 @@ class Lowering(Calls):
         return self.finish((sympy.Integer(0) if result is None else result, span))
 
     def finish(self, output: Operand) -> Program:
-        """The Program of the lines so far; conditions come out as 1 and 0."""
+        """Make the Program of the lines so far; conditions come out as 1 and 0."""
         scope = self.scope
         atom, span = self._one_output(output)
         name, value = scope.last_name, self.source.shown(span).partition("=")[2].strip()
@@ -181,7 +181,7 @@ class Lowering(Calls):
         return Program(*origin, assigned, named, warnings, guards=guards, **demands)
 
     def _one_output(self, output: Operand) -> Operand:
-        """The output as one tensor: several of one shape are put in a list."""
+        """Return the output as one tensor: several of one shape are put in a list."""
         atom, span = output
         parts = self.scope.parts_of(atom)
         if parts is None or self.scope.several[atom].names or len({self.shape_of(a) for a, _ in parts}) != 1:
@@ -189,7 +189,7 @@ class Lowering(Calls):
         return self.emit("stack", [a for a, _ in parts], span, (0,))
 
     def _lines(self, output: Atom) -> list[Line]:
-        """The lines so far, less those that served a constant or a part that nobody took."""
+        """Return the lines so far, less those that served a constant or a part that nothing took."""
         written, spent = self.builder.lines, self.scope.spent
         if not spent:
             return written
@@ -203,13 +203,13 @@ class Lowering(Calls):
     # -- expressions
 
     def lower(self, node: nodes.Node) -> Operand:
-        """By the rule of its node."""
+        """Lower an expression by the rule of its node."""
         return self._RULES[type(node)](self, node)
 
     # -- operators
 
     def _chain(self, node: nodes.Chain) -> Operand:
-        """Operands joined from the left; comparisons hold all together.
+        """Lower operands joined from the left; comparisons hold all together.
 
         Chains inside of chains are one level of nesting: the rules are called at once, which saves Python's frames.
         """
@@ -226,7 +226,7 @@ class Lowering(Calls):
         return left
 
     def _choice(self, node: nodes.Choice) -> Operand:
-        """`a if condition else b`."""
+        """Lower `a if condition else b`."""
         parts = self.guarded(lambda: [self.lower(n)[0] for n in (node.chosen, node.condition, node.other)])
         return self.emit("where", [parts[1], parts[0], parts[2]], node.span)
 
@@ -257,7 +257,7 @@ class Lowering(Calls):
         return self.named(node)[0]
 
     def _word(self, node: nodes.Word) -> Operand:
-        """`True` and `False`; no other word is an operand."""
+        """Lower `True` and `False`; no other word is an operand."""
         if not node.is_operand:
             unexpected = self.source.unexpected(node.position)
             raise self.source.code(f"{node.token.text!r} as a value", node.span) if self.is_code else unexpected
@@ -268,7 +268,7 @@ class Lowering(Calls):
         raise self.source.unexpected(node.position)
 
     def _broken(self, node: nodes.Broken) -> Operand:
-        """What could not be read, which a function without parentheses may be the cause of, as in `sin x`."""
+        """Raise the error of an unreadable text, or of a function before it that lacks parentheses, as in `sin x`."""
         position = self.source.position(node.error.place.span.start) if node.error.place is not None else 0
         before, token = self.source.tokens[max(position - 1, 0)], self.source.tokens[position]
         if before.kind == "name" and token.text != "(" and before.text not in self.scope.names:
@@ -276,15 +276,15 @@ class Lowering(Calls):
         raise node.error
 
     def _loop(self, node: nodes.Loop) -> Operand:
-        """A loop where none may stand."""
+        """Refuse a loop where none may stand."""
         raise self.source.unexpected(self.source.position(node.clauses[0].word.span.start), is_inside=True)
 
     def _group(self, node: nodes.GroupNode) -> Operand:
-        """An expression in parentheses."""
+        """Lower an expression in parentheses."""
         return self.lower(node.inner)[0], node.span
 
     def _items(self, node: nodes.Items) -> Operand:
-        """A list, or a tuple, which is a list where a tensor is wanted."""
+        """Lower a list, or a tuple, which is a list where a tensor is wanted."""
         if not node.items and node.opening.text == "(":
             raise self.source.unexpected(self.source.position(node.opening.span.stop), is_inside=True)
         if not node.items:
@@ -292,7 +292,7 @@ class Lowering(Calls):
         return self.emit("stack", [a for a, _ in self.items(node)], node.span, (0,))
 
     def _postfix(self, node: nodes.Postfix) -> Operand:
-        """An operand with its indices and members."""
+        """Lower an operand with its indices and members."""
         trailers, used = node.trailers, 0
         if (delta := self.delta(node.operand, trailers[0])) is not None:
             operand, used = delta, 1
@@ -305,7 +305,7 @@ class Lowering(Calls):
         return operand
 
     def _behind(self, operand: Operand, trailers: Sequence[nodes.Trailer], n: int) -> tuple[Operand, int]:
-        """An operand with the next of what stands behind it, and how much of that is read then."""
+        """Lower an operand with the next of its trailers; return the position of the trailer after those read."""
         trailer = trailers[n]
         match trailer:
             case nodes.Subscript():
@@ -320,7 +320,7 @@ class Lowering(Calls):
                 return self.member(operand, trailer), n + 1
 
     def _shape(self, operand: Operand, member: nodes.Member) -> Operand:
-        """All sizes of a tensor: `x.shape`."""
+        """Lower all sizes of a tensor: `x.shape`."""
         span = operand[1].to(member.span)
         shape = self.needed_shape(self.one(*operand))
         axes = range(1 if shape is None else len(shape))
@@ -331,7 +331,7 @@ class Lowering(Calls):
     # -- indices
 
     def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
-        """`x[key]`; `[0]` takes the values of torch's pair of values and positions."""
+        """Lower `x[key]`; `[0]` takes the values of torch's pair of values and positions."""
         if (several := self.scope.several.get(operand[0])) is not None:
             return self._part(several, operand[1].to(subscript.span), subscript)
         if self.mentions(subscript.span):
@@ -344,7 +344,7 @@ class Lowering(Calls):
         return self.emit("index", [operand[0]], span, (key,))
 
     def _positions(self, bound: nodes.SliceNode) -> Operand | tuple[int, ...] | None:
-        """A tensor or a list in an index; None for all else that may stand there."""
+        """Lower a tensor or a list in an index; None for any other item."""
         node = bound.parts[0] if len(bound.parts) == 1 else None
         is_plain = (
             node is None or isinstance(node, nodes.NumberNode | nodes.Word) or self.source.shown(node.span) in NEW_AXES
@@ -369,7 +369,7 @@ class Lowering(Calls):
         return None
 
     def _part(self, several: Several, span: Span, subscript: nodes.Subscript) -> Operand:
-        """`x.chunk(3)[1]`."""
+        """Take one of several tensors, `x.chunk(3)[1]`."""
         place, count = self.place(subscript), len(several.parts)
         if several.is_provisional:
             return several.parts[0][0], span
@@ -394,11 +394,11 @@ class Lowering(Calls):
         nodes.Loop: _loop,
         nodes.Ranged: lambda self, node: self.ranged(node),
     }
-    """The rule of each node."""
+    """Rule of each node."""
 
 
 def _is_shape(member: nodes.Member) -> bool:
-    """Whether it is `.shape` or `.size()`."""
+    """Tell whether a member is `.shape` or `.size()`."""
     arguments = member.arguments
     if arguments is None:
         return member.name.text == "shape"
@@ -406,6 +406,6 @@ def _is_shape(member: nodes.Member) -> bool:
 
 
 def exact(word: str) -> Atom:
-    """The exact number typed, if an integer; else the float64 nearest to it, as Python reads it."""
+    """Return the exact number typed, if an integer; else the float64 nearest to it, as Python reads it."""
     plain = word.replace("_", "")
     return sympy.Integer(plain) if plain.isdecimal() else sympy.Float(float(plain), precision=53)

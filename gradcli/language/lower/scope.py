@@ -1,6 +1,6 @@
-"""What the rules of lowering share: what names stand for, the lines so far, and what evaluates them.
+"""State shared by the rules of lowering: meanings of names, the lines so far, and the evaluation of lines.
 
-Of lines, conditions stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its
+Conditions stay true or false only where that is asked for: in arithmetic one is 1 or 0, by a `where` of its
 own, so that no reading meets a boolean among numbers.
 """
 
@@ -22,7 +22,7 @@ from gradcli.language.text import nodes
 from gradcli.language.text.source import SourceText
 
 Operand = tuple[Atom, Span]
-"""What an expression is: its value in the Program, and its range of the text."""
+"""Value of an expression in the Program, and its range of the text."""
 
 Array = npt.NDArray[np.float64]
 
@@ -32,17 +32,17 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
     "logical_not": ("~", "not "),
     "where": ("where", " if "),
 }
-"""How the functions of conditions are written: the sign, and the word."""
+"""Spelling of the functions of conditions: the sign, and the word."""
 
 
 @dataclass(frozen=True)
 class Several:
-    """What a function gives that gives several tensors, as `x.chunk(3)` and `torch.sort(x)` do.
+    """Result of a function that gives several tensors, as `x.chunk(3)` and `torch.sort(x)` do.
 
     Attributes:
         call: The function.
-        parts: The tensors; what they are is not known yet where `is_provisional`.
-        names: What torch calls them, `values` and `indices`; empty for a list.
+        parts: The tensors; stand-ins for them where `is_provisional`.
+        names: Their names in torch, `values` and `indices`; empty for a list.
         is_provisional: Whether the text is to be read again with shapes, which may give another number of parts.
         is_pair: Whether it is torch's pair of values and positions, which stands for the values in arithmetic.
     """
@@ -56,7 +56,7 @@ class Several:
 
 @dataclass(frozen=True)
 class ConstantEvaluation:
-    """What NumPy and the rules of shapes say.
+    """Evaluation by NumPy and by the rules of shapes.
 
     Attributes:
         run: The value of a Program at values of its variables.
@@ -70,7 +70,7 @@ class ConstantEvaluation:
 
 
 class Ask(Protocol):
-    """Asks torch what a call is made of."""
+    """Request to torch for the operations that a call consists of."""
 
     def __call__(
         self, call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
@@ -80,13 +80,13 @@ class Ask(Protocol):
         Args:
             call: In operands of its own.
             shapes: Of the operands.
-            fixed: Numbers of operands that the call is another one with.
+            fixed: Numbers of the operands that the call depends on.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What a name of an index stands for: its dimension, counted from the last one, and the values that it takes."""
+    """Index of a formula: its dimension, counted from the last one, and the values that it takes."""
 
     place: int
     first: int
@@ -94,13 +94,13 @@ class Index:
 
     @property
     def size(self) -> int:
-        """How many values."""
+        """Number of values."""
         return self.last - self.first + 1
 
 
 @dataclass
 class Scope:
-    """The names of a text.
+    """Names of a text.
 
     Attributes:
         given: Names that are variables although they mean something else, `E`.
@@ -109,10 +109,10 @@ class Scope:
         shapes: Of variables, where they are known.
         values: Of variables, where the text is read at a point; None where it cannot be.
         variables: The free names in order of appearance.
-        names: What was assigned.
-        objects: What stands for something that is no tensor: functions, positions, what nothing is computed from.
+        names: The assigned names with their values.
+        objects: The values that are no tensors: functions, positions, results that nothing is computed from.
         lists: The elements of the names that stand for a list.
-        several: What stands for the several tensors that a function gives: no operation takes it as an operand.
+        several: The values that stand for several tensors of one function: no operation takes them as operands.
         spent: The lines that served a constant: where nothing else needs them, they are left out.
         unused: The names that nothing has used.
         last_name: The name of the last statement.
@@ -121,7 +121,7 @@ class Scope:
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         needs_shapes: Whether a size stood for one that is not known: the text is to be lowered again with shapes.
         needs_values: Whether values decide which lines there are: without them the text is to be lowered again.
-        guards: What they decided.
+        guards: The conditions that they decided.
         ask: Asks torch for the meaning of rows that have none; None leaves them without.
     """
 
@@ -147,16 +147,16 @@ class Scope:
     ask: Ask | None = None
 
     def remark(self, words: str) -> None:
-        """Say something to the user, once."""
+        """Add a remark for the user, once."""
         if words not in self.warnings:
             self.warnings.append(words)
 
     def variable(self, name: str) -> sympy.Symbol:
-        """The variable with a name, from here on if there was none."""
+        """Return the variable with a name, from here on if there was none."""
         return self.variables.setdefault(name, sympy.Symbol(name, real=True))
 
     def list_of(self, node: nodes.Node) -> list[Operand] | None:
-        """The elements of the list that a name stands for, which is used by that."""
+        """Return the elements of the list that a name stands for, and note that the name is used."""
         if not isinstance(node, nodes.NameNode) or node.arguments is not None:
             return None
         if node.token.text not in self.lists:
@@ -165,16 +165,16 @@ class Scope:
         return self.lists[node.token.text]
 
     def parts_of(self, atom: Atom) -> list[Operand] | None:
-        """The tensors that a value stands for, if it is several and no pair."""
+        """Return the tensors that a value stands for, if it is several and no pair."""
         return list(self.several[atom].parts) if self.first(atom) in self.several else None
 
     def first(self, atom: Atom) -> Atom:
-        """A value, or the values of a pair."""
+        """Return a value, or the values of a pair."""
         several = self.several.get(atom)
         return several.parts[0][0] if several is not None and several.is_pair else atom
 
     def together(self, several: Several) -> Atom:
-        """What stands for several tensors."""
+        """Make a value that stands for several tensors."""
         whole = sympy.Dummy(several.call, real=True)
         self.several[whole] = several
         return whole
@@ -182,14 +182,14 @@ class Scope:
     def shapes_or_meaning(
         self, op: Op, operands: Sequence[Atom], statics: tuple[Any, ...], shapes: tuple[Shape, ...] | None
     ) -> Any:
-        """The last constant of a call that depends on shapes: these, or with them the meaning that torch gives it."""
+        """Return the last constant of a call that depends on shapes: these, or torch's meaning for them."""
         if shapes is None or not op.is_recorded or self.ask is None:
             return shapes
         return self.ask(Call(op.name, tuple(operands), statics), shapes)[0]
 
 
 class Lines:
-    """The lines so far: the first layer of a lowering, which the others extend.
+    """Lowering of lines: the first layer, which the others extend.
 
     Attributes:
         source: The text.
@@ -209,7 +209,7 @@ class Lines:
         self._known: dict[Atom, Shape | None] = {}
 
     def lower(self, node: nodes.Node) -> Operand:
-        """The value of an expression.
+        """Lower an expression to its value.
 
         Raises:
             GradcliError: It, or a part of it, is not in the language.
@@ -217,11 +217,11 @@ class Lines:
         raise NotImplementedError
 
     def joined(self, op: str, left: Operand, right: Operand) -> Operand:
-        """A line of two operands."""
+        """Append a line of two operands."""
         return self.emit(op, [left[0], right[0]], left[1].to(right[1]))
 
     def emit(self, op: str, operands: list[Atom], span: Span, statics: tuple[Default, ...] = ()) -> Operand:
-        """One line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
+        """Append one line; conditions stay conditions only where that is asked for, and are 1 or 0 in arithmetic."""
         if self.scope.several or self.scope.objects:
             operands = [self.one(a, span) for a in operands]
         if self.is_meaning:
@@ -251,10 +251,10 @@ class Lines:
             raise
 
     def one(self, atom: Atom, span: Span) -> Atom:
-        """A value that is one tensor.
+        """Return a value that is one tensor.
 
         Raises:
-            LanguageError: It is several.
+            LanguageError: The value is several tensors.
         """
         if (atom := self.scope.first(atom)) in self.scope.objects:
             raise self.source.code("a computation with positions", span)
@@ -268,28 +268,28 @@ class Lines:
         raise self.source.error(f"{several.call} gives {len(several.parts)} tensors{names}", span, hint=hint)
 
     def positions(self) -> Atom:
-        """What stands for whole numbers that a function gives."""
+        """Make a value that stands for whole numbers that a function gives."""
         self.scope.objects[found := sympy.Dummy("positions", real=True)] = None
         return found
 
     def _written(
         self, row: Op, operands: list[Atom], span: Span, statics: tuple[Default, ...], *, keeps: bool
     ) -> Operand:
-        """The line itself; a condition if it is one by its row, or if it `keeps` its operands to be that."""
+        """Append the line itself; it is a condition by its row, or if it `keeps` its operands' being conditions."""
         result = self.builder.emit(row.name, tuple(operands), span, statics)
         if keeps or row.is_condition:
             self.conditions.add(result)
         return result, span
 
     def as_number(self, atom: Atom, span: Span) -> Atom:
-        """A condition as 1 or 0; anything else as it is."""
+        """Return a condition as 1 or 0; anything else as it is."""
         atom = self.one(atom, span)
         if atom not in self.conditions:
             return atom
         return self.builder.emit("where", (atom, sympy.Integer(1), sympy.Integer(0)), span)
 
     def _not_a_condition(self, op: str, span: Span) -> GradcliError:
-        """The error for a number where a comparison must stand."""
+        """Make the error for a number where a comparison must stand."""
         sign, word = _SIGNS.get(op, (op, ""))
         if word and word in self.source.excerpt(span):
             message = f"'{word.strip()}' needs conditions, such as x > 0"

@@ -1,6 +1,6 @@
 """The op table: one row an operation, in one file a kind, each a text as `row.read` takes it.
 
-row          what a row holds, how it is written, and what follows from it
+row          the fields of a row, its text form, and the facts that follow from them
 elementwise  arithmetic and functions, pieces, and branches by conditions
 networks     activations of neural networks, layers of sequences, normalization, and losses of training
 torch_functions  functions that torch is asked for: pieces, matrices, order, positions, windows, layers, rare losses
@@ -42,15 +42,15 @@ GROUPS: Mapping[str, tuple[Op, ...]] = {
     for group, _ in _TABLES
     if group != structure.DRAWN
 }
-"""The rows by what people look for."""
+"""Rows of the table by group, as listed for users."""
 
 TABLE: dict[str, Op] = {op.name: op for rows in GROUPS.values() for op in rows}
 
 ROWS: Mapping[str, Op] = TABLE | {op.name: op for op in structure.ROWS[structure.DRAWN]}
-"""Those too that nobody can type."""
+"""Rows of the table, and the rows without a name to type."""
 
 _BY_NAME: dict[str, Op] = {alias: op for op in TABLE.values() for alias in (op.name, *op.aliases) if alias != "index"}
-"""An index is written x[key]; `index` is a name like any other."""
+"""Rows by name and alias; `index` is left out, as an index is written x[key] and `index` is a name like any other."""
 _AFTER_DOT: dict[str, Op] = _BY_NAME | {name: op for op in TABLE.values() for name in op.qualified}
 
 
@@ -58,11 +58,11 @@ _SIGNS = "< lt, <= le, > gt, >= ge, == eq, != ne, | logical_or, & logical_and, +
 _SIGNS += ", // floor_divide, % remainder, @ matmul, ** pow, ^ pow"
 
 SIGNS: Mapping[str, str] = dict(pair.split() for pair in _SIGNS.split(", "))
-"""The functions that signs are."""
+"""Names of the functions by their signs."""
 
 
 def find(name: str, *, after_dot: bool = False) -> Op | None:
-    """The row with this name or alias.
+    """Find the row with this name or alias.
 
     >>> find("ln").name
     'log'
@@ -74,11 +74,11 @@ _MEMBERS = frozenset(
     "T mT H mH I real imag conj shape size ndim dtype device layout data values grad grad_fn requires_grad is_leaf "
     "itemsize nbytes strides flat base backward retain_grad zero_".split()
 )
-"""What tensors and arrays have behind a dot that is no operation."""
+"""Members of tensors and arrays after a dot that are no operations."""
 
 
 def is_member(name: str) -> bool:
-    """Whether tensors have something of this name behind a dot.
+    """Tell whether tensors have a member of this name after a dot.
 
     >>> is_member("shape"), is_member("sum"), is_member("weight")
     (True, True, False)
@@ -87,5 +87,5 @@ def is_member(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """Every name and alias that can be called."""
+    """List every name and alias that can be called."""
     return sorted(_BY_NAME)

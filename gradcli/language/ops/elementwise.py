@@ -1,4 +1,4 @@
-"""Elementwise operations: arithmetic, what SymPy and torch share, what follows from it, pieces, and branches.
+"""Elementwise operations: arithmetic, functions shared by SymPy and torch, functions in terms of these, and branches.
 
 A row without a meaning is a primitive.  Comparisons and logic are 1 or 0 in arithmetic.  A definition is short and
 exact; next to it stands the same for floats, where it would overflow or cancel: the scaled functions have asymptotic
@@ -13,13 +13,13 @@ from gradcli.errors import InputError
 from gradcli.language.ops.row import Constants, read
 
 _POLES = "sin(pi*minimum(x, 1/2))"
-"""Vanishes at 0 and at negative whole numbers."""
+"""Expression that vanishes at 0 and at negative whole numbers."""
 
 # kinks: of atan2 the branch cut, where the angle jumps from pi to -pi; of trunc whole numbers but 0
 
 
 def _series(terms: tuple[int, ...], by: str) -> str:
-    """1 + terms[0]/by*(1 + terms[1]/(2*by)*(1 + ...)): an asymptotic series, from the last term on."""
+    """Write 1 + terms[0]/by*(1 + terms[1]/(2*by)*(1 + ...)), an asymptotic series, from the last term on."""
     text = "1"
     for n in range(len(terms), 0, -1):
         text = f"(1 + ({terms[n - 1]})/({n}*{by})*{text})"
@@ -30,7 +30,7 @@ _FAR_ERFCX = f"{_series(tuple(-n * (2 * n - 1) for n in range(1, 9)), '(2*x**2)'
 _FAR_I0E = f"{_series(tuple((2 * n - 1) ** 2 for n in range(1, 9)), '(8*abs(x))')}/sqrt(2*pi*abs(x))"
 _FAR_I1E = f"{_series(tuple((2 * n - 1) ** 2 - 4 for n in range(1, 9)), '(8*abs(x))')}*sign(x)/sqrt(2*pi*abs(x))"
 _FAR = 500
-"""From where on the scaled Bessel functions are their series, to the last digit."""
+"""Argument from which on the scaled Bessel functions are their series, to the last digit."""
 
 
 def _gammas(constants: Constants) -> str:
@@ -45,11 +45,11 @@ _Z = "((x - loc)/scale)"
 
 
 LARGEST = 1.7976931348623157e308
-"""Of float64, which torch puts in the place of an infinity."""
+"""Largest number of float64, which torch puts in the place of an infinity."""
 
 
 def _rounded(constants: Constants) -> str:
-    """Rounded to whole multiples of a power of 10, which is exact where it is one of whole numbers."""
+    """Write a number rounded to whole multiples of a power of 10, which is exact where it is one of whole numbers."""
     places = constants["decimals"]
     if places < 0:
         return f"round(x/{10**-places})*{10**-places}"

@@ -13,11 +13,11 @@ from gradcli.errors import ShapeError, TooLargeError
 from gradcli.language.ops.row import Constants, Shapes, read
 
 MOST_VECTORS = 1_024
-"""Rows of a matrix whose eigenvectors are written out."""
+"""Largest number of rows of a matrix whose eigenvectors are written out."""
 
 
 def _dot(_: Constants, shapes: Shapes) -> str:
-    """NumPy's product, which is over the last dimension of a and the last but one of b."""
+    """Write NumPy's product, which is over the last dimension of a and the last but one of b."""
     if not all(shapes):
         return "a*b"
     if len(shapes[1]) <= 2:
@@ -35,11 +35,11 @@ def _square(shapes: Shapes, name: str) -> int:
 
 
 _LOWER = "M = where((tril(ones_like(L)) > 1/2) | (L**2 < 1e-300), L, nan)"
-"""A matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
+"""Matrix of which torch reads the lower triangle alone, and derives by all elements as if it were triangular."""
 
 
 def _cholesky(constants: Constants, shapes: Shapes) -> str:
-    """Column by column: the first of what is left, divided by the square root of its first element."""
+    """Write the factor column by column: the first remaining column, divided by the root of its first element."""
     count = _square(shapes, "cholesky")
     text = ["s = (A + transpose(A))/2"]
     for k in range(count):
@@ -51,14 +51,14 @@ def _cholesky(constants: Constants, shapes: Shapes) -> str:
 
 
 def _wide(constants: Constants, shapes: Shapes) -> str:
-    """The pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
+    """Write the pseudoinverse of a matrix of full rank, by the smaller of the two products with its transpose."""
     rows, columns = _matrix_of(shapes, "pinv")[-2:]
     turned = "transpose(A, -2, -1)"
     return f"inv({turned} @ A) @ {turned}" if rows >= columns else f"{turned} @ inv(A @ {turned})"
 
 
 def _singular_values(_: Constants, shapes: Shapes) -> str:
-    """The upper eigenvalues of [[0, A], [A.T, 0]], whose digits are those of A; of A.T @ A they are lost."""
+    """Write the upper eigenvalues of [[0, A], [A.T, 0]], which keep the digits of A; those of A.T @ A lose them."""
     rows, columns = _matrix_of(shapes, "svdvals")[-2:]
     padded = f"p = pad(A, ({rows}, 0, 0, {columns}))"
     return f"{padded}; flip(eigvalsh(p + transpose(p, -2, -1))[..., {max(rows, columns)}:], -1)"
@@ -71,7 +71,7 @@ def _matrix_of(shapes: Shapes, name: str) -> Sequence[int]:
 
 
 def _vectors(shape: Sequence[int], weights: str) -> list[str]:
-    """The eigenvectors v of s with the eigenvalues l as columns, each with a positive inner product with the weights.
+    """Write the eigenvectors v of s with the eigenvalues l as columns, each with a positive product with the weights.
 
     The projection P on one of them is the product of (s - l[j])/(l[k] - l[j]) over all other j; v is P @ w, scaled.
     """
@@ -93,7 +93,7 @@ def _eigenvectors(_: Constants, shapes: Shapes) -> str:
 
 
 def _singular_vectors(side: str) -> Callable[[Mapping[str, Any], Shapes], str]:
-    """Of the smaller product of A and its transpose; those of the other side are A @ v/σ."""
+    """Make the writer of singular vectors, by the smaller product of A and its transpose; the others are A @ v/σ."""
 
     def written(_: Constants, shapes: Shapes) -> str:
         *batch, rows, columns = _matrix_of(shapes, f"{side}_singular_vectors")
@@ -119,7 +119,7 @@ def _triangle(constants: Constants) -> str:
 
 
 _SIGN = "torch leaves the sign of a vector v open; here v[0] + v[1]/e + v[2]/e**2 + ... is positive"
-"""Never 0 for a matrix of floats: elements of v are algebraic, and powers of e independent over algebraic numbers.
+"""Convention on the sign of a vector, for a sum that no float matrix makes 0: elements of v are algebraic numbers.
 
 Source: A. Baker, "Transcendental Number Theory", 1975, theorem 1.4 (Lindemann and Weierstrass).
 """

@@ -21,7 +21,7 @@ def _after_training(constants: Constants) -> str:
 
 
 def _attended(constants: Constants) -> str:
-    """The weights of a causal attention are exp of the scores with zeros above the diagonal, divided by their sum."""
+    """Write causal attention: its weights are exp of the scores, zeros above the diagonal, divided by their sum."""
     if constants["dropout_p"]:
         raise InputError("dropout is random, and has no derivative to check", hint="leave dropout_p out")
     scale = "/sqrt(count(query, -1))" if constants["scale"] is None else f"*{constants['scale']!r}"
@@ -44,7 +44,7 @@ def _embedded(constants: Constants, shapes: Shapes) -> str:
 
 
 def _over_last(name: str, constants: Constants, shapes: Shapes) -> str:
-    """The dimensions of a layer, which are the last ones.
+    """Return the dimensions of a layer, which are the last ones.
 
     Raises:
         ShapeError: The shapes do not end in them.
@@ -69,7 +69,7 @@ def _rms_norm(constants: Constants, shapes: Shapes) -> str:
 
 
 def _kept(constants: Constants) -> str:
-    """Dropout leaves all as it is, but in training, where it is random."""
+    """Write dropout, which changes nothing except in training, where it is random."""
     if not 0 <= constants["p"] <= 1:
         raise InputError("dropout takes a p from 0 to 1")
     if constants["training"] and constants["p"]:
@@ -88,7 +88,7 @@ def _reduced(text: str, reduction: str) -> str:
 
 
 def _of_classes(name: str, logarithms: str, constants: Constants, shapes: Shapes) -> str:
-    """The loss of logarithms of probabilities at the classes of the target, smoothed if it is to be.
+    """Write the loss of log-probabilities at the classes of the target, smoothed if that is asked for.
 
     Without weights and smoothing, the cross entropy is logsumexp(input) - input[target], whose slope is in every
     textbook: softmax(input) - [target = class].

@@ -13,7 +13,7 @@ from gradcli.language.ops.row import Constants, Shapes, read
 
 
 def _average(constants: Constants, shapes: Shapes) -> str:
-    """NumPy's, whose vector of weights lies along the axis."""
+    """Write NumPy's average, whose vector of weights lies along the axis."""
     (x, weights), axis, text = shapes, constants["axis"], "weights"
     if len(weights) == 1 < len(x) and axis is not None:
         text = f"reshape(weights, {tuple(-1 if n == axis % len(x) else 1 for n in range(len(x)))})"
@@ -24,11 +24,11 @@ def _average(constants: Constants, shapes: Shapes) -> str:
 
 
 MOST_SORTED = 512
-"""Elements of a dimension up to which it is sorted."""
+"""Largest number of elements of a dimension that is sorted."""
 
 
 def exchanges(count: int) -> list[list[tuple[int, int]]]:
-    """The exchanges that sort so many elements, in stages of which none meets an element twice.
+    """List the exchanges that sort so many elements, in stages of which none meets an element twice.
 
     >>> exchanges(3)
     [[(0, 1)], [(0, 2)], [(1, 2)]]
@@ -52,7 +52,7 @@ def exchanges(count: int) -> list[list[tuple[int, int]]]:
 
 
 def _sorted(constants: Constants, shapes: Shapes) -> str:
-    """The text of a sorted dimension: each stage takes the smaller and the larger of its pairs."""
+    """Write a sorted dimension: each stage takes the smaller and the larger of its pairs."""
     (shape,) = shapes
     if not shape or shape[constants["dim"]] <= 1:
         return "1*x"
@@ -80,7 +80,7 @@ max(x, dim=None, keepdim=False)  the largest element of all, or along dim  = ama
     caveat: as in torch, max(x, y) of two tensors is maximum, and max(x, 0) is along dimension 0; max([a, b]) of a list
         is Python's, the larger of the two
 """
-"""The rows of largest elements, of which those of smallest ones differ in two words."""
+"""Rows of largest elements, which differ from those of smallest ones in two words."""
 
 ROWS = read(
     f"""

@@ -1,6 +1,6 @@
-"""What a row of the op table holds, how it is written, and what follows from it.
+"""Row of the op table: its fields, its text form, and the facts that follow from them.
 
-A reading that asks for a fact finds it: the test of the table names those that a new row forgets.
+Each reading asks a row for its facts; the test of the table names the facts that a new row lacks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 
 class Monoid(Enum):
-    """An associative operation of two with its identity: what a reduction or a scan folds its elements by."""
+    """Associative operation of two operands with its identity, by which a reduction or a scan folds its elements."""
 
     SUM = "add", 0.0
     PRODUCT = "mul", 1.0
@@ -32,14 +32,14 @@ class Monoid(Enum):
 
     @property
     def is_extreme(self) -> bool:
-        """Whether it takes one of the two and leaves the other."""
+        """Tell whether it takes one of the two operands and leaves the other."""
         return self in (Monoid.LARGEST, Monoid.SMALLEST)
 
 
 class Kind(Enum):
-    """How the operation moves elements: each reading has one rule a kind, or one a name inside it.
+    """Way in which an operation moves elements: each reading has one rule for a kind, or one for a name inside it.
 
-    No reading meets an `inlined` one: the lowering puts what torch makes of the call in its place.
+    No reading meets an `inlined` one: the lowering puts the operations that torch makes of the call in its place.
     """
 
     ELEMENTWISE = "elementwise"
@@ -57,7 +57,7 @@ class Kind(Enum):
 
 
 class Required(Enum):
-    """Marks a static parameter without a default."""
+    """Mark of a static parameter without a default."""
 
     REQUIRED = "required"
 
@@ -70,13 +70,13 @@ Constants = Mapping[str, Any]
 """Constant arguments by name."""
 
 Shapes = tuple[tuple[int, ...], ...]
-"""One of each operand."""
+"""Shape of each operand."""
 
 ASKED = "what torch makes of it"
-"""The meaning of what torch is asked for."""
+"""Meaning of an operation whose definition torch is asked for."""
 
 SHAPES = "shapes"
-"""What a call holds behind its constants where its meaning depends on the shapes of its operands."""
+"""Name of the last constant of a call whose meaning depends on the shapes of its operands."""
 
 
 _COMPARED = {">": operator.gt, ">=": operator.ge}
@@ -88,14 +88,14 @@ def _marked(mark: str) -> cached_property[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Op:
-    """One operation: one row of the table.
+    """Operation: one row of the table.
 
     >>> Op("exp(x)", "the exponential").worked_example
     ('exp(x)', {'x': '0.5'})
 
     Attributes:
-        heading: `name|alias|.method(operand, marked?:default, constant=default, required=) -> parts`: what the Program
-            and the language call it, and SymPy, NumPy and Python; after a dot only, as in `x.t()`, what is too likely
+        heading: `name|alias|.method(operand, marked?:default, constant=default, required=) -> parts`: its names in
+            Program, language, SymPy, NumPy and Python; after a dot only, as in `x.t()`, a name that is too likely
             a variable before a parenthesis alone; the parameters in torch's order, of which those with `=` take
             constants and the others operands; the names of several results, `...` for a list of any.  The marks of an
             operand, `#`: torch's function takes it as a plain number only; where it is none, the meaning is run.  `?`:
@@ -106,34 +106,34 @@ class Op:
             is a whole number, as a position is, and has no derivative; with `<`, only where it has fewer dimensions
             than the first operand.  `&`: it must be true or false, as a comparison is.  `*`: more may follow, which
             are folded from the left, two at a time.
-        doc: One line of what it computes.
+        doc: One line on its value.
         meaning: Its definition in the language itself, in terms of the signature; empty for a primitive, which has
             a rule of its own in each reading; `ASKED` where torch is asked for it.
         written: Writes the definition from constant arguments by name, and, if it takes two, from the shapes of the
-            operands.  The meaning then says in short what it is.
-        total: The same with what torch gives where that has no value, as of 0*log(0) and of nan: what balls and NumPy
+            operands.  The meaning is then a short form of it.
+        total: The same with torch's value where that has none, as of 0*log(0) and of nan: the form that balls and NumPy
             take; empty where there is no more.
-        in_floats: The same written so that it neither overflows nor cancels, as torch's function does not: what NumPy
+        in_floats: The same written so that it neither overflows nor cancels, as in torch: the form that NumPy
             runs for values; empty where the meaning will do.
         torch: Path below `torch` of the function that computes it; empty where only the meaning does.
         arb: Of a primitive, Arb's method for values on balls, with operands and constants: `gamma_lower(x, a, 1)`.
         slopes: Its derivatives by its operands, in the language; with `arb`, no reading needs a rule for it.
-        kernel: How torch's kernel rounds more than its result: as if the last operand were off by so many units in its
+        kernel: Extra rounding by torch's kernel: as if the last operand were off by so many units in its
             last place, and then the result by this part of itself.
-        kind: How it moves elements.
-        caveat: What to know beyond the doc line: a rule of torch that surprises, a formula by cases.
+        kind: The way in which it moves elements.
+        caveat: Facts beyond the doc line: a rule of torch that surprises, a formula by cases.
         rule_name: The rule of differentiation by its name in the textbooks, where it is not that of its kind.
         notation: Ways to write it that are no call, method or sign, such as `x.T`.
         example: An expression with the operation; empty for the obvious one.
         at: Values for its variables, `x=1,2,3`, and for others.
         sense: Of a comparison, the signs of a - b with which it holds.
-        monoid: What a reduction or a scan folds by; of an operation of two, what it is itself.
+        monoid: Operation that a reduction or a scan folds by; of an operation of two, itself.
         coefficients: Of a linear operation on numbers, those of its operands.
         adds_terms: Whether it adds up terms, which may cancel.
         domain: Where the value is real, as a condition on the operands; empty for everywhere.  With `arb` it is read:
             `x > 1, q > 0`.
         edges: Expressions of the operands that vanish where the domain ends at a point that has a value, and at poles
-            of what is evaluated one by one.
+            of functions that are evaluated one by one.
         kinks: Expressions of the operands that vanish where the derivative jumps.
     """
 
@@ -172,7 +172,7 @@ class Op:
 
     @cached_property
     def name(self) -> str:
-        """Its name in the Program, and in the language."""
+        """Name in the Program, and in the language."""
         return self._names[0]
 
     @cached_property
@@ -187,7 +187,7 @@ class Op:
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Of a function that gives several tensors, what torch calls them; `...` alone for a list."""
+        """Names that torch gives the results of a function with several tensors; `...` alone for a list."""
         return tuple(filter(None, self.heading.partition(" -> ")[2].split(", ")))
 
     @cached_property
@@ -197,18 +197,18 @@ class Op:
 
     @cached_property
     def signature(self) -> tuple[str, ...]:
-        """The names of its parameters."""
+        """Names of the parameters."""
         return tuple(name for name, *_ in self._parameters)
 
     @cached_property
     def statics(self) -> Mapping[str, Default]:
-        """The parameters that take constants, with their defaults; shapes are one where the meaning depends on them."""
+        """Parameters that take constants, with their defaults; shapes are one where the meaning depends on them."""
         found = {name: _default(text) for name, _, sign, text in self._parameters if sign == "="}
         return found | ({SHAPES: None} if self.of_shapes else {})
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
-        """The parameters that take expressions."""
+        """Parameters that take expressions."""
         return tuple(name for name, _, sign, _ in self._parameters if sign != "=")
 
     @cached_property
@@ -222,74 +222,74 @@ class Op:
 
     @cached_property
     def of_shapes(self) -> bool:
-        """Whether its meaning depends on the shapes of its operands, which the text is read for."""
+        """Tell whether its meaning depends on the shapes of its operands, which the text is read for."""
         return self.is_recorded or (self.written is not None and len(parameters_of(self.written).parameters) > 1)
 
     @property
     def is_asked(self) -> bool:
-        """Whether torch is asked for its meaning, and for what its constants may be."""
+        """Tell whether torch is asked for its meaning, and for the values that its constants may take."""
         return self.meaning == ASKED
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its meaning is recorded from torch, for operands of certain shapes."""
+        """Tell whether its meaning is recorded from torch, for operands of certain shapes."""
         return self.is_asked and self.kind is Kind.DEFINED
 
-    # -- what follows from the other facts
+    # -- facts that follow from the others
 
     @cached_property
     def variadic(self) -> bool:
-        """Whether more operands than named are a list, or folded from the left, two at a time."""
+        """Tell whether further operands are a list, or folded from the left, two at a time."""
         return self.operands[:1] in (("tensors",), ("operands",)) or any(
             "*" in marks for _, marks, *_ in self._parameters
         )
 
     @property
     def adds_dimension(self) -> bool:
-        """Whether it lays the parts of a list along a new dimension."""
+        """Tell whether it lays the parts of a list along a new dimension."""
         return self.name == "stack"
 
     @property
     def is_condition(self) -> bool:
-        """Whether the result is true or false."""
+        """Tell whether the result is true or false."""
         return bool(self.sense) or self.name.startswith(("is", "logical_"))
 
     @property
     def is_step(self) -> bool:
-        """Whether the value jumps where there is a kink."""
+        """Tell whether the value jumps where there is a kink."""
         return bool(self.kinks) and self.name != "abs" and not self.is_extreme
 
     @property
     def is_detached(self) -> bool:
-        """Whether the result is a constant to derivatives, and torch keeps no graph of it."""
+        """Tell whether the result is a constant to derivatives, of which torch keeps no graph."""
         return self.name in ("zeros_like", "ones_like", "detach")
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the elements of a movement stay in row-major order."""
+        """Tell whether the elements of a movement stay in row-major order."""
         return self.name in ("reshape", "flatten", "squeeze", "unsqueeze")
 
     @property
     def keeps_shape(self) -> bool:
-        """Whether the result of a function of a matrix is one too, and no number or list of eigenvalues."""
+        """Tell whether a function of a matrix gives a matrix, rather than a number or a list of eigenvalues."""
         return self.name in ("inv", "matrix_exp")
 
     @cached_property
     def branches(self) -> tuple[str, ...]:
-        """Of a choice, the operand that decides, the one that is taken where it holds, and the other one."""
+        """Operands of a choice: the condition, the one taken where it holds, and the other one; empty for others."""
         words = self.operands if self.name == "where" else tuple(re.findall(r"\w+", self.meaning))[1:]
         is_choice = self.meaning in ("", f"where({', '.join(words)})") and set(words) == set(self.operands)
         return words if is_choice and self.conditions == words[:1] else ()
 
     @cached_property
     def guarded(self) -> str:
-        """The operand that must stay inside the domain, if not the first."""
+        """Operand that must stay inside the domain, if not the first."""
         named = [word for word in re.findall(r"\w+", self.domain) if word in self.operands]
         return "" if named[:1] == list(self.operands[:1]) else "".join(named[:1])
 
     @property
     def worked_example(self) -> tuple[str, dict[str, str]]:
-        """An expression with this operation, and a value for each of its variables."""
+        """Expression with this operation, and a value for each of its variables."""
         is_list, others = self.operands[:1] in (("tensors",), ("operands",)), {"x": "0.5"}
         needed = ["[x, x**2]"] if is_list else [name for name in self.operands if name not in self.defaults]
         text = self.example or f"{self.name}({', '.join(needed)})"
@@ -299,7 +299,7 @@ class Op:
         return text, {name: value for name, value in given.items() if name in re.findall(r"\w+", text)}
 
     def on_balls(self, *operands: Any) -> Any:
-        """The value that Arb's method gives; None where balls may be outside of the domain."""
+        """Compute the value by Arb's method; None where balls may be outside of the domain."""
         given = dict(zip(self.operands, operands, strict=True))
         limits = map(str.split, filter(None, self.domain.split(", ")))
         if not all(_COMPARED[sign](given[name], int(bound)) for name, sign, bound in limits):
@@ -310,16 +310,16 @@ class Op:
 
     @property
     def is_primitive(self) -> bool:
-        """Whether each reading has a rule of its own for it."""
+        """Tell whether each reading has a rule of its own for it."""
         return not self.meaning
 
     @property
     def has_one_dim(self) -> bool:
-        """Whether its `dim` is one dimension, which may be left out where there is only one."""
+        """Tell whether its `dim` is one dimension, which may be left out where there is only one."""
         return next(iter(self.statics), "") == "dim" and "keepdim" not in self.statics
 
     def positions(self, ranks: Sequence[int]) -> tuple[str, ...]:
-        """The operands that are whole numbers, where the operands have these numbers of dimensions.
+        """List the operands that are whole numbers, where the operands have these numbers of dimensions.
 
         >>> from gradcli.language.ops import TABLE
         >>> [TABLE["cross_entropy"].positions(ranks) for ranks in [(2, 1, 0), (2, 2, 0)]]
@@ -332,39 +332,39 @@ class Op:
 
     @property
     def has_equation(self) -> bool:
-        """Whether an equation of letters says what it computes."""
+        """Tell whether an equation of letters defines its value."""
         return "equation" in self.statics
 
     @property
     def is_branch(self) -> bool:
-        """Whether it is the primitive choice by a condition."""
+        """Tell whether it is the primitive choice by a condition."""
         return self.name == "where"
 
     @property
     def is_extreme(self) -> bool:
-        """Whether it takes the largest or smallest of two operands, or of the elements of one."""
+        """Tell whether it takes the largest or smallest of two operands, or of the elements of one."""
         return self.monoid is not None and self.monoid.is_extreme
 
     @property
     def is_nonlinear_fold(self) -> bool:
-        """Whether its elements are products or extremes of those of its operand."""
+        """Tell whether its elements are products or extremes of those of its operand."""
         return self.kind in (Kind.REDUCTION, Kind.SCAN) and self.monoid is not Monoid.SUM
 
     @property
     def folds_by(self) -> Monoid:
-        """The monoid of a reduction or a scan, which has one."""
+        """Monoid of a reduction or a scan, which has one."""
         if self.monoid is None:
             raise ValueError(f"the row of {self.name} lacks its monoid")
         return self.monoid
 
     @property
     def is_sum(self) -> bool:
-        """Whether it adds up the elements of its operand."""
+        """Tell whether it adds up the elements of its operand."""
         return self.kind is Kind.REDUCTION and self.monoid is Monoid.SUM
 
     @property
     def rule(self) -> str:
-        """The rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
+        """Rule of differentiation by which its adjoint reaches an operand, in the words of textbooks.
 
         >>> Op("exp(x)", "the exponential").rule
         'chain rule'
@@ -379,7 +379,7 @@ class Op:
 
     @property
     def is_linear(self) -> bool:
-        """Whether the derivative needs no values of the operands."""
+        """Tell whether the derivative needs no values of the operands."""
         if self.kind in (Kind.REDUCTION, Kind.SCAN):
             return self.monoid is Monoid.SUM
         return bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
@@ -394,7 +394,7 @@ _RULES: Mapping[Kind | Monoid, str] = {
     Monoid.LARGEST: "rule of the element taken",
     Monoid.SMALLEST: "rule of the element taken",
 }
-"""The rule of differentiation of a kind, and of what folds elements, where it is not the chain rule."""
+"""Rule of differentiation of a kind or a monoid, where it is not the chain rule."""
 
 _PARAMETER = re.compile(r"(\w*)(\W*?)(?:([=:])(.*))?$")
 
@@ -403,16 +403,16 @@ _WORDS: Mapping[str, Default] = {"": REQUIRED, "None": None, "False": False, "Tr
 
 
 def read(text: str, functions: Mapping[str, Any] = MappingProxyType({})) -> dict[str, tuple[Op, ...]]:
-    """The rows of a table, by their groups.
+    """Read the rows of a table, by their groups.
 
-    A row is its heading, what it computes and its facts, two spaces or a line apart: `= meaning`, `e.g. example`,
+    A row is its heading, a line on its value and its facts, two spaces or a line apart: `= meaning`, `e.g. example`,
     `at values` of its variables, and others after the name of the field of `Op`; of several texts a
     semicolon is between.  `== group` begins a group, after which stand facts that its rows share.  In a path below
     torch `*` is the name of the row.  A line indented by eight goes on with the one before.
 
     Args:
         text: The table.
-        functions: Those that write definitions, by their names.
+        functions: The functions that write definitions, by their names.
 
     Raises:
         ValueError: A fact is given twice, or is of no field.
@@ -460,7 +460,7 @@ _FIELDS: Mapping[str, Callable[[str], Any]] = {
     "monoid": lambda text: Monoid[text.upper()],
     "adds_terms": bool,
 }
-"""How the facts of a row are read."""
+"""Reader of each fact of a row, by the name of the field."""
 
 
 def _row(heading: str, facts: Mapping[str, Any]) -> Op:

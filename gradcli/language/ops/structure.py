@@ -1,6 +1,6 @@
 """Operations that put elements elsewhere, and constant tensors.
 
-Where each element of a list, a view, an index or a shift comes from is in `gradcli.language.program.movement`; the
+The source of each element of a list, a view, an index or a shift is in `gradcli.language.program.movement`; the
 numbers of constant tensors are NumPy's in float64, the same for every reading: `gradcli.language.program.numeric`.
 
 Numbers that a text draws, as `torch.randn(3)` does, have no name in the language: they are drawn where it is read.
@@ -21,7 +21,7 @@ def _appended(constants: Constants) -> str:
 
 
 def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
-    """NumPy's movements, which are over all dimensions where none are given."""
+    """Make the writer of a movement of NumPy, which is over all dimensions where none are given."""
 
     def written(constants: Constants, shapes: Shapes) -> str:
         dims = constants["dims"]
@@ -31,7 +31,7 @@ def _over_all(name: str, step: int) -> Callable[[Constants, Shapes], str]:
 
 
 DRAWN = "numbers that code draws"
-"""The group of what nobody can type."""
+"""Group of the rows without a name to type."""
 
 _permuted, _flipped = _over_all("permute", -1), _over_all("flip", 1)
 

@@ -1,4 +1,4 @@
-"""Functions of torch without a meaning of their own here: torch is asked what they are made of.
+"""Functions of torch without a meaning of their own here: torch is asked for the operations that they consist of.
 
 The call of one of kind `defined` stays in the Program, and torch is asked for shapes it is given; that of an `inlined`
 one is replaced as the text is read.  Sources: the torch reference of each function.
@@ -26,7 +26,7 @@ _SPACES = (
     {"n": 2, "space": "a plane", "x": "[[[1,2,5],[4,3,7]]]", "w": "[[[[1,-1],[2,0]]]]"},
     {"n": 3, "space": "space", "x": "[[[[1,5],[2,4]],[[8,3],[7,6]]]]", "w": "[[[[[1,-1],[2,0]],[[0,3],[1,1]]]]]"},
 )
-"""Windows along one, two and three dimensions."""
+"""Words for windows along one, two and three dimensions."""
 
 ROWS = read(
     """

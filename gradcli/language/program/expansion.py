@@ -19,7 +19,7 @@ from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Call, Line, Program, Shape, show
 
 MOST_LETTERS = 12
-"""Distinct letters of one einsum."""
+"""Largest number of distinct letters of one einsum."""
 
 
 def _is_primitive(call: Call) -> bool:
@@ -27,7 +27,7 @@ def _is_primitive(call: Call) -> bool:
 
 
 def expand(program: Program, keep: Callable[[Call], bool] = _is_primitive) -> Program:
-    """The same function in primitives, or in the operations to `keep`.
+    """Rewrite a function in primitives, or in the operations to `keep`.
 
     >>> from gradcli.language.parsing import parse
     >>> [line.call.op.name for line in expand(parse("relu(x)")).lines]
@@ -37,12 +37,12 @@ def expand(program: Program, keep: Callable[[Call], bool] = _is_primitive) -> Pr
 
 
 def in_primitives(program: Program) -> Program:
-    """The same function with every defined operation replaced by its meaning, for the readings other than torch."""
+    """Replace every defined operation by its meaning, for the readings other than torch."""
     return program.made(expand)
 
 
 def in_total(program: Program) -> Program:
-    """Put the values of torch in where meanings have none: torch is judged by the result."""
+    """Use torch's values where meanings have none, as torch is judged by the result."""
     calls = (line.call for line in program.lines if not line.call.op.is_primitive)
     has_cases = any(_has_cases(call.op.name, call.statics, len(call.operands)) for call in calls)
     return expansion(program, define=_total).program if has_cases else in_primitives(program)
@@ -50,11 +50,11 @@ def in_total(program: Program) -> Program:
 
 @dataclass(frozen=True)
 class Expansion:
-    """A Program written anew, and what became of its lines.
+    """Rewritten Program, and the new lines by the old ones.
 
     Attributes:
         program: The result.
-        renamed: The symbol of each line before, and what holds its value in the result.
+        renamed: The symbol of each line before, and the symbol or number that holds its value in the result.
         owners: The symbol of each line of the result, and the symbol of the first line before that it is part of.
     """
 
@@ -70,13 +70,13 @@ def expansion(
     shares: bool = True,
     define: Callable[..., Program] | None = None,
 ) -> Expansion:
-    """The same function in primitives, or in the operations to `keep`, and which line became what.
+    """Rewrite a function in primitives, or in the operations to `keep`, and note the new lines of each old one.
 
     Args:
         program: The function.
         keep: The operations that stay.
         shares: Whether lines that compute the same become one; else every line belongs to one line before.
-        define: What an operation means; by default its `definition`.
+        define: Gives the meaning of an operation; by default its `definition`.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("sigmoid(x)")
@@ -95,11 +95,11 @@ def expansion(
 
 
 def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]], Atom], *, shares: bool) -> Expansion:
-    """A Program with each line written anew.
+    """Rewrite each line of a Program.
 
     Args:
         program: The function.
-        write: Appends what stands for a line, on operands of the result, and gives what holds its value.
+        write: Appends the lines that stand for a line, on operands of the result, and returns the symbol of its value.
         shares: Whether lines that compute the same become one.
     """
     builder = Builder(program.text, program.source, shares)
@@ -118,7 +118,7 @@ def rewritten(program: Program, write: Callable[[Builder, Line, tuple[Atom, ...]
 
 @lru_cache(maxsize=512)
 def definition(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
-    """A defined operation as a Program of primitives whose variables are its operands, in order.
+    """Return a defined operation as a Program of primitives whose variables are its operands, in order.
 
     Args:
         name: Of the operation.
@@ -141,9 +141,9 @@ def _total(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
 
 @lru_cache(maxsize=512)
 def in_floats(name: str, statics: tuple[Hashable, ...], count: int) -> Program:
-    """The same as it is written for floating-point numbers, in any operations."""
+    """Return a defined operation as it is written for floating-point numbers, in any operations."""
     text = ops.TABLE[name].in_floats or ops.TABLE[name].total
-    if name == "norm" and statics[0] == 2:  # whose squares would overflow
+    if name == "norm" and statics[0] == 2:  # its squares would overflow
         text = "m = amax(abs(x)); m = where((m > 1e150) & (m < inf), m, 1); m*sqrt(sum((x/m)**2, dim, keepdim))"
     return _written(name, statics, count, text)
 
@@ -167,13 +167,13 @@ def _depends(op: ops.Op) -> ShapeError:
 
 
 def with_shapes(call: Call, shapes: Sequence[Shape]) -> tuple[Hashable, ...]:
-    """The constants of a call of operands of these shapes, which it may have been written without."""
+    """Return the constants of a call with these shapes of its operands, which it may lack."""
     found = tuple(map(tuple, shapes))
     return call.statics if not call.op.of_shapes or call.shapes == found else (*call.statics[:-1], found)
 
 
 def meaning_of(op: ops.Op, constants: dict[str, Any], text: str = "") -> str:
-    """The text that defines an operation with these constant arguments; `text` in place of that of the table."""
+    """Write the text that defines an operation with these constant arguments; `text` replaces that of the table."""
     if op.written is not None and not text:
         shapes = constants.get(SHAPES) or ()
         try:
@@ -210,7 +210,7 @@ def _norm(p: float) -> str:
 
 
 def _einsum(equation: str) -> str:
-    """The sum of a product: each operand with its dimensions in one common order, new ones where it lacks a letter."""
+    """Write the sum of a product: each operand with its dimensions in one order, new ones where it lacks a letter."""
     inputs, result = letters_of(equation)
     order = [*result, *sorted(set("".join(inputs)) - set(result))]
     factors = []
@@ -232,7 +232,7 @@ def _einsum(equation: str) -> str:
 
 
 def letters_of(equation: str, count: int | None = None) -> tuple[list[str], str]:
-    """The letters of each operand and of the result; without an arrow, those that occur once, in order.
+    """Split an equation into the letters of each operand and the result; by default, those that occur once, in order.
 
     Raises:
         LanguageError: the equation is not of this form.

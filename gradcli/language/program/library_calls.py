@@ -1,7 +1,7 @@
-"""How torch and NumPy are asked for the operations of the table, as code over whatever is handed in as the library.
+"""Calls of torch and NumPy for the operations of the table, as code over the library that is passed in.
 
-Given the library it computes; given what writes its calls down it writes a script, which so calls what computed the
-answer and nothing else.  An operand is a tensor or an array, a number of Python (a constant, or a size of a tensor), or
+Given the library, it computes; given a recorder of calls, it writes a script, which makes the very calls of the
+answer.  An operand is a tensor or an array, a number of Python (a constant, or a size of a tensor), or
 a nested list of constants.  Knows no derivative, and imports no torch.
 """
 
@@ -22,17 +22,17 @@ from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
 _EXACT_INTEGERS = 2**53
-"""Integers beyond this are passed as floats: torch takes no more than 64 bits."""
+"""Bound beyond which integers are passed as floats: torch takes no more than 64 bits."""
 
 _ALL = (None, False)
-"""The arguments `dim` and `keepdim` of a reduction over all elements."""
+"""Arguments `dim` and `keepdim` of a reduction over all elements."""
 
 SIGNED: Mapping[str, str] = {
     "eigenvectors": "eigenvectors",
     "left_singular_vectors": "U",
     "right_singular_vectors": "Vh",
 }
-"""Vectors whose signs a library leaves open, by what it calls them; here the sum of exp(-n)*v[n] is positive."""
+"""Vectors whose signs a library leaves open, by its names of them; here the sum of exp(-n)*v[n] is positive."""
 
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in "neg add sub mul pow matmul gt ge lt le eq ne".split()},
@@ -41,7 +41,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "logical_or": operator.or_,
     "logical_not": operator.invert,
 }
-"""The signs of Python that torch has for operations, and NumPy but for logic."""
+"""Signs of Python that torch has for operations, and NumPy too except for logic."""
 
 _NUMPY_NAMES = frozenset(
     """
@@ -56,20 +56,20 @@ NUMPY: Mapping[str, str] = {
     **{"amax": "max", "amin": "min", "cummax": "maximum.accumulate", "cummin": "minimum.accumulate"},
     **{"det": "linalg.det", "inv": "linalg.inv", "eigvalsh": "linalg.eigvalsh"},
 }
-"""Paths below NumPy of the functions for values; of others the meaning or another rule serves."""
+"""Paths below NumPy of the functions for values; other operations run by their meaning or another rule."""
 
 _ONE_DIMENSION = ("prod", "max", "min")
 """Reductions of torch that take one dimension at a time, or none for all."""
 
 _WITH_POSITIONS = ("max", "min", "cummax", "cummin", "sorted")
-"""What torch gives the positions of with the values, along a dimension."""
+"""Operations for which torch gives the positions with the values, along a dimension."""
 
 _LARGEST = 3.4e38
-"""Larger numbers are infinite in float32, which torch refuses beside a tensor of it."""
+"""Bound beyond which numbers are infinite in float32; torch refuses them next to a float32 tensor."""
 
 
 def is_in_torch(call: Call) -> bool:
-    """Whether torch has this operation; else its meaning is run."""
+    """Tell whether torch has this operation; else its meaning is run."""
     op = call.op
     plain = zip(op.operands, call.operands, strict=False)
     has_numbers = all(not isinstance(a, sympy.Symbol) for parameter, a in plain if parameter in op.numbers)
@@ -77,25 +77,25 @@ def is_in_torch(call: Call) -> bool:
 
 
 def undifferentiated(call: Call) -> tuple[Atom, ...]:
-    """The operands by which torch's function has no derivative; its meaning has, and is run where it is asked for."""
+    """List the operands by which torch's function has no derivative; its meaning has one, and is run for it."""
     of = zip(call.op.operands, call.operands, strict=False)
     return tuple(operand for parameter, operand in of if parameter in call.op.undifferentiated)
 
 
 def plain(constant: Atom) -> int | float:
-    """A Python number, an integer where it is exactly one, as the user would pass to torch."""
+    """Convert a constant to a Python number, an integer where it is exactly one, as the user would pass to torch."""
     if isinstance(constant, sympy.Integer) and abs(int(constant)) <= _EXACT_INTEGERS:
         return int(constant)
     return number(constant)
 
 
 def is_tensor(operand: Any) -> bool:
-    """Whether an operand is neither a number of Python nor a list of them."""
+    """Tell whether an operand is neither a number of Python nor a list of numbers."""
     return not isinstance(operand, (int, float, list))
 
 
 def operand_shape(operand: Any) -> Shape:
-    """The shape of a tensor, a number or a nested list.
+    """Return the shape of a tensor, a number or a nested list.
 
     >>> operand_shape([[1, 2, 3], [4, 5, 6]])
     (2, 3)
@@ -106,17 +106,17 @@ def operand_shape(operand: Any) -> Shape:
 
 
 def _needs_tensor(operands: Sequence[Any]) -> bool:
-    """Whether the signs of Python alone would not do: there is no tensor, or a list beside one."""
+    """Tell whether the signs of Python alone would not do: there is no tensor, or a list next to one."""
     return not any(map(is_tensor, operands)) or any(isinstance(a, list) for a in operands)
 
 
 def function_at(library: Any, path: str) -> Any:
-    """The function at a dotted path below a library."""
+    """Return the function at a dotted path below a library."""
     return reduce(getattr, path.split("."), library)
 
 
 def _count(call: Call, operand: Any) -> Any:
-    """The number of elements, as a number of Python; torch is asked for that of all, or along one dimension."""
+    """Count elements, as a number of Python; torch is asked for the number of all, or along one dimension."""
     shape, dim = operand_shape(operand), call.statics[0]
     axes = axes_of(shape, dim)
     if not is_tensor(operand) or (dim is not None and len(axes) != 1):
@@ -126,10 +126,10 @@ def _count(call: Call, operand: Any) -> Any:
 
 @dataclass(frozen=True)
 class TorchCalls:
-    """The calls of one dtype.
+    """Calls of torch in one dtype.
 
     Attributes:
-        torch: The library, or what writes its calls down.
+        torch: The library, or a recorder of its calls.
         dtype: Of every tensor, as the library has it.
     """
 
@@ -137,11 +137,11 @@ class TorchCalls:
     dtype: Any
 
     def tensor(self, operand: Any) -> Any:
-        """An operand as a tensor."""
+        """Return an operand as a tensor."""
         return operand if is_tensor(operand) else self.torch.tensor(operand, dtype=self.dtype)
 
     def apply(self, call: Call, operands: Sequence[Any]) -> Any:
-        """One operation, but for constant tensors and derivatives: its value, which may be a number or a list."""
+        """Apply one operation, except constant tensors and derivatives; its value may be a number or a list."""
         op = call.op
         if op.name in OPERATORS:
             if _needs_tensor(operands):
@@ -198,9 +198,9 @@ class TorchCalls:
         return self._called(call, [x], [x])
 
     def _called(self, call: Call, operands: Sequence[Any], tensors: Sequence[Any]) -> Any:
-        """Call the function or method of the row: by position up to what is left out, then by name.
+        """Call the function or method of the row: by position up to the first argument left out, then by name.
 
-        Left out is what is as by default.  Operands are tensors but for those that torch takes as plain numbers.
+        Arguments equal to their defaults are left out.  Operands are tensors, except those that torch takes as numbers.
         """
         op, first, named, is_by_name = call.op, list[Any](), dict[str, Any](), False
         constants = _constants(call, operands[0])
@@ -228,13 +228,13 @@ class TorchCalls:
             found = getattr(first.pop(0), op.torch.removeprefix("Tensor.") or op.name)(*first, **named)
         else:
             found = function_at(self.torch, op.torch)(*first, **named)
-        if op.name == "one_hot":  # which torch gives in whole numbers
+        if op.name == "one_hot":  # torch gives it in whole numbers
             return found.to(self.dtype)
         return found.values if op.name in _WITH_POSITIONS else found
 
 
 def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any], Any], **options: Any) -> Any:
-    """Eigenvectors or singular vectors as columns, with the signs that those on the right get as constants."""
+    """Compute eigenvectors or singular vectors as columns, with signs that the right ones get as constants."""
     weights = library.exp(-library.arange(matrix.shape[-1], **options))
     if name == "eigenvectors":
         found = right = library.linalg.eigh(matrix).eigenvectors
@@ -246,7 +246,7 @@ def signed_vectors(library: Any, name: str, matrix: Any, constant: Callable[[Any
 
 
 def _constants(call: Call, operand: Any) -> dict[str, Any]:
-    """The constants by name, a dimension that torch wants to be told among them.
+    """Return the constants by name, with a dimension that torch requires among them.
 
     Torch lets `dim` be left out for all dimensions of some reductions.
     """
@@ -264,7 +264,7 @@ def _constants(call: Call, operand: Any) -> dict[str, Any]:
 
 
 def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """Values to choose from: numbers stay numbers beside a tensor."""
+    """Return values to choose from: numbers stay numbers next to a tensor."""
     if not any(map(is_tensor, operands)):
         return list(tensors)
     stay = [isinstance(a, int | float) and abs(float(a)) <= _LARGEST for a in operands]
@@ -272,7 +272,7 @@ def _beside(operands: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
 
 
 def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
-    """Over all elements or one dimension, as torch has it; over several, one after the other."""
+    """Reduce over all elements or one dimension, as torch has it; over several, one after the other."""
     dim, keepdim = call.statics
     if call.statics == _ALL:
         return getattr(x, call.op.torch)()
@@ -283,7 +283,7 @@ def _one_by_one(call: Call, x: Any, shape: Shape) -> Any:
 
 
 def _is_method(op: Op) -> bool:
-    """Whether it is written x.sum() and not torch.sum(x)."""
+    """Tell whether an operation is written x.sum() and not torch.sum(x)."""
     if op.torch.startswith("Tensor."):
         return True
     return "." not in op.torch and (
@@ -292,5 +292,5 @@ def _is_method(op: Op) -> bool:
 
 
 def _spread(sizes: Any) -> tuple[Any, ...]:
-    """Sizes or dimensions as arguments: none of them is one empty tuple."""
+    """Spread sizes or dimensions into arguments: none of them is one empty tuple."""
     return (sizes or ((),)) if isinstance(sizes, tuple) else (sizes,)

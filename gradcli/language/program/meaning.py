@@ -1,4 +1,4 @@
-"""What the primitives mean as SymPy expressions: of real scalars, and of whole tensors in index notation.
+"""Meanings of the primitives as SymPy expressions: of real scalars, and of whole tensors in index notation.
 
 The symbolic reading composes these, the reference differentiates them one at a time; torch never sees them.  SymPy's
 own heads serve where they are right for real numbers; where they are not (`sign` differentiates to a DiracDelta, the
@@ -7,7 +7,7 @@ Conditions are functions too, 1 or 0: SymPy's relations fold conditions inside c
 A function of a whole tensor holds the element it runs over as an expression with bound indices, as a sum does:
 
     ∂ prod(f)     =  Sum of ∂f[k] * prod(f but for f[k])
-    ∂ cumprod(f)  =  Sum of ∂f[k] * prod(f before k) * prod(f behind k)
+    ∂ cumprod(f)  =  Sum of ∂f[k] * prod(f before k) * prod(f after k)
     ∂ amax(f)     =  Sum of ∂f[k] where f[k] is the largest
     ∂ det(F)      =  det(F) * Sum of inv(F)[q, p] * ∂F[p, q]                (Jacobi's formula)
     ∂ inv(F)[i,j] = -Sum of inv(F)[i, p] * ∂F[p, q] * inv(F)[q, j]
@@ -36,7 +36,7 @@ Limit = tuple[sympy.Symbol, Expr, Expr]
 
 
 class quotient(sympy.Function):  # type: ignore[misc]  # noqa: N801
-    """The whole part of an index divided by a size: the row of element p of a matrix of n columns is quotient(p, n)."""
+    """Whole part of an index divided by a size: the row of element p of a matrix of n columns is quotient(p, n)."""
 
     is_integer = is_nonnegative = True
 
@@ -46,7 +46,7 @@ class quotient(sympy.Function):  # type: ignore[misc]  # noqa: N801
 
 
 class Total(sympy.Sum):  # type: ignore[misc]
-    """A sum that stays as it was built.
+    """Sum that stays as it was built.
 
     `sympy.Sum` folds a Piecewise out of the sums inside its body, also where the condition is on a bound index of such
     an inner sum, which leaves that index free and the value wrong (SymPy 1.14).
@@ -71,56 +71,56 @@ class Total(sympy.Sum):  # type: ignore[misc]
 
 
 class Aggregate(Expr):  # type: ignore[misc]
-    """An expression over bound indices; `args` are the body, the (index, first, last) of each, and free indices."""
+    """Expression over bound indices; `args` are the body, the (index, first, last) of each, and free indices."""
 
     is_real = True
     is_commutative = True
 
     def __new__(cls, body: Expr, limits: Iterable[Any], free: Iterable[Expr] = ()) -> Aggregate:
-        """Over these limits; `free` are the indices of the element that is meant, if the result has several."""
+        """Build it over these limits; `free` are the indices of the meant element, if the result has several."""
         tuples = sympy.Tuple(*(sympy.Tuple(*limit) for limit in limits))
         self: Aggregate = Expr.__new__(cls, body, tuples, sympy.Tuple(*free))
         return self
 
     @property
     def body(self) -> Expr:
-        """The element that it runs over."""
+        """Element that it runs over."""
         return self.args[0]
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The bound indices with their first and last values."""
+        """Bound indices with their first and last values."""
         return self.args[1].args  # type: ignore[no-any-return]
 
     @property
     def free(self) -> tuple[Expr, ...]:
-        """The indices of the element that is meant."""
+        """Indices of the element that is meant."""
         return self.args[2].args  # type: ignore[no-any-return]
 
     @property
     def bound(self) -> list[sympy.Symbol]:
-        """The bound indices."""
+        """Bound indices."""
         return [k for k, _, _ in self.limits]
 
     @property
     def free_symbols(self) -> set[sympy.Basic]:
-        """All but the bound indices."""
+        """All symbols except the bound indices."""
         return self.ranged_symbols.union(*(a.free_symbols for a in self.free))
 
     @property
     def ranged_symbols(self) -> set[sympy.Basic]:
-        """Those that the values it runs over depend on, whichever element of the result is meant."""
+        """Symbols that the values it runs over depend on, regardless of the element of the result."""
         inside: set[sympy.Basic] = self.body.free_symbols - set(self.bound)
         return inside.union(*(a.free_symbols for _, *ends in self.limits for a in ends))
 
     def _fresh(self) -> tuple[Expr, tuple[Limit, ...], list[sympy.Symbol]]:
-        """The body and the limits with new bound indices, for a sum beside this aggregate."""
+        """Return the body and the limits with new bound indices, for a sum next to this aggregate."""
         new = {k: sympy.Dummy(k.name, integer=True, nonnegative=True) for k in self.bound}
         return self.body.xreplace(new), tuple((new[k], a, b) for k, a, b in self.limits), list(new.values())
 
 
 class Multiplied(Aggregate):
-    """The product of the body over its limits; a product of a product has the limits of both."""
+    """Product of the body over its limits; a product of a product has the limits of both."""
 
     def __new__(cls, body: Expr, limits: Iterable[Any], free: Iterable[Expr] = ()) -> Aggregate:
         """Build it."""
@@ -142,7 +142,7 @@ class Multiplied(Aggregate):
 
 
 class RunningProduct(Multiplied):
-    """The product up to an index: it is differentiated by the product over the others, which no 0 makes 0/0."""
+    """Product up to an index: its derivative is by the product over the others, which no 0 makes 0/0."""
 
     def _eval_derivative(self, s: Expr) -> Expr:
         body, ((_, first, last),), (m,) = self._fresh()
@@ -158,7 +158,7 @@ class RunningProduct(Multiplied):
 
 
 class _Extreme(Aggregate):
-    """The largest or the smallest value of the body over its limits."""
+    """Largest or smallest value of the body over its limits."""
 
     def _eval_derivative(self, s: Expr) -> Expr:
         body, limits, bound = self._fresh()
@@ -167,37 +167,37 @@ class _Extreme(Aggregate):
 
 
 class Largest(_Extreme):
-    """The largest."""
+    """Largest value of the body over its limits."""
 
 
 class Smallest(_Extreme):
-    """The smallest."""
+    """Smallest value of the body over its limits."""
 
 
 class Chosen(Expr):  # type: ignore[misc]
-    """1 for the index at which an extreme is taken, else 0; at a tie there is a kink."""
+    """Indicator of the index at which an extreme is taken: 1 there, else 0; at a tie there is a kink."""
 
     is_real = True
     is_commutative = True
 
     def __new__(cls, extreme: _Extreme, *index: Expr) -> Chosen:
-        """For this index of the extreme's body."""
+        """Build it for this index of the extreme's body."""
         self: Chosen = Expr.__new__(cls, extreme, *index)
         return self
 
     @property
     def extreme(self) -> _Extreme:
-        """The largest or smallest value."""
+        """Largest or smallest value."""
         return self.args[0]  # type: ignore[no-any-return]
 
     @property
     def index(self) -> tuple[Expr, ...]:
-        """Where."""
+        """Index at which the extreme may be taken."""
         return self.args[1:]  # type: ignore[no-any-return]
 
     @property
     def value(self) -> Expr:
-        """The body at this index."""
+        """Body at this index."""
         return self.extreme.body.xreplace(dict(zip(self.extreme.bound, self.index, strict=True)))
 
     def _eval_derivative(self, s: Expr) -> Expr:
@@ -205,14 +205,14 @@ class Chosen(Expr):  # type: ignore[misc]
 
 
 class _OfMatrix(Aggregate):
-    """A function of the matrix whose element is the body, row and column being the bound indices."""
+    """Function of the matrix whose element is the body, row and column being the bound indices."""
 
     def _inverse(self, row: Expr, column: Expr) -> InverseElement:
         return InverseElement(self.body, self.limits, (row, column))
 
 
 class MatrixDeterminant(_OfMatrix):
-    """The determinant."""
+    """Determinant of the matrix."""
 
     def _eval_derivative(self, s: Expr) -> Expr:
         body, limits, (p, q) = self._fresh()
@@ -221,7 +221,7 @@ class MatrixDeterminant(_OfMatrix):
 
 
 class InverseElement(_OfMatrix):
-    """The element of the inverse at the free indices."""
+    """Element of the inverse at the free indices."""
 
     def _eval_derivative(self, s: Expr) -> Expr:
         body, limits, (p, q) = self._fresh()
@@ -232,7 +232,7 @@ class InverseElement(_OfMatrix):
 
 
 class _Real(sympy.Function):  # type: ignore[misc]
-    """A real function that stays as written: SymPy would evaluate it at floats by a namesake in mpmath."""
+    """Real function that stays as written: SymPy would evaluate it at floats by a namesake in mpmath."""
 
     is_real = True
 
@@ -242,17 +242,17 @@ class _Real(sympy.Function):  # type: ignore[misc]
 
 
 class StepFunction(_Real):
-    """A function that is constant between its jumps."""
+    """Function that is constant between its jumps."""
 
     nargs = 1
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """The derivative, which is 0 wherever there is one."""
+        """Return the derivative, which is 0 wherever there is one."""
         return sympy.S.Zero
 
 
 def _heads(base: type, facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
-    """Functions by the names as they are typed, which differ in these facts."""
+    """Make functions by the names as they are typed, which differ in these facts."""
     return tuple(type(name, (base,), {**given}) for name, given in facts.items())
 
 
@@ -261,56 +261,56 @@ sign, floor, ceil, trunc, round, detach = _heads(StepFunction, _STEPS)  # noqa: 
 
 
 class abs(_Real):  # noqa: A001, N801
-    """|x|, whose derivative is sign(x) and stays so."""
+    """Absolute value |x|, whose derivative is sign(x) and stays so."""
 
     nargs = 1
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """Sign(x); a jump at 0."""
+        """Return sign(x); at 0 it jumps."""
         return sign(self.args[0])
 
 
 class lgamma(_Real):  # noqa: N801
-    """log|gamma(x)|, real on both sides of 0 (DLMF 5.2)."""
+    """Function log|gamma(x)|, real on both sides of 0 (DLMF 5.2)."""
 
     nargs = 1
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """The digamma function (DLMF 5.2.2)."""
+        """Return the digamma function (DLMF 5.2.2)."""
         return polygamma(sympy.S.Zero, self.args[0])
 
 
 class polygamma(_Real):  # noqa: N801
-    """The derivatives of lgamma from the first on; SymPy's own adds up 10**20 fractions at 10**20."""
+    """Derivatives of lgamma from the first on; SymPy's own adds up 10**20 fractions at 10**20."""
 
     nargs = 2
 
     def fdiff(self, argindex: int = 2) -> Expr:
-        """The next one; by its order there is none."""
+        """Return the next derivative; there is none by the order."""
         order, x = self.args
         return polygamma(order + 1, x)
 
 
 class sinc(_Real):  # noqa: N801
-    """sin(pi*x)/(pi*x) and 1 at 0, as in torch; SymPy's own lacks the pi."""
+    """Function sin(pi*x)/(pi*x), and 1 at 0, as in torch; SymPy's own lacks the pi."""
 
     nargs = 1
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """(cos(pi*x) - sinc(x))/x, and 0 at 0 by symmetry."""
+        """Return (cos(pi*x) - sinc(x))/x, and 0 at 0 by symmetry."""
         x = self.args[0]
         return sympy.Piecewise((0, sympy.Eq(x, 0)), ((sympy.cos(sympy.pi * x) - sinc(x)) / x, True))
 
 
 class Comparison(StepFunction):
-    """1 where a relation of two operands holds, else 0."""
+    """Comparison: 1 where a relation of two operands holds, else 0."""
 
     nargs = 2
     sign: str
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """1 or 0 if both are numbers; that 1 or 0 by a condition is 1 is the condition."""
+        """Return 1 or 0 if both are numbers; (1 or 0 by a condition) == 1 is the condition."""
         if cls.sign == "==" and isinstance(a, where) and b == 1 and a.args[1:] == (1, 0):
             return a.args[0]
         is_known = a.is_Rational and b.is_Rational
@@ -322,31 +322,31 @@ gt, ge, lt, le, eq, ne = _heads(Comparison, {ops.SIGNS[sign]: {"sign": sign} for
 
 
 class where(_Real):  # noqa: N801
-    """The second operand where the first is 1, the third where it is 0."""
+    """Choice: the second operand where the first is 1, the third where it is 0."""
 
     nargs = 3
 
     @classmethod
     def eval(cls, condition: Expr, a: Expr, b: Expr) -> Expr | None:
-        """Nothing to choose: the condition is known, or both are the same."""
+        """Simplify where the condition is known, or both operands are the same."""
         if condition in (sympy.S.One, sympy.S.Zero):
             return a if condition == 1 else b
         return a if a == b else None
 
     def _eval_derivative(self, s: Expr) -> Expr:
-        """The derivative of the branch; a condition has none but where it changes."""
+        """Return the derivative of the branch; a condition has none except where it changes."""
         condition, a, b = self.args
         return where(condition, a.diff(s), b.diff(s))
 
 
 class _Choice(_Real):
-    """One of two operands; SymPy's Max and Min flatten, sort and drop theirs, and differentiate to Heaviside."""
+    """Choice of two operands; SymPy's Max and Min flatten, sort and drop theirs, and differentiate to Heaviside."""
 
     nargs = 2
     is_first: type[Comparison]
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """1 for the chosen operand, 0 for the other; at a tie there is a kink."""
+        """Return 1 for the chosen operand, 0 for the other; at a tie there is a kink."""
         first = sympy.S.One if argindex == 1 else sympy.S.Zero
         return where(type(self).is_first(*self.args), first, 1 - first)
 
@@ -355,15 +355,15 @@ maximum, minimum = _heads(_Choice, {"maximum": {"is_first": ge}, "minimum": {"is
 
 
 class unknown(_Real):  # noqa: N801
-    """A derivative that no reading has."""
+    """Derivative that no reading has."""
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """Unknown too."""
+        """Return itself, as the next derivative is unknown too."""
         return self
 
 
 def _described(op: Op) -> type[_Real]:
-    """The function of a row that says its derivatives itself."""
+    """Make the function of a row that gives its derivatives itself."""
 
     def fdiff(self: Expr, argindex: int = 1) -> Expr:
         slope = op.slopes.get(op.operands[argindex - 1])
@@ -373,7 +373,7 @@ def _described(op: Op) -> type[_Real]:
 
 
 DESCRIBED: Mapping[str, type[_Real]] = {op.name: _described(op) for op in ops.TABLE.values() if op.slopes}
-"""The functions of rows that say their derivatives themselves, by the names of the rows."""
+"""Functions of rows that give their derivatives themselves, by the names of the rows."""
 
 SHARED = "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfinv sqrt atan2".split()
 """Primitives that SymPy has by the same name, and right for real numbers."""
@@ -391,11 +391,11 @@ MEANINGS: Mapping[str, Callable[..., Expr]] = {
     **{own.__name__: own for own in (maximum, minimum, where, gt, ge, lt, le, eq, ne)},
     **DESCRIBED,
 }
-"""Every elementwise primitive of the op table; its static arguments follow its operands."""
+"""Elementwise primitives of the op table, all of them; static arguments follow operands."""
 
 
 def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
-    """The scalar expression of an elementwise operation on these scalars.
+    """Return the scalar expression of an elementwise operation on these scalars.
 
     >>> from gradcli.language.parsing import parse
     >>> x = sympy.Symbol("x", real=True)
@@ -409,7 +409,7 @@ def meaning(call: Call, operands: tuple[Expr, ...]) -> Expr:
 
 
 def compose(text: str, operands: Mapping[str, Expr]) -> Expr:
-    """A text of the language as one scalar expression, its names standing for these operands.
+    """Return a text of the language as one scalar expression, its names standing for these operands.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> compose("1/(1 + exp(-x))", {"x": x})

@@ -1,6 +1,6 @@
 """Operations that only put elements elsewhere: the shape they give, and the same movement of a NumPy array.
 
-One rule serves values (`moved` of the numbers), scripts (`moved` of what writes calls down), the reference (`sources`,
+One rule serves values (`moved` of the numbers), scripts (`moved` of a recorder of calls), the reference (`sources`,
 which moves the positions) and the shapes.  The symbolic reading has the same movements in index notation.
 """
 
@@ -19,19 +19,19 @@ from gradcli.errors import ShapeError
 from gradcli.language.program.wengert import Call, Shape, show
 
 NEW = "None"
-"""The index `None`: a new dimension of size 1."""
+"""Index `None`: a new dimension of size 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`start:stop:step`; None as in Python. Torch has no negative step, which NumPy has."""
+    """Slice `start:stop:step`; None as in Python. Torch has no negative step, which NumPy has."""
 
     start: int | None
     stop: int | None
     step: int = 1
 
     def range(self, size: int) -> range:
-        """The positions it takes of a dimension of this size."""
+        """Return the positions it takes of a dimension of this size."""
         return range(*slice(self.start, self.stop, self.step).indices(size))
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Slice:
 
 
 class Axis(NamedTuple):
-    """Where an indexed dimension comes from: `source` of the operand, at start + step*i; source -1 is new.
+    """Origin of an indexed dimension: `source` of the operand, at start + step*i; source -1 is new.
 
     Positions that are listed one by one stand in `places`.
     """
@@ -53,7 +53,7 @@ class Axis(NamedTuple):
 
 
 def as_key(key: Hashable) -> tuple[Any, ...]:
-    """A parsed index as the tuple that NumPy and torch take."""
+    """Convert a parsed index to the tuple that NumPy and torch take."""
     words: dict[Hashable, Any] = {"...": Ellipsis, NEW: None}
     items = key if isinstance(key, tuple) else (key,)
     return tuple(
@@ -63,7 +63,7 @@ def as_key(key: Hashable) -> tuple[Any, ...]:
 
 
 def forward_key(shape: Shape, key: Hashable) -> tuple[Hashable, tuple[int, ...]]:
-    """An index whose slices have no negative step, which torch has not, and the dimensions to turn around behind it.
+    """Make the steps of an index positive, as torch lacks negative ones; return the dimensions to flip after it.
 
     >>> forward_key((5,), (Slice(None, None, -2),))
     ((Slice(start=0, stop=5, step=2),), (0,))
@@ -85,7 +85,7 @@ def forward_key(shape: Shape, key: Hashable) -> tuple[Hashable, tuple[int, ...]]
 
 
 def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int]]:
-    """How `x[key]` maps back: one `Axis` per dimension of the result, and the positions of the dropped dimensions.
+    """Map `x[key]` back: one `Axis` per dimension of the result, and the positions of the dropped dimensions.
 
     Raises:
         ShapeError: an index outside of its dimension, or more of them than dimensions.
@@ -117,7 +117,7 @@ def indexed_axes(shape: Shape, key: Hashable) -> tuple[list[Axis], dict[int, int
 
 @contextmanager
 def _refused(name: str, shape: Shape) -> Iterator[None]:
-    """Give an error of NumPy's about a shape as one of ours."""
+    """Raise an error of NumPy about a shape as a ShapeError."""
     try:
         yield
     except (ValueError, IndexError) as error:
@@ -125,7 +125,7 @@ def _refused(name: str, shape: Shape) -> Iterator[None]:
 
 
 def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
-    """A dimension counted from the front; `extra` more of them may be named than there are.
+    """Count a dimension from the front; `extra` more of them may be named than there are.
 
     Raises:
         ShapeError: it does not exist.
@@ -142,7 +142,7 @@ def axis_of(shape: Shape, axis: Hashable, extra: int = 0) -> int:
 
 
 def axes_of(shape: Shape, dims: Hashable) -> tuple[int, ...]:
-    """Distinct dimensions counted from the front; None is all of them.
+    """Count distinct dimensions from the front; None is all of them.
 
     Raises:
         ShapeError: one does not exist, or is named twice.
@@ -158,7 +158,7 @@ def axes_of(shape: Shape, dims: Hashable) -> tuple[int, ...]:
 
 
 def broadcast(operands: list[Shape]) -> Shape:
-    """The common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
+    """Return the common shape of operands aligned at their last dimensions, where sizes of 1 stretch."""
     if operands.count(operands[0]) == len(operands):  # most are, and a count makes no calls
         return operands[0]
     try:
@@ -170,7 +170,7 @@ def broadcast(operands: list[Shape]) -> Shape:
 
 
 def permutation(shape: Shape, call: Call) -> tuple[int, ...]:
-    """The order of the dimensions after `permute`, `transpose(x, dim0, dim1)`, or `x.T` if the two are None."""
+    """Return the order of dimensions after `permute`, `transpose(x, dim0, dim1)`, or `x.T` if the two are None."""
     if call.op.name == "permute":
         order = axes_of(shape, call.statics[0])
         if len(order) != len(shape):
@@ -185,7 +185,7 @@ def permutation(shape: Shape, call: Call) -> tuple[int, ...]:
 
 
 def padding(shape: Shape, call: Call) -> list[tuple[int, int]]:
-    """Elements added before and after each dimension; torch counts the pairs from the last one."""
+    """Count the elements added before and after each dimension; torch counts the pairs from the last one."""
     pads = call.statics[0] if isinstance(call.statics[0], tuple) else (call.statics[0],)
     sizes = [n for n in pads if isinstance(n, int) and not isinstance(n, bool)]
     if len(sizes) != len(pads) or len(sizes) % 2 or len(sizes) > 2 * len(shape):
@@ -199,7 +199,7 @@ def padding(shape: Shape, call: Call) -> list[tuple[int, int]]:
 
 
 def rolls(shape: Shape, call: Call) -> list[tuple[int, int]]:
-    """Pairs of (dimension, shift) of a `roll` along dimensions.
+    """List the pairs of (dimension, shift) of a `roll` along dimensions.
 
     Raises:
         ShapeError: as many shifts as dimensions are needed.
@@ -213,7 +213,7 @@ def rolls(shape: Shape, call: Call) -> list[tuple[int, int]]:
 
 
 def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
-    """The dimension along which windows lie, their size, and how far the next window and the next element of one are.
+    """Return the dimension of windows, their size, and the steps to the next window and the next element of one.
 
     Raises:
         ShapeError: A number is not from 1 on.
@@ -225,12 +225,12 @@ def windows_of(shape: Shape, call: Call) -> tuple[int, int, int, int]:
 
 
 def fill_of(call: Call) -> float:
-    """The number in elements that come from nowhere: the value of a `pad`, else 0."""
+    """Return the number in elements without a source: the value of a `pad`, else 0."""
     return float(call.statics[2]) if call.op.name == "pad" else 0.0
 
 
 def shape_after(call: Call, shape: Shape) -> Shape:
-    """The shape that a movement gives, which NumPy finds by moving an array that takes no room.
+    """Return the shape that a movement gives, which NumPy finds by moving an array that takes no room.
 
     Raises:
         ShapeError: it does not fit this shape.
@@ -258,7 +258,7 @@ def shape_after(call: Call, shape: Shape) -> Shape:
 
 
 def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
-    """The position of the operand's element that each element of a movement is; -1 for one that comes from nowhere.
+    """Map each element of a movement to its position in the operand; -1 for one without a source.
 
     Args:
         call: The movement.
@@ -273,7 +273,7 @@ def sources(call: Call, shape: Shape) -> npt.NDArray[np.intp]:
 
 
 def moved(call: Call, x: Any, fill: float) -> Any:
-    """The movement of an array.
+    """Move the elements of an array.
 
     Args:
         call: The movement.
@@ -313,13 +313,13 @@ def moved(call: Call, x: Any, fill: float) -> Any:
         case "diagonal":
             first, second = (axis_of(shape, axis) for axis in statics[1:])
             return np.diagonal(x, _within(statics[0], shape), first, second)
-    is_made = call.op.name == "diag" and len(shape) == 1  # a matrix, which is as large as the offset says
+    is_made = call.op.name == "diag" and len(shape) == 1  # a matrix, whose size depends on the offset
     offset = _whole(statics[0]) if is_made else _within(statics[0], shape)  # of diag, tril and triu
     return getattr(np, call.op.name)(x, offset)
 
 
 def _within(offset: Hashable, shape: Shape) -> int:
-    """An offset of a diagonal, no further out than any element is: NumPy takes 32 bits."""
+    """Limit the offset of a diagonal to the elements that there are: NumPy takes 32 bits."""
     most = sum(shape) + 1
     return max(-most, min(most, _whole(offset)))
 
@@ -331,7 +331,7 @@ def _whole(number: Hashable) -> int:
 
 
 def _regrouped(call: Call, shape: Shape) -> Any:
-    """The sizes of a movement that keeps the order of the elements."""
+    """Return the sizes of a movement that keeps the order of the elements."""
     statics = call.statics
     match call.op.name:
         case "flatten":

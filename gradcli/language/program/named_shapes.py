@@ -1,7 +1,7 @@
-"""Shapes whose sizes have names, (m, n): as they are given, or those that variables have where nobody says.
+"""Shapes whose sizes have names, (m, n): as given, or inferred for variables without one.
 
-A name stands for a number while shapes are inferred, and what other sizes are made of names is found by inferring again
-beside it.  The numbers are primes beyond all sizes that mean something by themselves, so that a formula knows them as
+A name stands for a number while shapes are inferred; other sizes are written in names by inferring again with numbers
+next to it.  The numbers are primes beyond all sizes that mean something by themselves, so that a formula knows them as
 symbols; two sizes that happen to be one number and are not the same in names get other numbers.
 """
 
@@ -30,26 +30,26 @@ Size = int | str
 NamedShape = tuple[Size, ...]
 
 MOST_DIMENSIONS = 6
-"""Unknown sizes up to which all ways are tried in which some of them may be the same."""
+"""Largest number of unknown sizes for which all ways are tried in which some of them may be the same."""
 
 MOST_ELEMENTS = 2**24
-"""Elements that a formula is tried with where an index needs so many."""
+"""Largest number of elements that a formula is tried with where an index needs so many."""
 
 _NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
-"""What stands for the names, and for them again where two sizes happened to be one number."""
+"""Numbers that stand for the names, and a second list for the case that two sizes happened to be one number."""
 
 _OF_COLUMNS, _OF_ROWS = "npqrstk", "mlhdbc"
-"""What sizes are called: those of last dimensions, and the others."""
+"""Names of sizes: of last dimensions, and of the others."""
 
 
 @dataclass(frozen=True)
 class NamedShapes:
-    """The shapes of a Program whose sizes have names.
+    """Shapes of a Program, in sizes with names.
 
     Attributes:
         program: In primitives.
         given: Of each variable, by its name.
-        numbers: What stands for each name.
+        numbers: The number that stands for each name.
         shapes: Of every symbol, in numbers.
     """
 
@@ -59,7 +59,7 @@ class NamedShapes:
     shapes: Mapping[Atom, Shape]
 
     def of(self, shape: Shape) -> tuple[str, ...]:
-        """A shape in names.
+        """Write a shape in names.
 
         >>> from gradcli.language.parsing import parse
         >>> found = named_shapes(parse("cat([x, x])"), {})
@@ -69,7 +69,7 @@ class NamedShapes:
         return tuple(str(self.sizes.get(size, size)) for size in shape)
 
     def small(self) -> Mapping[Atom, Shape]:
-        """The shapes where the names stand for small numbers, if nothing is empty then.
+        """Return the shapes where the names stand for small numbers, if nothing is empty then.
 
         >>> from gradcli.language.parsing import parse
         >>> [named_shapes(parse(text), {}).small()[parse("x").output] for text in ("sum(x)", "sum(x[5:])")]
@@ -84,11 +84,11 @@ class NamedShapes:
 
     @cached_property
     def sizes(self) -> dict[int, Expr]:
-        """The numbers that are made of names, and what they are made of; the sizes of all lines are looked at."""
+        """Numbers that are made of names, with their expressions; the sizes of all lines are covered."""
         names = [name for name in self.numbers if any(name in shape for shape in self.given.values())]
 
         def at(*steps: str) -> Any:
-            """All sizes where names stand for a number more, for each time that they stand here."""
+            """List all sizes where a name stands for one more, for each time that it is among the steps."""
             numbers = {name: number + steps.count(name) for name, number in self.numbers.items()}
             shapes = _inferred(self.program, self.given, numbers) if steps else self.shapes
             return np.array([size for shape in shapes.values() for size in shape], dtype=object)
@@ -109,15 +109,15 @@ class NamedShapes:
 
 
 class _CoincidenceError(Exception):
-    """Two sizes are one number, and are not the same in names."""
+    """Coincidence: two sizes are one number, and are not the same in names."""
 
 
 class _NotInNamesError(Exception):
-    """A size is not affine in a name."""
+    """Failure to write a size in names: it is not affine in one."""
 
 
 def shown(shape: Sequence[object]) -> str:
-    """A shape in names and numbers.
+    """Write a shape in names and numbers.
 
     >>> shown(("m", 2)), shown(("n",)), shown(())
     ('(m, 2)', '(n,)', '()')
@@ -126,7 +126,7 @@ def shown(shape: Sequence[object]) -> str:
 
 
 def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
-    """The shapes of a Program: a variable without one is a number, or what the operations on it need.
+    """Find the shapes of a Program: a variable without one is a number, or has the shape that its operations need.
 
     An index of whole numbers needs so many elements, a reduction or a slice a vector, a product with @ vectors, or a
     matrix of a variable with a capital letter.  As many sizes are different as can be.
@@ -161,7 +161,7 @@ def named_shapes(program: Program, given: Mapping[str, NamedShape]) -> NamedShap
 
 
 def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
-    """The shapes in numbers that do not happen to be one another's."""
+    """Infer the shapes in numbers of which no two coincide by chance."""
     names = list(dict.fromkeys(size for shape in given.values() for size in shape if isinstance(size, str)))
     taken = {size for shape in given.values() for size in shape if isinstance(size, int)}
     for numbers in _NUMBERS:
@@ -171,7 +171,7 @@ def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
         chosen = dict(zip(names, free, strict=False))
         found = NamedShapes(program, given, chosen, _inferred(program, given, chosen))
         try:
-            found.sizes  # noqa: B018 - so that what it raises is known here
+            found.sizes  # noqa: B018 - so that its error is raised here
         except _CoincidenceError:
             continue
         except _NotInNamesError:
@@ -191,11 +191,11 @@ def _inferred(program: Program, given: Mapping[str, NamedShape], numbers: Mappin
     return infer(program, variables, bounded=False)
 
 
-# -- shapes that nobody gave
+# -- shapes that were not given
 
 
 def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape]) -> Iterator[dict[str, NamedShape]]:
-    """Shapes for the other variables: the fewest dimensions that are needed, the most different sizes first."""
+    """Generate shapes for the other variables: the fewest dimensions that do, the most different sizes first."""
     dimensions, elements = _needs(program, typed)
     fixed = {size for shape in given.values() for size in shape if isinstance(size, str)}
     names = {*program.names, *program.assigned, *fixed}
@@ -218,7 +218,7 @@ def _candidates(program: Program, typed: Program, given: Mapping[str, NamedShape
 
 
 def _with_terms_alike(found: NamedShapes, given: Mapping[str, NamedShape]) -> NamedShapes:
-    """The same where a number that is added to a vector is a vector too, as the b of W@x + b."""
+    """Turn a number that is added to a vector into a vector too, as the b of W@x + b."""
     shapes = dict(found.given)
     named = {number: name for name, number in found.numbers.items()}
     for line in found.program.lines:
@@ -236,7 +236,7 @@ def _with_terms_alike(found: NamedShapes, given: Mapping[str, NamedShape]) -> Na
 
 
 def _partitions(count: int) -> Iterator[tuple[int, ...]]:
-    """Which of so many things are the same, as the number of each one's class: first none are, last all.
+    """Generate all partitions of `count` items, as the class of each one: first all differ, last all are the same.
 
     >>> list(_partitions(2))
     [(0, 1), (0, 0)]
@@ -250,7 +250,7 @@ def _partitions(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _called(places: Sequence[tuple[str, int]], classes: Sequence[int], taken: set[str]) -> list[str]:
-    """A name for the size of each place, one for a class: n where the first of it is a last dimension, else m.
+    """Name the size of each place, one name for a class: n where its first place is a last dimension, else m.
 
     A square matrix has n rows.
     """
@@ -272,7 +272,7 @@ def _numbered_names(letter: str, taken: set[str]) -> Iterator[str]:
 
 
 def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[str, Size]]:
-    """First nothing; then each of the names as one of the sizes that stand in the text or were given."""
+    """Generate substitutes for names: first none; then each name as one of the sizes in the text or given."""
     yield {}
     for name, size in itertools.product(names, others):
         yield {name: size}
@@ -282,7 +282,7 @@ def _substitutes(names: Sequence[str], others: Sequence[Size]) -> Iterator[dict[
 
 
 def _sizes_of_constants(program: Program) -> set[int]:
-    """The sizes of constant tensors and of shapes that are written, and the lengths of lists."""
+    """List the sizes of constant tensors and of shapes that are written, and the lengths of lists."""
     found: set[int] = set()
     for call in (line.call for line in program.lines):
         if call.op.kind is Kind.LIST:
@@ -296,9 +296,9 @@ def _sizes_of_constants(program: Program) -> set[int]:
 
 
 def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, int]]:
-    """What the operations of a Program need of its variables.
+    """Infer the dimensions that the operations of a Program need of its variables.
 
-    From the last line to the first: what is needed of a line is needed of what it is made of.
+    Goes from the last line to the first: the needs of a line are passed on to its operands.
 
     Returns:
         How many dimensions each variable needs; and how many elements, of those that only have single ones taken by
@@ -332,25 +332,25 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, int], dict[str, 
 
 
 def _single(call: Call) -> int | None:
-    """The one whole number of an index."""
+    """Return the one whole number of an index."""
     key = dict(zip(call.op.statics, call.statics, strict=True)).get("key")
     key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     return key if isinstance(key, int) and not isinstance(key, bool) else None
 
 
 def _needed(call: Call, own: int, *, is_matrix: bool) -> int:
-    """The dimensions that an operation needs of an operand, `own` of itself being needed."""
+    """Count the dimensions that an operation needs of an operand, `own` of itself being needed."""
     if call.op.adds_dimension:
         return max(own - 1, 0)
     needs = {Kind.LIST: max(own, 1), Kind.CONTRACTION: 1 + is_matrix, Kind.MATRIX: 2, Kind.SPECTRAL: 2}
     needs |= dict.fromkeys((Kind.REDUCTION, Kind.SCAN, Kind.COUNT), max(1, _dimensions(call)))
-    named = _dimensions(call) - call.op.keeps_order  # which may be new dimensions
+    named = _dimensions(call) - call.op.keeps_order  # one may be a new dimension
     needs[Kind.MOVEMENT] = max(own, 2 * is_matrix, int("key" not in call.op.statics), named)
     return needs.get(call.op.kind, own)
 
 
 def _dimensions(call: Call) -> int:
-    """How many dimensions an operand must have for what the constants of an operation name of them."""
+    """Count the dimensions that an operand must have by the constants of an operation."""
     found = 0
     for name, static in zip(call.op.statics, call.statics, strict=True):
         items = static if isinstance(static, tuple) else (static,)

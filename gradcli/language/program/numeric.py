@@ -1,8 +1,8 @@
-"""A Program run by NumPy in float64: values of variables and of v, and constants inside an expression.
+"""Run of a Program by NumPy in float64: values of variables and of v, and constants inside an expression.
 
-So that input errors need no torch.  How NumPy is asked for an operation stands in `library_calls`; a defined operation
-that it does not have runs as its meaning, which is written anew where it would overflow or cancel in floats.  Functions
-that NumPy has not are computed by Python's `math` and mpmath: at a pole, at infinity and outside of the domain they are
+So input errors need no torch.  NumPy's calls for the operations stand in `library_calls`; a defined operation
+that it does not have runs as its meaning, rewritten where it would overflow or cancel in floats.  Functions
+that NumPy lacks are computed by Python's `math` and mpmath: at a pole, at infinity and outside of the domain they are
 what torch gives.  The language's random numbers come from NumPy's PCG64 with the seed that is written, 0 by default.
 """
 
@@ -34,17 +34,17 @@ PLACES: Mapping[str, Callable[[Sequence[Shape], Mapping[str, Any]], int]] = {
     **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
     "embedding": lambda shapes, _: shapes[1][0],
 }
-"""How many places there are for positions, by the shapes of the operands and the constants."""
+"""Number of classes or rows that positions may name, by the shapes of the operands and the constants."""
 
 MOST_CACHED = 8
-"""Tensors that are kept for the next reading."""
+"""Largest number of tensors that are kept for the next reading."""
 
 LARGEST_CACHED = 2**20
-"""Elements of one that is kept: 64 MiB in all, as a process that answers many questions keeps them for good."""
+"""Largest number of elements of a kept tensor: 64 MiB in all, as a process of many questions keeps them for good."""
 
 
 def run(program: Program, known: Mapping[Atom, Array] = MappingProxyType({})) -> Array:
-    """The value of a Program without variables; `known` are values of symbols that no line of it has.
+    """Compute the value of a Program without variables; `known` are values of symbols that none of its lines has.
 
     Raises:
         InputError: numbers that torch refuses too, a matrix without an inverse.
@@ -88,7 +88,7 @@ def _apply(call: Call, operands: list[Array]) -> Any:
 
 
 def _by_numpy(call: Call, x: Array, *others: Array) -> Any:
-    """The value of an operation that NumPy has, or a function here."""
+    """Compute an operation that NumPy has, or a function here."""
     op, name, dim = call.op, call.op.name, (*call.statics, None)[0]
     match op.kind:
         case Kind.COUNT:
@@ -107,14 +107,14 @@ def _by_numpy(call: Call, x: Array, *others: Array) -> Any:
             return function_at(np, NUMPY[name])(x, axis=whole, keepdims=call.statics[1])
     if name in SIGNED:
         return signed_vectors(np, name, x, lambda vectors: vectors)
-    if name in OPERATORS and not op.conditions:  # what is true is 1 here, which the signs of logic do not take
+    if name in OPERATORS and not op.conditions:  # a condition is 1 or 0 here, which the signs of logic do not take
         return OPERATORS[name](x, *others)
     function = _FUNCTIONS.get(name) or function_at(np, NUMPY[name])
     return function(*call.statics, x, *others)
 
 
 def refused_matrix(call: Call, place: Place | None = None) -> InputError:
-    """What NumPy and torch refuse: a matrix without an inverse, or one whose eigenvalues they do not find."""
+    """Make the error for a matrix without an inverse, or one whose eigenvalues NumPy and torch do not find."""
     if call.op.kind is Kind.SPECTRAL or call.op.name in _BY_EIGENVALUES:
         message = "the eigenvalues or singular values of this matrix are not found"
         return InputError(message, place=place, hint="is an element nan or infinite?")
@@ -122,7 +122,7 @@ def refused_matrix(call: Call, place: Place | None = None) -> InputError:
 
 
 def _defined(call: Call, operands: list[Array]) -> Array:
-    """An operation as it is written in the language, of floats if there are any."""
+    """Compute an operation by its meaning, by the form for floats if there is one."""
     from gradcli.language.program.expansion import definition, in_floats, with_shapes
 
     _require_range(call, operands)
@@ -139,7 +139,7 @@ def _defined(call: Call, operands: list[Array]) -> Array:
 
 
 def _require_range(call: Call, operands: list[Array]) -> None:
-    """Refuse what torch refuses for its numbers."""
+    """Refuse numbers that torch refuses."""
     require_positions(call, operands)
     match call.op.name, operands:
         case "binary_cross_entropy", _ if not all(((a >= 0) & (a <= 1)).all() for a in operands):
@@ -155,14 +155,14 @@ def _require_range(call: Call, operands: list[Array]) -> None:
 
 
 def require_positions(call: Call, operands: Sequence[Array]) -> None:
-    """Refuse positions that are no whole numbers, and those that there are not.
+    """Refuse positions that are no whole numbers, or out of range.
 
     Args:
         call: Any operation.
         operands: Their values.
 
     Raises:
-        InputError: There is one.
+        InputError: There is such a position.
     """
     for name in call.op.positions([a.ndim for a in operands]):
         found = operands[call.op.operands.index(name)]
@@ -170,7 +170,7 @@ def require_positions(call: Call, operands: Sequence[Array]) -> None:
 
 
 def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape, ...]) -> None:
-    """Refuse fractions, and classes that there are not."""
+    """Refuse fractions, and classes that do not exist."""
     is_index = call.op.name == "one_hot"  # as x[i] is written
     if not (found == np.round(found)).all():
         raise InputError("an index is a whole number" if is_index else f"{call.op.name} takes whole numbers for {name}")
@@ -180,7 +180,7 @@ def _require_positions(call: Call, name: str, found: Array, shapes: tuple[Shape,
     ignored, count = constants.get("ignore_index"), PLACES[call.op.name](shapes, constants)
     if is_index and count < 1:
         raise InputError("one_hot has at least one class", hint="give num_classes")
-    least = -1 if call.op.name == "multilabel_margin_loss" else 0  # which fills up its lists with -1
+    least = -1 if call.op.name == "multilabel_margin_loss" else 0  # its lists are filled up with -1
     outside = found[(found != ignored) & ((found < least) | (found >= count))]
     if outside.size:
         said = "an index is" if is_index else f"{call.op.name} takes {name}"
@@ -191,7 +191,7 @@ def require_room(elements: float) -> None:
     """Refuse a tensor of more than `MAX_ELEMENTS`.
 
     Raises:
-        TooLargeError: It would be.
+        TooLargeError: The tensor would have more.
     """
     if elements > MAX_ELEMENTS:
         shown = f"{elements:,.0f}" if elements < 1e15 else f"{elements:.3g}"
@@ -207,7 +207,7 @@ class DrawnNumbers:
 
     Attributes:
         data: In row-major order.
-        shown: What draws them, and at which place among all draws of the text.
+        shown: The function that draws them, and its place among all draws of the text.
         is_whole: Whether they are of a type of whole numbers.
     """
 
@@ -220,7 +220,7 @@ class DrawnNumbers:
 
 
 def array_of(call: Call) -> npt.NDArray[np.float64]:
-    """The numbers of a constant tensor; not to be written to."""
+    """Return the numbers of a constant tensor; not to be written to."""
     shape = shape_of(call, [])
     made = _kept if math.prod(shape) <= LARGEST_CACHED else _made
     return made(call.op.name, call.statics, shape)
@@ -248,17 +248,17 @@ _SOURCES: Mapping[str, Callable[..., Any]] = {
 }
 
 
-# -- functions that NumPy has not
+# -- functions that NumPy lacks
 
 VALUE_BITS = 256
-"""Of balls whose middle is a value."""
+"""Precision, in bits, of balls whose middle is a value."""
 
 MOST_SHIFTS = 1_000
-"""How far to the left of 0 mpmath evaluates polygamma, one unit after the other."""
+"""Distance to the left of 0 up to which mpmath evaluates polygamma, one unit after the other."""
 
 
 def _gammaln(x: float) -> float:
-    """Infinite where Python raises an error."""
+    """Return lgamma, infinite where Python raises an error."""
     try:
         return math.lgamma(x)
     except (OverflowError, ValueError):
@@ -274,7 +274,7 @@ def _erfinv(x: float) -> float:
 
 
 def _by_arb(op: Op, *operands: float) -> float:
-    """The middle of the ball that the row gives; nan where that is not known."""
+    """Return the middle of the ball that the row gives; nan where that is not known."""
     from flint import arb, ctx
 
     with ctx.workprec(VALUE_BITS):
@@ -299,7 +299,7 @@ def _polygamma(order: float, x: float) -> float:
 
 
 def _expm(matrices: Array) -> Array:
-    """The exponential of each matrix along the last two dimensions."""
+    """Compute the exponential of each matrix along the last two dimensions."""
     import mpmath
 
     found = np.empty(matrices.shape)
@@ -311,7 +311,7 @@ def _expm(matrices: Array) -> Array:
 
 
 def _at_pole(order: int, x: float) -> float:
-    """Polygamma at a whole number that is not positive: infinite, of the sign of both sides where they have one."""
+    """Return polygamma at a pole: infinite, of the sign of both sides where they have one."""
     if order == 0:
         return math.nan if x else -math.copysign(math.inf, x)
     return math.inf if order % 2 else -math.inf
@@ -326,4 +326,4 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: np.vectorize(function, otypes=[float]) for name, function in _OF_NUMBERS.items()},
     **{"matrix_exp": _expm, "detach": lambda x: x},
 }
-"""What NumPy has not, so that values need no SciPy."""
+"""Functions that NumPy lacks, so that values need no SciPy."""

@@ -1,6 +1,6 @@
-"""A Program as text of the language, which reads back as the same lines; of a recorded one, with their places.
+"""Program as text of the language, which reads back as the same lines; of a recorded one, with their places.
 
-What has no name in the user's code and is used once is written where it is used.
+A value without a name in the user's code that is used once is written where it is used.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from gradcli.language.ops.row import SHAPES
 from gradcli.language.program.wengert import Atom, Call, Line, Program, number
 
 OUTPUTS = ("y", "f", "out", "output")
-"""What the value of a function is called, where the user's code does not say: the first that nothing else is."""
+"""Names of a function's value, where the user's code gives none: the first that is free."""
 
 MOST_INLINE = 60
-"""Characters of a call that is written inside of another."""
+"""Largest number of characters of a call that is written inside of another."""
 
 _TIGHT = {"pow": 4, "neg": 3, "mul": 2, "div": 2, "matmul": 2, "add": 1, "sub": 1}
-"""How tightly operators bind; comparisons and what joins them are written in parentheses."""
+"""Binding strength of operators; comparisons and conditions are written in parentheses."""
 
 _SIGNS = {row: f" {sign} " for sign, row in ops.SIGNS.items()} | {"pow": "**", "mul": "*", "div": "/"}
 
@@ -33,7 +33,7 @@ _ALONE = 5
 
 
 class TextPiece:
-    """Text made of parts, which may be operations, and how tightly it binds."""
+    """Text made of parts, which may be operations, with its binding strength."""
 
     def __init__(
         self, text: str = "", tight: int = _ALONE, parts: Sequence[tuple[int, TextPiece]] = (), atom: Atom | None = None
@@ -45,11 +45,11 @@ class TextPiece:
         return TextPiece(self.text + right.text, self.tight, ((0, self), (len(self.text), right)))
 
     def within(self, tight: int) -> TextPiece:
-        """The text as an operand of what binds so tightly."""
+        """Return the text as an operand of an operator that binds so tightly."""
         return self if self.tight >= tight else TextPiece("(") + self + ")"
 
     def places(self) -> Iterator[tuple[int, int, Atom]]:
-        """The ranges of its operations."""
+        """Generate the ranges of its operations."""
         waiting: list[tuple[int, TextPiece]] = [(0, self)]
         while waiting:
             start, piece = waiting.pop()
@@ -59,7 +59,7 @@ class TextPiece:
 
 
 class ProgramText:
-    """Writes the values of a Program, without depth where they are asked for in order.
+    """Writer of the values of a Program, without recursion where they are asked for in order.
 
     Args:
         lines: Of the Program.
@@ -72,7 +72,7 @@ class ProgramText:
         self._known: dict[Atom, TextPiece] = {}
 
     def expression(self, atom: Atom, *, is_whole: bool = False) -> TextPiece:
-        """A value: its name, a number, or its call with what has no name written inside."""
+        """Write a value: its name, a number, or its call with unnamed values written inside."""
         if atom not in self.calls or (atom in self.named and not is_whole):
             return _number(atom) if not isinstance(atom, sympy.Symbol) else TextPiece(self.named.get(atom, atom.name))
         if atom not in self._known:
@@ -110,13 +110,13 @@ class ProgramText:
 
 
 def written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
-    """The Program with its text, in which each line has a place.
+    """Return the Program with its text, in which each line has a place.
 
     Args:
         program: The lines that its output needs.
-        named: What the user's code calls some of the values.
-        free: Gives a name that nothing has.
-        output_name: What the output is called.
+        named: Some of the values, by their names in the user's code.
+        free: Gives a name that is not taken.
+        output_name: The name of the output.
     """
     names = {atom: name for name, atom in named.items()}
     uses = Counter(one for line in program.lines for one in line.call.operands)

@@ -28,13 +28,13 @@ from gradcli.language.program.wengert import (
 )
 
 MAX_TOTAL_ELEMENTS = 2**26
-"""Elements of the variables and the lines together, y four times: 512 MiB in float64; its check takes three more."""
+"""Largest number of elements of the variables and lines together, y four times: 512 MiB; its check takes three more."""
 
 MAX_PRODUCTS = 2**34
-"""Multiplications of one matrix product: a few seconds."""
+"""Largest number of multiplications of one matrix product: a few seconds."""
 
 MAX_ORDER = 1_024
-"""Rows of a matrix whose determinant or inverse is taken."""
+"""Largest number of rows of a matrix whose determinant or inverse is taken."""
 
 
 _RANKS: Mapping[str, Mapping[str, int]] = {
@@ -50,11 +50,11 @@ _EQUAL_SHAPES: Mapping[str, str] = {
     "binary_cross_entropy_with_logits": "a target of input's shape",
     "weighted_binary_cross_entropy_with_logits": "a target of input's shape",
 }
-"""What is said of operands that do not broadcast."""
+"""Demand on operands that do not broadcast, for the message."""
 
 
 def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bool = True) -> dict[Atom, Shape]:
-    """The shape of every symbol of the Program, variables included; `bounded` unless nothing is held in full.
+    """Infer the shape of every symbol of the Program, variables too; `bounded` unless nothing is held in full.
 
     Raises:
         ShapeError: shapes that do not fit, with both shapes and the sub-expression.
@@ -90,7 +90,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
 
 
 def shapes_in(program: Program, known: Mapping[Atom, Shape]) -> Mapping[Atom, Shape]:
-    """The shape of every symbol of a Program, without a bound; those known if they are of this Program.
+    """Infer the shape of every symbol of a Program, without a bound; the known ones if they are of this Program.
 
     Args:
         program: The function.
@@ -105,7 +105,7 @@ def shapes_in(program: Program, known: Mapping[Atom, Shape]) -> Mapping[Atom, Sh
 
 
 def shape_of(call: Call, operands: list[Shape]) -> Shape:
-    """The shape of one operation from the shapes of its operands.
+    """Infer the shape of one operation from the shapes of its operands.
 
     Raises:
         ShapeError: shapes that do not fit; the place is left to the caller.
@@ -146,7 +146,7 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
-    """The shape of the definition."""
+    """Infer the shape of a defined operation by its definition."""
     from gradcli.language.program.expansion import definition, with_shapes
 
     if call.op.has_one_dim:
@@ -219,7 +219,7 @@ def require_work(call: Call, operands: list[Shape]) -> None:
 
 
 def axis_of_scan(call: Call, shape: Shape) -> int | None:
-    """The dimension of an operation along one; None for a plain number, which is its own result.
+    """Return the dimension of an operation along one; None for a plain number, which is its own result.
 
     Raises:
         ShapeError: it does not exist, or was left out where there are several.
@@ -296,7 +296,7 @@ def _matrix(shape: Shape, call: Call) -> Shape:
 
 
 def count_of(shape: Shape, dim: Hashable) -> int:
-    """The number of elements, or the size of the dimensions dim.
+    """Count the elements, or those along the dimensions dim.
 
     >>> count_of((2, 3), 1)
     3
@@ -308,7 +308,7 @@ def count_of(shape: Shape, dim: Hashable) -> int:
 
 
 def _source(call: Call) -> Shape:
-    """The shape of a constant tensor, which has whole sizes from 0 on."""
+    """Return the shape of a constant tensor, which has whole sizes from 0 on."""
     a = call.statics
     match call.op.name:
         case "linspace":
@@ -330,7 +330,7 @@ def _source(call: Call) -> Shape:
 
 
 def bounds(call: Call) -> tuple[Any, Any, Any]:
-    """Start, end and step of an `arange`, whose start may be left out."""
+    """Return start, end and step of an `arange`, whose start may be left out."""
     _require_finite(call)
     start, stop, step = call.statics
     return (0, start, step) if stop is None else (start, stop, step)
@@ -355,11 +355,11 @@ def _refused(call: Call, hint: str) -> GradcliError:
 
 
 _IS_PLAIN = re.compile(r"(?:[^\W\d]\w*|[)\]])\.[^\W\d]|[\u03a3\u03a0\u03b4\u2211\u220f]|\.\.|KroneckerDelta")
-"""A module's name or a method, as nobody writes them on paper, and sums over indices, whose products are of numbers."""
+"""Pattern of a module's name, a method or a sum over indices: there, `*` is certainly no matrix product."""
 
 
 def stretched_vectors(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """Say that `*` stretches a vector over a matrix, which many write for the matrix product; not where that is plain.
+    """Remark that `*` stretches a vector over a matrix, often meant for the matrix product; not where that is plain.
 
     Args:
         program: The function.

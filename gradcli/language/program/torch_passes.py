@@ -1,4 +1,4 @@
-"""Torch's passes through a Program, as a Program: what a recording of them gives, for readings that know no torch."""
+"""Passes of torch through a Program, as a Program: a recording of them, for readings that know no torch."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy.typing as npt
 from gradcli.language.program.wengert import Atom, Program
 
 Way = Literal["back", "columns", "twice"]
-"""Back from y; back through that pass, to its seed; or back from the gradient of a y of one element."""
+"""Direction: back from y; back through that pass, to its seed; or back from the gradient of a y of one element."""
 
 OF_Y = ""
-"""What stands for y among the names of variables."""
+"""Name that stands for y among the names of variables."""
 
 
 @dataclass(frozen=True)
 class TorchPasses:
-    """A forward pass and what torch does on its way back.
+    """Forward pass and the operations of torch on its way back.
 
     Attributes:
         program: All lines, in primitives and elementwise operations as torch's kernels have them.
         inputs: The value of every variable; those of the seeds are zeros.
-        seeds: The variables that hold what a pass begins with, by the name of what that has the shape of.
-        results: The values that hold what it ends with, by variable; None of what nothing flows to.
-        value: What holds y.
-        faults: What torch's kernels among them are known to do.
+        seeds: The variables that a pass begins with, each with the name of the variable, or y, whose shape it has.
+        results: The values that a pass ends with, by variable; None where nothing flows to the variable.
+        value: The symbol that holds y.
+        faults: The known faults of torch's kernels among them.
     """
 
     program: Program
@@ -40,5 +40,5 @@ class TorchPasses:
 
 
 RecordPasses = Callable[..., TorchPasses | None]
-"""Records them: of a way, a Program, its inputs, the variables to go back to, a dtype, and whether kernels that are
-known to be wrong are taken as they should be; None where a call cannot be recorded."""
+"""Recorder of passes: of a way, a Program, its inputs, the variables to go back to, a dtype, and a flag for kernels
+that are known to be wrong, which are then replaced by correct ones; None where a call cannot be recorded."""

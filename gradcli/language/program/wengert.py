@@ -1,4 +1,4 @@
-"""The Program: a Wengert list of symbols and calls, each one operation deep, as typed; and parts of it.
+"""Program: a Wengert list of symbols and calls, each one operation deep, as typed; and parts of it.
 
 The form is the one that `sympy.cse` returns, (symbol, expression) pairs in order, shared subexpressions once.  SymPy's
 own heads rewrite themselves (`x - x` to 0, `x/x` to 1, `Max(x, x)` to x), so a line's expression is a `Call`, which
@@ -20,33 +20,33 @@ from gradcli.errors import Place, Span, TooLargeError
 from gradcli.language import ops
 
 MAX_LINES = 200_000
-"""Operations of one Program."""
+"""Largest number of operations of one Program."""
 
 MAX_ELEMENTS = 2**26
-"""Elements of one tensor: 512 MiB in float64."""
+"""Largest number of elements of one tensor: 512 MiB in float64."""
 
 MAX_DIMENSIONS = 16
-"""Dimensions of one tensor, so that a Jacobian has at most 32, the limit of NumPy before version 2."""
+"""Largest number of dimensions of a tensor, so that a Jacobian has at most 32, NumPy's limit before version 2."""
 
 MAX_BITS = 1_024
-"""Bits of an exact constant, as many as float64 reaches."""
+"""Largest number of bits of an exact constant, as many as float64 reaches."""
 
 CONSTANTS: Mapping[str, sympy.Expr] = {"pi": sympy.pi, "E": sympy.E, "inf": sympy.oo, "nan": sympy.nan}
 """Names that are constants unless the user gives them a value."""
 
 Atom: TypeAlias = sympy.Expr
-"""An operand: a Symbol (a variable or an earlier line) or a number."""
+"""Operand: a Symbol (a variable or an earlier line) or a number."""
 
 Shape: TypeAlias = tuple[int, ...]
 
 
 def show(shape: Sequence[int]) -> str:
-    """A shape as Python writes it: `()`, `(2,)`, `(2, 3)`."""
+    """Write a shape as Python does: `()`, `(2,)`, `(2, 3)`."""
     return str(tuple(shape))
 
 
 class Call:
-    """One operation of the table on atoms; never evaluates or reorders.
+    """Operation of the table on atoms; never evaluates or reorders.
 
     Args:
         op: The name of a row of the op table.
@@ -68,7 +68,7 @@ class Call:
 
     @property
     def key(self) -> tuple[str, tuple[Atom, ...], tuple[Any, ...]]:
-        """The parts by which two calls are the same."""
+        """Parts by which two calls are the same."""
         return self.op.name, self.operands, self.statics
 
     def __eq__(self, other: object) -> bool:
@@ -82,23 +82,23 @@ class Call:
 
     @property
     def typed(self) -> tuple[Any, ...]:
-        """The constants without the shapes that stand behind them."""
+        """Constants without the shapes at their end."""
         return self.statics[:-1] if self.op.of_shapes else self.statics
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The shapes behind them; none where they are not known, or needless."""
+        """Shapes after the constants; none where they are not known, or needless."""
         known = self.statics[-1] if self.op.of_shapes else None
         return known.shapes if isinstance(known, AskedMeaning) else known or ()
 
     def renamed(self, names: Mapping[Atom, Atom]) -> Call:
-        """The same operation, with others in the place of some operands."""
+        """Replace some operands by others."""
         return Call(self.op.name, tuple(names.get(a, a) for a in self.operands), self.statics)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`symbol = call`, with the range of the text it came from and the name the user gave it, if any."""
+    """Line `symbol = call`, with the range of the text it came from and the name the user gave it, if any."""
 
     symbol: sympy.Symbol
     call: Call
@@ -108,12 +108,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition that values decided while a text was read.
+    """Condition that values decided while a text was read.
 
     Attributes:
-        condition: What is 1 where it holds and 0 where it does not.
+        condition: The value that is 1 where it holds and 0 where it does not.
         shown: The condition as text.
-        changes: What is otherwise where it is decided otherwise, such as `another branch is taken`.
+        changes: The difference that the other decision makes, such as `another branch is taken`.
     """
 
     condition: Atom
@@ -123,7 +123,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Guards:
-    """All conditions that values decided, and the lines that they are made of, in the variables of the text."""
+    """Conditions that values decided, with the lines that they are made of, in the variables of the text."""
 
     program: Program
     conditions: tuple[Guard, ...]
@@ -131,12 +131,12 @@ class Guards:
 
 @dataclass(frozen=True)
 class AskedMeaning:
-    """The meaning that torch gives a call: its last constant, in place of the shapes of its operands.
+    """Meaning that torch gives a call: its last constant, in place of the shapes of its operands.
 
     Attributes:
         shapes: One of each operand.
         numbers: The operands that are plain numbers; None of one that is a tensor.
-        shape: Of what the call gives.
+        shape: Of the result of the call.
         record: Makes the Program of the call in other operations, its operands being the variables.
     """
 
@@ -148,23 +148,23 @@ class AskedMeaning:
 
 @dataclass(frozen=True)
 class Program:
-    """A parsed function: lines in order of evaluation, the last value being the output.
+    """Parsed function: lines in order of evaluation, the last value being the output.
 
     Attributes:
         text: The text as typed.
         variables: Free names in order of appearance.
         lines: The Wengert list.
         output: The Symbol or number whose value is y.
-        source: What the text is, for messages: EXPR, or an option.
+        source: The input that the text is, for messages: EXPR, or an option.
         assigned: The names of the statements, in order.
-        named: What each of these names stands for at the end: a line, a variable, or a number.
+        named: The value of each of these names at the end: a line, a variable, or a number.
         warnings: Remarks for the user, such as an unused name.
         needs_shapes: Whether a size in a constant stood for an unknown one: the text is to be read again with shapes.
         needs_values: Whether values decide which lines there are, as of `x[x > 0]`: the text is to be read
-            with values of its variables, and the lines hold beside them.
-        guards: What values decided when it was read so.
+            with values of its variables, and the lines hold near them.
+        guards: The conditions that values decided when it was read so.
         shown: The statements of the function alone, where the text is a whole snippet.
-        called: What the function is called, where the text is a recording of it.
+        called: The name of the function, where the text is a recording of it.
     """
 
     text: str
@@ -186,34 +186,34 @@ class Program:
 
     @property
     def expression(self) -> str:
-        """The function as text."""
+        """Function as text."""
         return self.called or self.shown or self.text
 
     @property
     def output_name(self) -> str:
-        """What the output is called: as in the last statement, or the first of y, f, g, out that nothing else is."""
+        """Name of the output: that of the last statement, or the first of y, f, g, out that is free."""
         last = self.assigned[-1] if self.assigned else ""
         taken = {*self.names, *self.assigned}
         return last or next((name for name in ("y", "f", "g", "out") if name not in taken), "output")
 
     def place(self, line: Line) -> Place:
-        """Where in the text this line came from."""
+        """Return the place in the text that this line came from."""
         return Place(self.text, line.span, self.source)
 
     def excerpt(self, line: Line) -> str:
-        """The sub-expression of a line, for messages."""
+        """Return the sub-expression of a line, for messages."""
         start, stop = line.span.start, line.span.stop
         text = " ".join(self.text[start : min(stop, start + 100)].split())
         return text if len(text) <= 40 and stop <= start + 100 else f"{text[:37]}..."
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the variables, in order of appearance."""
+        """Names of the variables, in order of appearance."""
         return tuple(symbol.name for symbol in self.variables)
 
     @cached_property
     def masks(self) -> frozenset[Atom]:
-        """The variables that are only asked whether they are 0, as what is true or false."""
+        """Variables that are only compared with 0, as values that are true or false."""
         zero = sympy.S.Zero
         asked = {line.symbol for line in self.lines if line.call.op.name == "ne" and line.call.operands[1] == zero}
         others = {a for line in self.lines if line.symbol not in asked for a in line.call.operands}
@@ -221,7 +221,7 @@ class Program:
 
     @cached_property
     def differentiable(self) -> tuple[str, ...]:
-        """The names of the variables but for those that are only positions, such as class indices, or running averages.
+        """Names of the variables, without those that are only positions, such as class indices, or running averages.
 
         >>> from gradcli.language.parsing import parse
         >>> parse("nll_loss(x, t)", shapes={"x": (2, 3), "t": (2,)}).differentiable
@@ -242,11 +242,11 @@ class Program:
 
     @cached_property
     def fitting(self) -> set[tuple[Any, ...]]:
-        """Its lines with shapes of operands that were found to fit, as a Program may be run at many points."""
+        """Lines with shapes of operands that were found to fit, as a Program may be run at many points."""
         return set()
 
     def made(self, make: Callable[[Program], Program]) -> Program:
-        """What a function makes of this Program, made once."""
+        """Apply a function to this Program, once for each function."""
         if make not in self._made:
             self._made[make] = make(self)
         return self._made[make]
@@ -254,7 +254,7 @@ class Program:
 
 @dataclass
 class Builder:
-    """Appends lines, each distinct call once, or as often as it is asked for where lines are not shared."""
+    """Builder of lines, each distinct call once, or as often as it is asked for where lines are not shared."""
 
     text: str
     source: str = "EXPR"
@@ -264,7 +264,7 @@ class Builder:
     _places: dict[Atom, int] = field(default_factory=dict)
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
-        """The symbol (or exact constant) that holds the result of this operation.
+        """Append an operation and return the symbol (or exact constant) that holds its result.
 
         Raises:
             TooLargeError: more than `MAX_LINES` operations, or a constant of more than `MAX_BITS` bits.
@@ -286,11 +286,11 @@ class Builder:
     def made_of(
         self, *atoms: Atom, stop: Callable[[Call], bool] = lambda call: False, known: Container[Atom] = ()
     ) -> tuple[list[Line], set[Atom]]:
-        """The lines that some values are made of, in order, and what those are made of that is no line.
+        """Trace values back: the lines they are made of, in order, and the leaves of these, which are no lines.
 
         Args:
             atoms: The values.
-            stop: For which operations to look no further.
+            stop: Tells the operations to look no further than.
             known: Values whose lines are left out.
         """
         found: dict[int, Line] = {}
@@ -307,7 +307,7 @@ class Builder:
         return [found[place] for place in sorted(found)], leaves
 
     def inline(self, program: Program, operands: Iterable[Atom], span: Span) -> Atom:
-        """Append the lines of a Program, these operands being its variables, and give what holds its value."""
+        """Append the lines of a Program, these operands being its variables, and return the symbol of its value."""
         inside: dict[Atom, Atom] = dict(zip(program.variables, operands, strict=True))
         for line in program.lines:
             parts = tuple(inside.get(a, a) for a in line.call.operands)
@@ -315,12 +315,12 @@ class Builder:
         return inside.get(program.output, program.output)
 
     def program(self, value: Atom, variables: Iterable[sympy.Symbol] = (), *others: Atom) -> Program:
-        """A value as a Program of its own, in those of these variables that it, and others, are made of."""
+        """Make a Program of a value, in those of these variables that it, and others, are made of."""
         lines, leaves = self.made_of(value, *others)
         return Program(self.text, tuple(s for s in variables if s in leaves), tuple(lines), value, self.source)
 
     def line_of(self, atom: Atom) -> Line | None:
-        """The line whose value this is."""
+        """Return the line whose value this is."""
         place = self._places.get(atom)
         return None if place is None else self.lines[place]
 
@@ -332,13 +332,13 @@ class Builder:
         del self.lines[mark:]
 
     def retain(self, lines: Sequence[Line]) -> None:
-        """Drop all lines but these, which need none of the others."""
+        """Drop all lines except these, which need none of the others."""
         self.lines[:] = lines
         self._known = {one.call.key: one.symbol for one in lines}
         self._places = {one.symbol: place for place, one in enumerate(lines)}
 
     def _exact(self, op: str, operands: tuple[Atom, ...], span: Span) -> Atom | None:
-        """Arithmetic on integers and fractions, folded exactly: `x**(1/3)` has the exponent 1/3."""
+        """Fold arithmetic on integers and fractions exactly: `x**(1/3)` has the exponent 1/3."""
         if op not in _EXACT:
             return None
         for a in operands:  # a loop, which makes no calls as `all` does
@@ -368,11 +368,11 @@ _EXACT: Mapping[str, Callable[..., sympy.Rational]] = {
     **{name: getattr(operator, name) for name in ("neg", "add", "sub", "mul", "pow")},
     **{"div": operator.truediv, "remainder": operator.mod, "floor_divide": lambda a, b: sympy.floor(a / b)},
 }
-"""What is folded, of rational numbers."""
+"""Operations that are folded on rational numbers."""
 
 
 def number(value: Atom) -> float:
-    """The float64 nearest to a constant operand.
+    """Return the float64 nearest to a constant operand.
 
     >>> number(sympy.Rational(1, 3))
     0.3333333333333333
@@ -386,7 +386,7 @@ def number(value: Atom) -> float:
 
 
 def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
-    """The lines that some values are made of, in order.
+    """List the lines that some values are made of, in order.
 
     >>> from gradcli.language.parsing import parse
     >>> whole = parse("y = x**2; z = exp(x); y + 1")
@@ -403,12 +403,12 @@ def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
 
 
 def cut(program: Program, atom: Atom, name: str) -> Program:
-    """The function of what a line holds that the lines after it compute; the variables before it stay beside it.
+    """Cut a Program at a line: the function of its value that the later lines compute, in the earlier variables too.
 
     Args:
         program: The whole.
         atom: A line, which becomes a variable, the last; or a variable, which stays one.
-        name: Of the new variable, which no other has.
+        name: A name for the new variable, which no other has.
 
     >>> from gradcli.language.parsing import parse
     >>> whole = parse("y = x**2; z = w*y**3")

@@ -1,13 +1,13 @@
-"""Texts of several statements: definitions, functions, backward passes, and what they ask for.
+"""Texts of several statements: definitions, functions, backward passes, and the questions that they ask.
 
-snippet_result  the result: a function, values, what to differentiate by, v
+snippet_result  the result: a function, values, the variables to differentiate by, v
 reading         a whole text to its result
 statements      the statements: the last layer of the lowering
-function_calls  functions of the text and their calls; what imported names stand for, and which of them are code
+function_calls  functions of the text and their calls; meanings of imported names, and those that are code
 backward_calls  backward() and torch.autograd.grad
 tensors         the floating-point types that are written, and random numbers, which torch draws
 
-A text that has none of this is a Program as it always was: what reads statements is imported where there are some.
+A text that has none of this is parsed as one expression: the reader of statements is imported where there are some.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TORCH = re.compile(
     r"=\s*(?:torch\s*\.\s*)?(?:tensor|Tensor|FloatTensor|DoubleTensor|Variable)\s*\(",
     re.MULTILINE,
 )
-"""What no expression has, and a text of PyTorch does."""
+"""Pattern of words that a text of PyTorch has and no expression."""
 
 _STATEMENTS = re.compile(
     rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
@@ -56,11 +56,11 @@ _STATEMENTS = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-"""What only a text of statements has, which code and definitions are."""
+"""Pattern of statements that are definitions or code, and no expressions."""
 
 
 def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask: Ask | None = None) -> Snippet:
-    """The function of a text before any values are known: names of functions without arguments may be variables.
+    """Read the function of a text before any values are known: names of functions without arguments may be variables.
 
     Raises:
         GradcliError: As for `read`.
@@ -77,7 +77,7 @@ def read_whole(text: str, generator: Callable[[], Generator] | None = None, ask:
             if error.name in uncalled:
                 raise
             uncalled[error.name] = error
-        except GradcliError as error:  # which may come of taking a name for a variable
+        except GradcliError as error:  # the cause may be a name that was taken for a variable
             raise next(iter(uncalled.values()), error) from None
 
 
@@ -91,17 +91,17 @@ def read(
     generator: Callable[[], Generator] | None = None,
     ask: Ask | None = None,
 ) -> Snippet:
-    """The function of a text: a Program, or statements of PyTorch.
+    """Read the function of a text: a Program, or statements of PyTorch.
 
     Args:
         text: As typed or pasted.
         given: Names that are variables although they are also constants.
         shapes: Of variables, where they are known.
         shares: Whether operations that compute the same become one line, as in `parse`.
-        values: Of all variables, where the text is to be read at a point, as masks may ask; none, to be told that they
+        values: Of all variables, where the text is to be read at a point, as masks may ask; empty, to note that they
             do; None refuses such a text.
         generator: Makes a generator of random numbers for `torch.randn`; None refuses these.
-        ask: Asks torch what functions of its own are made of.
+        ask: Asks torch for the operations that its own functions consist of.
 
     Raises:
         GradcliError: As for `parse`, or a line that is code.
@@ -125,7 +125,7 @@ def read(
 
 
 def _without_prompts(text: str) -> str:
-    """What was typed at Python's prompt, blanks standing for the prompts and for what was printed."""
+    """Return the text typed at Python's prompt, with blanks for the prompts and the printed lines."""
     lines = text.split("\n")
     if not any(line.lstrip().startswith(">>> ") for line in lines):
         return text

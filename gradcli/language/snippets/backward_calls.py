@@ -1,7 +1,7 @@
-"""Backward passes of a text, and what `.grad` holds after them.
+"""Backward passes of a text, and the contents of `.grad` after them.
 
-What `.grad` holds in the end is linear in v, so several backward passes are one with the sum of their v's.  A pass that
-does not keep the graph leaves nothing for the next to go back through: whether torch then refuses is for torch to say.
+The final `.grad` is linear in v, so several backward passes are one with the sum of their v's.  A pass that
+does not keep the graph leaves nothing for the next to go back through: torch itself is asked if it then refuses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GRAD = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow
 
 
 class Passes(FunctionCalls):
-    """Notes backward passes, and says which of them are asked for.
+    """Lowering that notes backward passes, and selects those that are asked for.
 
     Attributes:
         values: The numbers of the variables that the text defines.
@@ -45,10 +45,10 @@ class Passes(FunctionCalls):
         """Forget the passes so far once another follows, for the gradient of one variable."""
         self.zeroed[name] = None
 
-    # -- what is written
+    # -- passes as they are written
 
     def backward(self, output: Operand, arguments: Arguments) -> Operand:
-        """`y.backward(v)`."""
+        """Read `y.backward(v)`."""
         found = self._named_arguments(arguments, _BACKWARD, "backward")
         span = output[1].to(arguments.span)
         y = self.as_number(*output)
@@ -60,7 +60,7 @@ class Passes(FunctionCalls):
         return y, span
 
     def grad(self, start: Span, arguments: Arguments) -> tuple[Span, int]:
-        """`torch.autograd.grad(y, x, v)`: its range, and how many gradients it gives.
+        """Read `torch.autograd.grad(y, x, v)`; return its range, and the number of its gradients.
 
         Raises:
             LanguageError: It takes several outputs, or an input that y is not made of.
@@ -87,7 +87,7 @@ class Passes(FunctionCalls):
         return span, len(inputs)
 
     def _named_arguments(self, arguments: Arguments, names: Sequence[str], called: str) -> dict[str, Any]:
-        """What is between parentheses by name: tensors as lists of operands, flags as True or False."""
+        """Read arguments by name: tensors as lists of operands, flags as True or False."""
 
         def read(name: str, argument: Argument) -> Any:
             is_tensor = name in ("gradient", "inputs", "outputs", "grad_outputs")
@@ -102,7 +102,7 @@ class Passes(FunctionCalls):
         return None if word.text == "None" else word.text == "True"
 
     def _tensors(self, argument: Argument) -> list[Operand]:
-        """A tensor, or those of a list or tuple; none for None."""
+        """Read a tensor, or those of a list or tuple; none for None."""
         node = argument.value
         if self.source.tokens[argument.start].text == "None":
             return []
@@ -111,7 +111,7 @@ class Passes(FunctionCalls):
         return [self.lower(item) for item in node.items]
 
     def _vector(self, found: Mapping[str, Any], name: str) -> Atom | None:
-        """V, in a list of one or alone."""
+        """Read the gradient vector, in a list of one or alone."""
         operands = found.get(name) or []
         if len(operands) > 1:
             raise self.source.error("several gradient vectors are not read", operands[0][1])
@@ -130,18 +130,18 @@ class Passes(FunctionCalls):
         self.frees_graph |= any(not earlier.keeps_graph for earlier in self.passes)
         self.passes.append(one)
 
-    # -- what is asked
+    # -- passes that are asked for
 
     def variables_of(self, leaves: set[Atom]) -> tuple[sympy.Symbol, ...]:
-        """The variables among what some lines are made of."""
+        """Select the variables among the leaves of some lines."""
         return tuple(symbol for symbol in self.scope.variables.values() if symbol in leaves)
 
     def function_of(self, atom: Atom) -> Program:
-        """A value as a function of the variables."""
+        """Return a value as a function of the variables."""
         return self.builder.program(atom, self.scope.variables.values())
 
     def asked(self) -> list[SnippetPass]:
-        """The passes that are questions, those of one output by several inputs as one.
+        """List the passes that are questions, those of one output by several inputs as one.
 
         Raises:
             LanguageError: They are of different outputs.
@@ -161,7 +161,7 @@ class Passes(FunctionCalls):
         return found
 
     def in_grad(self, passes: list[SnippetPass]) -> list[SnippetPass]:
-        """The passes whose sum is the answer where there is to be one: those that `.grad` holds in the end.
+        """Select the passes whose sum is the answer where there is to be one: those that add up in the final `.grad`.
 
         Raises:
             LanguageError: The `.grad` of the variables hold different ones.
@@ -177,11 +177,11 @@ class Passes(FunctionCalls):
         return adding[last:]
 
     def vector_of(self, one: SnippetPass) -> Atom:
-        """The gradient vector of a pass, 1 where it has none."""
+        """Return the gradient vector of a pass, 1 where it has none."""
         return self.emit("ones_like", [one.output], one.span)[0] if one.v is None else one.v
 
     def accumulated(self, passes: list[SnippetPass]) -> Atom | None:
-        """The sum of their v's: what `.grad` holds is linear in v."""
+        """Add up the gradient vectors of passes, as `.grad` is linear in v; None stands for 1."""
         if not passes or (len(passes) == 1 and passes[0].v is None):
             return None
         if len(passes) > 1:
@@ -193,6 +193,6 @@ class Passes(FunctionCalls):
 
 
 def _keeps_graph(found: Mapping[str, Any]) -> bool:
-    """Whether a pass is asked to keep its graph, which it does too where it makes one of the derivative."""
+    """Tell whether a pass is asked to keep its graph, as it does too where it makes one of the derivative."""
     retains = found.get("retain_graph")
     return bool(found.get("create_graph") if retains is None else retains)

@@ -2,8 +2,8 @@
 
     f(x) = x^2        f(x) := x^2        f = lambda x: x**2        def f(x, n=2): return x**n
 
-A function is lowered again wherever it is called.  Its parameters stand for what it is called with, its other names for
-what the text has under them where it is defined, as in Python.
+A function is lowered again wherever it is called.  Its parameters stand for its arguments, its other names for
+the values that they have where it is defined, as in Python.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ KNOWN = {
     "np": "numpy",
     **{name: f"torch.{name}" for name in ("rand", "randn", "manual_seed")},
 }
-"""The whole names of words that no import explains."""
+"""Whole names of words that no import explains."""
 
 _READ = frozenset("torch numpy math scipy sympy autograd functorch".split())
-"""The libraries some of whose functions the language has; what else is imported is code where it is called."""
+"""Libraries of which the language has some functions; names imported from others are code where they are called."""
 
 _CODE = re.compile(
     r"torch\.(?:nn\.(?:modules\.|utils\.|init\.|parallel\.)?(?!Parameter\b)[A-Z]\w*|nn\.(?:utils|init)\.\w+"
@@ -42,22 +42,22 @@ _CODE = re.compile(
     r"|autograd\.(?!grad\b|set_detect|Variable\b)\w+|no_grad\b|enable_grad\b|inference_mode\b)"
     r"|numpy\.random\.|random\.|functorch\.|autograd\.(?!grad\b|Variable\b)"
 )
-"""What is called by these names is run, not read: layers, optimizers, transforms of functions, other random numbers."""
+"""Pattern of whole names whose calls are run, not read: layers, optimizers, transforms, other random numbers."""
 
 
 _ACTS = frozenset(f"torch.{name}" for name in ("autograd.grad", "rand", "randn", "manual_seed"))
-"""Functions that note a question, or move on in the random numbers."""
+"""Functions that note a question, or advance the random numbers."""
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A function of the text.
+    """Function of the text.
 
     Attributes:
         node: Its definition.
-        shown: What it is called in messages.
-        names: What the names around its definition stand for.
-        defaults: What stands for the parameters that are not given.
+        shown: Its name in messages.
+        names: The values of the names around its definition.
+        defaults: The values of the parameters that are not given.
     """
 
     node: FunctionNode
@@ -67,15 +67,15 @@ class Callee:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of its parameters."""
+        """Names of its parameters."""
         return tuple(one.name for one in self.node.parameters)
 
 
 class FunctionCalls(Reader):
-    """Defines functions, and calls them.
+    """Lowering that defines functions, and calls them.
 
     Attributes:
-        running: Those that are being lowered.
+        running: The positions of the functions that are being lowered.
         statements: The ranges of the statements of the text that have a value, with their values.
         imported: The whole name of each name that an import gave.
         foreign: The libraries that are not read.
@@ -87,23 +87,23 @@ class FunctionCalls(Reader):
     foreign: set[str]
 
     def _body(self, node: FunctionNode) -> Operand | None:
-        """What the body of a function returns."""
+        """Lower the body of a function to the value that it returns."""
         raise NotImplementedError
 
     def callee(self, node: FunctionNode) -> Callee:
-        """The function of a definition or a lambda, in the names around it."""
+        """Make the function of a definition or a lambda, with the names around it."""
         defaults = {one.name: self.lower(one.default)[0] for one in node.parameters if one.default is not None}
         return Callee(node, node.name or f"({self.source.excerpt(node.span)})", self.scope.names, defaults)
 
     def call_function(self, callee: Callee, arguments: Arguments) -> Operand | None:
-        """The value of a function with its arguments; None of one that returns nothing."""
+        """Lower the call of a function; None if it returns nothing."""
         span, defaults = arguments.span, callee.defaults
         given = self.by_name(arguments, callee.parameters, callee.shown, optional=defaults)
         held = {name: (default, span) for name, default in defaults.items()} | given
         return self.function_value(callee, [held[name] for name in callee.parameters], span)
 
     def function_value(self, callee: Callee, given: Sequence[Operand], where: Span) -> Operand | None:
-        """The body with its parameters standing for these operands, among the names where it is defined."""
+        """Lower the body with these operands as its parameters, among the names where it is defined."""
         scope, node = self.scope, callee.node
         if node.position in self.running:
             raise self.source.error("a function that calls itself is not read", where)
@@ -120,7 +120,7 @@ class FunctionCalls(Reader):
         return result
 
     def of_parameters(self, callee: Callee) -> Operand | None:
-        """The value of a function at its parameters, which are variables unless they have a default."""
+        """Lower a function at its parameters, which are variables unless they have a default."""
         node, scope = callee.node, self.scope
         atoms = (callee.defaults[n] if n in callee.defaults else scope.variable(n) for n in callee.parameters)
         result = self.function_value(callee, [(atom, node.span) for atom in atoms], node.span)
@@ -145,7 +145,7 @@ class FunctionCalls(Reader):
             self.scope.names.pop(name, None)
 
     def path_at(self, position: int) -> tuple[str, int]:
-        """The whole name of what stands at a position, as `torch.autograd.grad`, and the position after it."""
+        """Return the whole name at a position, as `torch.autograd.grad`, and the position after it."""
         first, scope = self.source.tokens[position], self.scope
         is_own = first.text in scope.names or first.text in scope.variables or first.text in scope.given
         if first.kind != "name" or is_own or first.text not in self.imported:
@@ -154,11 +154,11 @@ class FunctionCalls(Reader):
         return ".".join([self.imported[first.text], *members]), position + 1 + 2 * len(members)
 
     def is_code_path(self, path: str) -> bool:
-        """Whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
+        """Tell whether a call by a whole name is code: `torch.nn.Linear` is, and `torch.nn.functional.relu` is not."""
         return path.partition(".")[0] in self.foreign or _CODE.match(path) is not None
 
     def acts(self, positions: range) -> bool:
-        """Whether something is called there that later lines may depend on: a derivative, a draw, a change in place."""
+        """Tell whether a call there affects later lines: a derivative, a draw, a change in place."""
         for n in positions:
             token, (path, end) = self.source.tokens[n], self.path_at(n)
             is_own = self.scope.names.get(token.text) in self.scope.objects  # a function of the text

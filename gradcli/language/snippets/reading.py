@@ -1,9 +1,9 @@
-"""A whole text of statements as a function, its values, what to differentiate by, and v.
+"""Whole text of statements as a function, its values, the variables to differentiate by, and v.
 
     x = torch.tensor([1., 2.], requires_grad=True)     a variable and its value; requires_grad names it
     y = x**2                                           a statement of the function
     y.backward(torch.tensor([1., 1.]))                 the output, and v
-    print(x.grad)                                      what gradcli prints anyway
+    print(x.grad)                                      passed over: gradcli prints it anyway
 
 Several backward passes add up in `.grad`, so their v's do, until it is set to zero.  A text that ends with a definition
 is that function of its parameters.
@@ -26,11 +26,11 @@ from gradcli.language.text.source import SourceText
 
 
 def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **how: Any) -> Snippet:
-    """The function of a text of statements, as `read` has it.
+    """Read the function of a text of statements, as `read` has it.
 
     Args:
         text: The text.
-        scope: Makes names that nothing has used.
+        scope: Makes a new scope.
         shares: As of `read`.
         how: As of `Statements`.
 
@@ -58,10 +58,10 @@ def read_statements(text: str, scope: Callable[[], Scope], *, shares: bool, **ho
 
 
 class _Reader(Statements):
-    """Reads a whole text."""
+    """Reader of a whole text."""
 
     def snippet(self, lines: Sequence[nodes.LineNode]) -> Snippet:
-        """The whole text."""
+        """Read the whole text."""
         definitions = [line for line in lines if isinstance(line, nodes.FunctionNode)]
         words = {self.source.tokens[line.position].text for line in definitions}
         self.is_code |= (len(lines) > 1 or bool(definitions)) and words <= {"def", "lambda"}
@@ -76,21 +76,21 @@ class _Reader(Statements):
         return self._of_torch(output, asked) if self.is_torch else self._of_mathematics(output, lines)
 
     def _of_mathematics(self, output: Operand, lines: Sequence[nodes.LineNode]) -> Snippet:
-        """The function of the output; of a text that is one definition by an expression, that is shown."""
+        """Make the function of the output; a text that is one definition by an expression shows that expression."""
         function = nodes.definition_of(lines[0]) if len(lines) == 1 else None
         only = function.body[0] if function is not None and len(function.body) == 1 else None
         shown = self.source.excerpt(only.value.span) if isinstance(only, nodes.Return) else ""
         return Snippet(replace(self.finish(output), shown=shown))
 
     def replay(self, lines: Sequence[nodes.LineNode]) -> Replay:
-        """The whole text as torch runs it, by a reader that shares no lines."""
+        """Read the whole text as torch runs it, by a reader that shares no lines."""
         self.last_value(lines)
         outputs = [one.output for one in self.passes]
         program = self.builder.program(outputs[-1], self.scope.variables.values(), *outputs)
         return Replay(program, tuple(self.passes), tuple(self.requires or self.values))
 
     def _of_torch(self, output: Operand, asked: list[SnippetPass]) -> Snippet:
-        """The function of the output, and v as a function of the same variables."""
+        """Make the function of the output, and v as a function of the same variables."""
         v = self.accumulated(self.in_grad(asked))
         dtype = self.type_of(tuple(self.values))
         self.scope.unused.clear()  # a snippet may compute more than the function
@@ -117,5 +117,5 @@ class _Reader(Statements):
         return Snippet(program, self.values, wrt, vector, passes, dtype)
 
     def _backward(self, one: SnippetPass) -> Backward:
-        """A pass with its v as a function of the variables."""
+        """Return a pass with its v as a function of the variables."""
         return Backward(self.function_of(self.vector_of(one)), one.zeroed, one.accumulates)

@@ -1,4 +1,4 @@
-"""The result of reading a text: its function, the values of its tensors, and its backward passes."""
+"""Result of reading a text: its function, the values of its tensors, and its backward passes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from gradcli.errors import GradcliError, Span
 from gradcli.language.program.wengert import Atom, Program
 
 ADD_UP = "backward passes add up in .grad, as torch has it; v is their sum"
-"""The remark on several passes, behind their number; it is only so where they are read as one."""
+"""Remark on several passes, after their number; it applies only where they are read as one."""
 
 
 @dataclass(frozen=True)
 class SnippetPass:
-    """A derivative that is taken, `y.backward(v)` or `torch.autograd.grad(y, x, v)`.
+    """Pass of a text, by `y.backward(v)` or `torch.autograd.grad(y, x, v)`.
 
     Attributes:
-        output: What is differentiated.
+        output: The value that is differentiated.
         v: The gradient vector, if there is one.
         span: Where the pass stands.
         inputs: The only variables that it is for, if it says.
-        keeps_graph: Whether it is asked to keep what the derivatives need: `retain_graph=True`, `create_graph=True`.
+        keeps_graph: Whether it is asked to keep the graph: `retain_graph=True`, `create_graph=True`.
         accumulates: Whether it adds to `.grad`.
         zeroed: The variables whose `.grad` is set to zero before it.
     """
@@ -41,7 +41,7 @@ class SnippetPass:
 
 @dataclass(frozen=True)
 class Backward:
-    """A pass that the snippet asks for, all of one output.
+    """Backward pass that the snippet asks for, all of one output.
 
     Attributes:
         v: The gradient vector as a function of the variables.
@@ -56,11 +56,11 @@ class Backward:
 
 @dataclass(frozen=True)
 class Replay:
-    """The passes of a snippet as torch meets them: what is computed twice has a graph of its own each time.
+    """Passes of a snippet as torch meets them: a value computed twice has a graph of its own each time.
 
     Attributes:
         program: Every operation as often as the snippet runs it; its output is that of the last pass.
-        passes: In order, those too whose gradients are forgotten.
+        passes: In order, with those whose gradients are forgotten.
         requires: The variables that require a gradient.
     """
 
@@ -69,7 +69,7 @@ class Replay:
     requires: tuple[str, ...]
 
     def where(self, number: int) -> str:
-        """A pass by its number and as it is written, with its line if there are several."""
+        """Describe a pass by its number and as it is written, with its line if there are several."""
         text, span = self.program.text, self.passes[number].span
         written = " ".join(text[span.start : span.stop].split())
         line = text.count("\n", 0, span.start) + 1
@@ -79,7 +79,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Snippet:
-    """What a text says.
+    """Function of a text, with the values and the passes that the text gives.
 
     Attributes:
         program: The function.
@@ -87,7 +87,7 @@ class Snippet:
         wrt: The variables that require a gradient; None if the text does not say.
         v: The gradient vector as a function of the variables, if the text has a backward pass with one.
         passes: All passes that are asked for, where there are several.
-        dtype: What torch computes the tensors of the text in; None if it has none.
+        dtype: The type in which torch computes the tensors of the text; None if it has none.
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
     """
@@ -113,5 +113,5 @@ class Snippet:
 
     @property
     def starts_anew(self) -> bool:
-        """Whether no one product is what all passes leave in `.grad`."""
+        """Tell whether `.grad` is cleared or left out between the passes, so that no single product stands for all."""
         return any(n and (one.zeroed or not one.accumulates) for n, one in enumerate(self.passes))

@@ -1,4 +1,4 @@
-"""The statements of a text: definitions, assignments, passes, displays, and what says nothing about the function.
+"""Statements of a text: definitions, assignments, passes, displays, and lines without effect on the function.
 
 It is the last layer of the lowering: functions, passes and required gradients are read by rules of its own.
 """
@@ -27,27 +27,27 @@ from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 
 _QUIET = frozenset("set_printoptions set_num_threads retain_grad set_detect_anomaly seed".split())
-"""Calls that say nothing about the function."""
+"""Calls without effect on the function."""
 
 _SHOWN = frozenset("requires_grad is_leaf grad_fn dtype device".split())
 """Members that a notebook shows."""
 
 _GRADIENT = re.compile(r"\.\s*grad\b(?!\s*\()")
-"""What `.grad` holds, which is no call."""
+"""Pattern of the attribute `.grad`, which is no call."""
 
 _HIDDEN = re.compile(r"\{[^{}]*\b(?:grad|rand\w*|backward|\w+_)\s*\(")
-"""What acts inside of an f-string."""
+"""Pattern of a call in an f-string that has an effect: a derivative, a draw, a change in place."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A value that nothing is computed from: a gradient, the positions of a maximum, what returns nothing.
+    """Value that nothing is computed from: a gradient, the positions of a maximum, the result of a call without one.
 
     Attributes:
-        shown: What it is.
-        count: How many parts it has, if it is a tuple.
-        variable: Whose gradient it is, if it is `.grad`.
-        hint: What to write for it, where it is no code.
+        shown: Its description in messages.
+        count: The number of its parts, if it is a tuple.
+        variable: The variable whose gradient it is, if it is `.grad`.
+        hint: The form to write in its place, where it is no code.
     """
 
     shown: str
@@ -57,7 +57,7 @@ class Unread:
 
 
 class Statements(Drawing):
-    """Lowers the statements of a text.
+    """Lowering of the statements of a text.
 
     Attributes:
         is_torch: Whether tensors of numbers are variables, and passes are read.
@@ -89,7 +89,7 @@ class Statements(Drawing):
         self.defined: Callee | None = None
 
     def last_value(self, lines: Sequence[nodes.LineNode]) -> Operand | None:
-        """The value of the last statement that has one, all lowered; of a text that ends with a definition, that."""
+        """Lower all statements and return the value of the last one that has any, or of a definition at the end."""
         targets = Counter(one.text for line in lines if isinstance(line, nodes.Statement) for one in line.targets)
         self.changed = {name for name, count in targets.items() if count > 1}
         for line in lines:
@@ -122,7 +122,7 @@ class Statements(Drawing):
         self.defined = callee if is_outside else self.defined
 
     def _body(self, node: nodes.FunctionNode) -> Operand | None:
-        """What the body of a function returns."""
+        """Lower the body of a function to the value that it returns."""
         for line in node.body:
             if isinstance(line, nodes.Return):
                 return self._tuple(line.value, node.name) or self.lower(line.value)
@@ -130,7 +130,7 @@ class Statements(Drawing):
         return None
 
     def _tuple(self, value: nodes.Node, shown: str) -> Operand | None:
-        """Several values in parentheses, or with commas; None of anything else."""
+        """Lower several values in parentheses, or with commas; None of anything else."""
         if not isinstance(value, nodes.Items) or value.opening.text != "(" or len(value.items) < 2:
             return None
         parts = tuple(self.lower(item) for item in value.items)
@@ -139,7 +139,7 @@ class Statements(Drawing):
     # -- statements
 
     def _line(self, line: nodes.LineNode) -> None:
-        """A statement of the text or of a function."""
+        """Lower a statement of the text or of a function."""
         match line:
             case nodes.FunctionNode():
                 self.define(line)
@@ -155,7 +155,7 @@ class Statements(Drawing):
                 self._bind(line)
 
     def _value_alone(self, line: nodes.Statement) -> None:
-        """A value without a name: a pass, a display, or the output where it is the last."""
+        """Lower a value without a name: a pass, a display, or the output where it is the last."""
         names = self.source.dotted(line.value_at)
         arguments = nodes.call_arguments(line.value)
         if isinstance(line.value, nodes.Word) and not line.value.is_operand:
@@ -181,7 +181,7 @@ class Statements(Drawing):
         self.unused_value = operand if is_computed and not self.is_session else None
 
     def _print(self, line: nodes.Statement, arguments: nodes.Arguments | None) -> None:
-        """What is printed is passed over, but for what later lines may depend on."""
+        """Pass over a print, except for arguments with an effect on later lines."""
         tokens = self.source.within(line.value.span)
         if any(token.kind == "string" and _HIDDEN.search(token.text) for token in tokens):
             raise self.source.code("a derivative, a draw or a change inside a text", line.value.span)
@@ -192,7 +192,7 @@ class Statements(Drawing):
                 self.lower(argument.value)
 
     def _member_is(self, line: nodes.Assignment) -> None:
-        """`x.requires_grad = True` and `x.grad = None`; other members belong to code."""
+        """Set `x.requires_grad = True` and `x.grad = None`; refuse other members, which belong to code."""
         member = line.member
         word = line.value.token.text if isinstance(line.value, nodes.Word) else ""
         is_read = (member.name.text, word) in (("requires_grad", "True"), ("requires_grad", "False"), ("grad", "None"))
@@ -207,7 +207,7 @@ class Statements(Drawing):
     # -- names that take values
 
     def _bind(self, line: nodes.Statement) -> None:
-        """Names take a value, which is the output where it is the last."""
+        """Bind names to a value, which is the output where it is the last."""
         self.require_used()
         mark, values = len(self.builder.lines), self._taken(line)
         for token, (node, operand) in zip(line.targets, values, strict=True):
@@ -218,7 +218,7 @@ class Statements(Drawing):
                 self._name_is(token, operand, node, line, mark)
 
     def _taken(self, line: nodes.Statement) -> list[tuple[nodes.Node, Operand]]:
-        """What each of the names on the left takes."""
+        """Lower the value of each of the names on the left."""
         value, count = line.value, len(line.targets)
         if line.is_tuple and isinstance(value, nodes.Items) and not any(isinstance(i, nodes.Loop) for i in value.items):
             found = [(item, self.lower(item)) for item in value.items]
@@ -233,7 +233,7 @@ class Statements(Drawing):
         return found
 
     def _parts(self, operand: Operand, count: int) -> list[Operand]:
-        """The values that one value is made of, as many as there are names where that is not known yet."""
+        """Take a value apart, into as many parts as there are names where the number is not known yet."""
         atom, span = operand
         held = self.scope.objects.get(atom)
         if isinstance(held, Unread) and held.count:
@@ -253,7 +253,7 @@ class Statements(Drawing):
         return [self.emit("index", [atom], span, ((n,),)) for n in range(length)]
 
     def _name_is(self, name: Token, operand: Operand, node: nodes.Node, line: nodes.Statement, mark: int) -> None:
-        """A name takes a value: numbers that are a tensor are a variable, outside of functions."""
+        """Bind a name to a value: a tensor of numbers is a variable, outside of functions."""
         value, span = operand
         is_required, is_inside = self._is_required(node), bool(self.running)
         if value in self.scope.objects:
@@ -277,7 +277,7 @@ class Statements(Drawing):
             self.output, self.unused_value = (value, name.span.to(span)), None
 
     def _define(self, name: Token, value: Atom, line: nodes.Statement, mark: int, *, is_required: bool) -> None:
-        """A tensor of numbers is a variable with these values."""
+        """Make a name a variable with the numbers of a tensor as its values."""
         before = self.scope.variables.get(name.text)
         used = {atom for earlier in self.builder.lines[:mark] for atom in earlier.call.operands}
         if before is not None and before in used | {*self.scope.names.values()}:
@@ -295,13 +295,13 @@ class Statements(Drawing):
             self._require(name.text, name.span.to(line.value.span), is_required=True)
 
     def _is_tensor(self, value: Atom, node: nodes.Node, mark: int) -> bool:
-        """Whether a value is a tensor that is made of numbers alone, in this statement."""
+        """Tell whether a value is a tensor made of numbers alone, in this statement."""
         if value in self.scope.several or value in self.conditions:
             return False
         words = {token.text for token in self.source.within(node.span)}
         new = {line.symbol for line in self.builder.lines[mark:] if line.call.op.kind is Kind.SOURCE}
         is_made = bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
-        if not (is_made or new or self._is_required(node)):  # most lines, of which nothing is followed back
+        if not (is_made or new or self._is_required(node)):  # most lines, whose leaves need no search
             return False
         is_made |= any(line.symbol in new for line in self.builder.made_of(value)[0])
         names = self.function_of(value).names
@@ -311,7 +311,7 @@ class Statements(Drawing):
         return is_copy or (is_made and not names)
 
     def _is_required(self, node: nodes.Node) -> bool:
-        """Whether the last call of an expression makes a tensor that requires a gradient."""
+        """Tell whether the last call of an expression makes a tensor that requires a gradient."""
         last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
         arguments = nodes.call_arguments(node)
         if isinstance(last, nodes.Member) and last.name.text == "requires_grad_":
@@ -331,7 +331,7 @@ class Statements(Drawing):
         raise self.source.error("what is computed is no leaf: torch leaves its .grad empty", node.span, hint=hint)
 
     def _require(self, name: str, span: Span, *, is_required: bool) -> None:
-        """Note whether a variable requires a gradient."""
+        """Note that a variable requires a gradient, or no longer does."""
         self.requires.pop(name, None)
         if is_required:
             self.require_floating(name, span)
@@ -345,7 +345,7 @@ class Statements(Drawing):
         return atom, span
 
     def one(self, atom: Atom, span: Span) -> Atom:
-        """A value that is one tensor, and no function, nor what nothing is computed from."""
+        """Return a value that is one tensor; refuse functions and values that nothing is computed from."""
         value = self.scope.objects.get(atom)
         if value is None:
             return super().one(atom, span)
@@ -357,13 +357,13 @@ class Statements(Drawing):
         raise self.source.error(f"{value.shown} stands where a number or a tensor must", span, hint=value.hint)
 
     def _function(self, node: nodes.FunctionNode) -> Operand:
-        """A lambda among arguments."""
+        """Lower a lambda among arguments."""
         atom = sympy.Dummy("function", real=True)
         self.scope.objects[atom] = self.callee(node)
         return atom, node.span
 
     def named(self, node: nodes.NameNode, trailers: Sequence[nodes.Trailer] = ()) -> tuple[Operand, int]:
-        """A function of the text, a derivative, a draw; a call that is code is refused."""
+        """Lower a function of the text, a derivative or a draw; refuse a call that is code."""
         known = self.scope.objects.get(self.scope.names.get(node.token.text, sympy.S.Zero))
         if known is not None:
             self.scope.unused.pop(node.token.text, None)
@@ -397,14 +397,14 @@ class Statements(Drawing):
         return super().named(node, trailers)
 
     def _power(self, node: nodes.Power) -> Operand:
-        """A power; as in Python, `^` is none."""
+        """Lower a power; `^` is refused, as in Python it is none."""
         if node.sign.text == "^" and self.is_torch:
             message = "'^' is exclusive or in Python, which torch has not of such numbers"
             raise self.source.error(message, node.sign.span, hint="write ** for a power")
         return super()._power(node)
 
     def member(self, operand: Operand, member: nodes.Member) -> Operand:
-        """`.backward(v)`, `.requires_grad_()`, `.grad`, and what else says nothing about the function."""
+        """Lower `.backward(v)`, `.requires_grad_()`, `.grad`, and other members without effect on the function."""
         name, arguments, span = member.name.text, member.arguments, operand[1].to(member.span)
         held = self.scope.objects.get(operand[0])
         if isinstance(held, Unread):
@@ -428,7 +428,7 @@ class Statements(Drawing):
         return operand if name in _QUIET else super().member(operand, member)
 
     def _indexed(self, operand: Operand, subscript: nodes.Subscript) -> Operand:
-        """A part of a tuple of gradients."""
+        """Take a part of a tuple of gradients."""
         held = self.scope.objects.get(operand[0])
         if not isinstance(held, Unread):
             return super()._indexed(operand, subscript)
@@ -442,4 +442,4 @@ class Statements(Drawing):
 
 
 MAX_PARTS = 10_000
-"""Elements of a tensor that names on the left of one `=` may take."""
+"""Largest number of elements of a tensor that names on the left of one `=` may take."""

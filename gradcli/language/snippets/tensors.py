@@ -1,11 +1,11 @@
-"""The tensors that a text makes: their types, which of them its numbers are computed in, and random numbers.
+"""Tensors that a text makes: their types, the type in which its numbers are computed, and random numbers.
 
     torch.tensor(1., dtype=torch.float64)    torch.DoubleTensor([1.])    x.double()    torch.set_default_dtype(...)
 
 Torch takes float32 where nothing is written.  Tensors of both types meet in float64, with the numbers that float32 has
 of the others.  Whole numbers cannot require a gradient.
 
-Random numbers are those that torch draws: `torch.manual_seed(3); x = torch.randn(2)`.  What is drawn is a constant
+Random numbers are those that torch draws: `torch.manual_seed(3); x = torch.randn(2)`.  A draw is a constant
 tensor; a name for it makes a variable, as for other tensors of numbers.
 """
 
@@ -30,7 +30,7 @@ MIXED = (
     "tensors of float32 and of float64 meet, and torch computes in float64 from there on; here all is computed in "
     "float64, with the numbers of float32 tensors as they are"
 )
-"""The remark on a text with both types."""
+"""Remark on a text with both types."""
 
 _TYPES = {
     **dict.fromkeys(("float32", "float", "FloatTensor", "Tensor"), "float32"),
@@ -38,23 +38,23 @@ _TYPES = {
     **dict.fromkeys(("int", "long", "short", "int8", "int16", "int32", "int64", "uint8"), "int"),
     **dict.fromkeys(("IntTensor", "LongTensor", "bool", "BoolTensor"), "int"),
 }
-"""The types that words name."""
+"""Types by the words that name them."""
 
 CONSTRUCTORS = frozenset("tensor as_tensor from_numpy array asarray Variable Parameter".split())
-"""Functions that make a tensor of numbers, of the type of these unless a keyword says another."""
+"""Functions that make a tensor of numbers, of their type unless a keyword names another."""
 
 _WHOLE = frozenset("add sub mul neg pow abs trunc floor ceil round sign stack cat".split())
 """Operations that give whole numbers of whole numbers."""
 
 
 class Dtypes(Passes):
-    """Notes the types that are written.
+    """Lowering that notes the types that are written.
 
     Attributes:
-        types: Their types; empty for that which torch takes where nothing is written.
+        types: The type of each variable; empty for the type that torch takes where nothing is written.
         default: The type that `set_default_dtype` names.
         casts: The types that the function names.
-        said: The types that the statement names, in order, each with what names it.
+        said: The types that the statement names, in order, each with the word that names it.
     """
 
     types: dict[str, str]
@@ -63,7 +63,7 @@ class Dtypes(Passes):
     said: list[tuple[str, str]]
 
     def note_types(self, words: Sequence[Token], *, is_cast: bool = False) -> None:
-        """Note the types that some words name; a call of NumPy's is one."""
+        """Note the types that some words name; a call of NumPy names one too."""
         for word in words:
             kind = _TYPES.get(word.text, "")
             kind = self.default or kind if word.text == "Tensor" else kind
@@ -83,7 +83,7 @@ class Dtypes(Passes):
         self.casts |= said or ({self.default} if is_made and has_fraction else set())
 
     def define_type(self, name: str, value: Atom) -> None:
-        """Note the type of a variable that was just defined, and round its numbers to what they were before a cast."""
+        """Note the type of a variable that was just defined, and round its numbers to those before a cast."""
         said = self.said
         is_int = self.is_whole(value, is_typed=any(kind == "int" for kind, _ in said))
         _, leaves = self.builder.made_of(value)
@@ -96,7 +96,7 @@ class Dtypes(Passes):
             self.values[name] = _rounded(self.values[name])
 
     def is_whole(self, atom: Atom, *, is_typed: bool = False) -> bool:
-        """Whether Python has whole numbers here, or the type is one of them."""
+        """Tell whether a value has whole numbers in Python, or is of a type of them."""
         lines, leaves = self.builder.made_of(atom, stop=lambda call: call.op.name == "trunc")
         for line in lines:
             op, statics = line.call.op, line.call.statics
@@ -112,7 +112,7 @@ class Dtypes(Passes):
         """Refuse a gradient by whole numbers, as torch does.
 
         Raises:
-            LanguageError: The variable has some.
+            LanguageError: The variable has whole numbers.
         """
         if self.types.get(name) == "int":
             message = (
@@ -121,7 +121,7 @@ class Dtypes(Passes):
             raise self.source.error(message, span, hint="write 1. in place of 1, or dtype=torch.float64")
 
     def type_of(self, names: tuple[str, ...]) -> Literal["float64", "float32"] | None:
-        """What torch computes the numbers of some variables in; None where none of them is a tensor of its own."""
+        """Return the type in which torch computes some variables; None where none of them is a tensor of its own."""
         found = {kind for name in names if (kind := self.types.get(name, "int")) != "int"}
         found |= self.casts if found else set()
         if "float64" in found and len(found) > 1:
@@ -133,7 +133,7 @@ class Dtypes(Passes):
 
 
 def _rounded(array: Array) -> Array:
-    """The numbers that float32 has of these."""
+    """Round numbers to those of float32."""
     with np.errstate(over="ignore"):
         return array.astype(np.float32).astype(np.float64)
 
@@ -141,25 +141,25 @@ def _rounded(array: Array) -> Array:
 # -- random numbers
 
 UNSEEDED = "no seed is set: random numbers are those that torch draws after torch.manual_seed(0)"
-"""The remark on numbers that are another time others."""
+"""Remark on random numbers that differ from one run to the next."""
 
 
 class Generator(Protocol):
-    """A generator of random numbers, torch's own."""
+    """Generator of random numbers, torch's own."""
 
     def seed(self, number: int) -> None:
-        """Begin anew, as after `torch.manual_seed(number)`."""
+        """Restart, as after `torch.manual_seed(number)`."""
 
     def draw(self, name: str, shape: Shape, *, is_double: bool) -> Array:
-        """Numbers of `torch.rand` or `torch.randn`."""
+        """Draw numbers of `torch.rand` or `torch.randn`."""
 
 
 class Drawing(Dtypes):
-    """Draws the numbers of a text, in the order of its statements.
+    """Lowering that draws the random numbers of a text, in the order of its statements.
 
     Attributes:
         make_generator: Makes a generator; None refuses draws.
-        seed: Of the numbers that are drawn next; None where they follow those before.
+        seed: The seed of the next draw; None where it continues the sequence.
     """
 
     make_generator: Callable[[], Generator] | None
@@ -168,7 +168,7 @@ class Drawing(Dtypes):
     _count = 0
 
     def draw(self, path: str, arguments: nodes.Arguments, span: Span) -> Operand:
-        """Numbers that torch draws."""
+        """Lower a call that draws random numbers, which torch draws."""
         if self.make_generator is None:
             raise self.source.code(f"'{path}'", span)
         sizes, mark = list[int](), len(self.said)

@@ -21,7 +21,7 @@ Nothing between two operands is a product when the first ends in a number or a c
 it binds like `*`, so `1/2x` is x/2.  As in Python, `&` and `|` bind more tightly than comparisons.  Chains of operators
 loop and only nesting recurses, at most `MAX_DEPTH` deep.
 
-The first thing in a line that cannot be read is its error: the line is then a `Broken` one, and those behind it are
+The first thing in a line that cannot be read is its error: the line is then a `Broken` one, and the lines after it are
 read, as a line that says nothing about the function may be anything.
 """
 
@@ -41,14 +41,14 @@ Read = TypeVar("Read")
 AnyLine = TypeVar("AnyLine", bound=nodes.LineNode)
 
 _SIGNS = frozenset([*LEVELS, *POWERS])
-"""What stands between two operands."""
+"""Signs that stand between two operands."""
 
 IN_PLACE = frozenset(["+=", "-=", "*=", "/=", "//=", "**=", "@=", "%="])
-"""Signs that change what stands before them."""
+"""Signs that change the name before them."""
 
 
 def parse(source: SourceText) -> tuple[nodes.Statement, ...]:
-    """The statements of a text.
+    """Parse the statements of a text.
 
     >>> [statement.targets[0].text for statement in parse(SourceText("y = x**2; z = 2y", "EXPR"))]
     ['y', 'z']
@@ -58,7 +58,7 @@ def parse(source: SourceText) -> tuple[nodes.Statement, ...]:
 
 
 def parse_value(source: SourceText) -> nodes.Value:
-    """A text as one value; a comma at the top makes a vector.
+    """Parse a text as one value; a comma at the top makes a vector.
 
     >>> len(parse_value(SourceText("1, 2", "--at")).items)
     2
@@ -69,7 +69,7 @@ def parse_value(source: SourceText) -> nodes.Value:
 
 
 def parse_equations(source: SourceText) -> tuple[nodes.EquationNode, ...]:
-    """A text as formulas, each with its left-hand side if it has one; a comma at the top ends the last.
+    """Parse a text as formulas, each with its left-hand side if it has one; a comma at the top ends the last.
 
     >>> [equation.value.text for equation in parse_equations(SourceText("dy[0]/dx = 1; dy[1]/dx = 2", "--claim"))]
     ['1', '2']
@@ -83,15 +83,15 @@ def parse_equations(source: SourceText) -> tuple[nodes.EquationNode, ...]:
 
 
 class Grammar(Cursor):
-    """Reads expressions, and the statements of a text, one after the other."""
+    """Reader of expressions, and of the statements of a text, one after the other."""
 
     indent = 0  # of the first statement, counted from 1
-    cases = 0  # how many braces are around this place: "=" compares there
+    cases = 0  # number of braces around this place: "=" compares there
 
     # -- operators
 
     def expression(self, minimum: int = 0) -> nodes.Node:
-        """Operators that bind at least this tightly, and at 0 a choice."""
+        """Read operators that bind at least this tightly, and at 0 a choice."""
         first = self.unary()
         steps: list[nodes.StepNode] = []
         while True:
@@ -118,7 +118,7 @@ class Grammar(Cursor):
         return self._choice(node) if minimum == 0 and self.at_word("if") else node
 
     def _choice(self, chosen: nodes.Node) -> nodes.Node:
-        """`a if condition else b`."""
+        """Read `a if condition else b`."""
         self.advance()
         with self.nested():
             condition = self.expression(1)
@@ -127,7 +127,7 @@ class Grammar(Cursor):
         return nodes.Choice(chosen.span.to(other.span), chosen, condition, other)
 
     def unary(self) -> nodes.Node:
-        """Signs and negations before a power, which is a base and its exponent."""
+        """Read signs and negations before a power, which is a base and its exponent."""
         sign = self.tokens[self.position]
         is_not = sign.text == "not" and sign.kind == "keyword"
         is_sign = is_not or (sign.kind == "operator" and sign.text in ("-", "+", "~"))
@@ -146,7 +146,7 @@ class Grammar(Cursor):
     # -- operands
 
     def postfix(self) -> nodes.Node:
-        """An atom with what stands behind it."""
+        """Read an atom with the indices and members after it."""
         operand = self.atom()
         trailers: list[nodes.Trailer] = []
         while (trailer := self.trailer()) is not None:
@@ -154,7 +154,7 @@ class Grammar(Cursor):
         return nodes.Postfix(operand.span.to(trailers[-1].span), operand, tuple(trailers)) if trailers else operand
 
     def trailer(self) -> nodes.Trailer | None:
-        """An index or a member behind an operand."""
+        """Read an index or a member after an operand."""
         token = self.tokens[self.position]
         if token.kind == "number":
             return self._position()
@@ -163,7 +163,7 @@ class Grammar(Cursor):
         return self._subscript() if token.text == "[" else self._member()
 
     def atom(self) -> nodes.Node:
-        """A number, a name, a word, or what is in brackets."""
+        """Read a number, a name, a word, or an expression in brackets."""
         token = self.tokens[self.position]
         match token.kind:
             case "number":
@@ -189,12 +189,12 @@ class Grammar(Cursor):
         raise self.unexpected()
 
     def word(self) -> nodes.Word:
-        """A word that is no operand of its own."""
+        """Read a word that is no operand of its own."""
         position, token = self.position, self.advance()
         return nodes.Word(token.span, token, position)
 
     def _brackets(self) -> nodes.Node:
-        """An expression in parentheses, a tuple, a list, or a loop in brackets."""
+        """Read an expression in parentheses, a tuple, a list, or a loop in brackets."""
         opening = self.advance()
         closing = ")" if opening.text == "(" else "]"
         items: list[nodes.Node] = []
@@ -212,7 +212,7 @@ class Grammar(Cursor):
         return nodes.Items(span, opening, tuple(items), has_comma)
 
     def looped(self) -> nodes.Node:
-        """An expression, and the loops behind it."""
+        """Read an expression, and the loops after it."""
         start, body = self.position, self.expression()
         width = self.position - start
         clauses: list[nodes.Clause] = []
@@ -232,10 +232,10 @@ class Grammar(Cursor):
             raise self.unexpected(" behind a loop")
         return nodes.Loop(body.span.to(self.behind().span), body, tuple(clauses), width)
 
-    # -- what stands behind operands
+    # -- indices, members and arguments after operands
 
     def arguments(self) -> nodes.Arguments:
-        """What is between the parentheses of a call."""
+        """Read the arguments of a call, with their parentheses."""
         position, opening = self.position, self.advance()
         items: list[nodes.Argument] = []
         with self.nested(""):
@@ -251,11 +251,11 @@ class Grammar(Cursor):
 
     @property
     def at_keyword(self) -> bool:
-        """Whether a name and `=` follow, as before an argument."""
+        """Tell whether a name and `=` follow, as before an argument."""
         return self.token.kind == "name" and self.tokens[self.position + 1].text == "="
 
     def _subscript(self) -> nodes.Subscript:
-        """What is between the brackets of an index."""
+        """Read an index, with its brackets."""
         opening = self.advance()
         with self.nested("", LEVELS_OF_INDEX):
             items = [self._bound()]
@@ -265,7 +265,7 @@ class Grammar(Cursor):
         return nodes.Subscript(opening.span.to(self.behind().span), tuple(items))
 
     def _bound(self) -> nodes.SliceNode:
-        """One item of an index: expressions and colons, up to the comma or bracket behind it."""
+        """Read one item of an index: expressions and colons, up to the comma or bracket after it."""
         first = self.token
         if first.text == "...":
             return nodes.SliceNode(first.span, (self.word(),))
@@ -280,7 +280,7 @@ class Grammar(Cursor):
         return nodes.SliceNode(first.span.to(self.behind().span) if parts else first.span, tuple(parts))
 
     def _member(self) -> nodes.Member:
-        """`.name`, with its arguments."""
+        """Read `.name`, with its arguments."""
         dot, name = self.advance(), self.token
         if name.kind != "name":
             raise self.source.error("a method name must follow the dot", dot.span)
@@ -289,7 +289,7 @@ class Grammar(Cursor):
         return nodes.Member(dot.span.to(arguments.span if arguments else name.span), dot, name, arguments)
 
     def _position(self) -> nodes.Member | None:
-        """The `.0` of `net.0.weight`; None where no name follows, and the number is one beside an operand."""
+        """Read the `.0` of `net.0.weight`; None where no name follows, and the number is one next to an operand."""
         position, most = self.position, self.position + MAX_DEPTH
         while 0 < position < most and is_position(self.tokens[position - 1], self.tokens[position]):
             position += 1
@@ -304,7 +304,7 @@ class Grammar(Cursor):
     # -- statements
 
     def lines(self, line: Callable[[], AnyLine]) -> tuple[AnyLine | nodes.Statement, ...]:
-        """What a rule reads of each line."""
+        """Read each line by a rule."""
         found = list[AnyLine | nodes.Statement]()
         while True:
             while self.accept(";") or self.accept("\n"):
@@ -314,14 +314,14 @@ class Grammar(Cursor):
             found.append(self.whole_line(line))
 
     def whole_line(self, read: Callable[[], AnyLine]) -> AnyLine | nodes.Statement:
-        """What a rule reads of a line; one that cannot be read is a statement with the error."""
+        """Read a line by a rule; a line that cannot be read is a statement with the error."""
         start, found = self.position, self.tried(read)
         if not isinstance(found, nodes.Broken):
             return found
         return nodes.Statement(found.span, start, start, self.position, (), False, found)
 
     def tried(self, read: Callable[[], Read]) -> Read | nodes.Broken:
-        """What a rule reads; or what is wrong with the line, and the next one follows."""
+        """Read by a rule; on an error, skip the rest of the line and return the error as a node."""
         start = self.position
         try:
             return read()
@@ -332,7 +332,7 @@ class Grammar(Cursor):
             return nodes.Broken(self.tokens[start].span.to(self.behind().span), error)
 
     def statement(self) -> nodes.Statement:
-        """An assignment or an expression."""
+        """Read an assignment or an expression."""
         self.require_beginning()
         start, name = self.position, self.token
         after = self.tokens[start + 1]
@@ -346,29 +346,29 @@ class Grammar(Cursor):
     def stated(
         self, start: int, value_at: int, targets: tuple[Token, ...], value: nodes.Node, *, is_tuple: bool = False
     ) -> nodes.Statement:
-        """A statement that was read, behind which its line ends."""
+        """Make the node of a statement that was read, after which its line ends."""
         span, stop = self.tokens[start].span.to(self.behind().span), self.position
         self.end_line()
         return nodes.Statement(span, start, value_at, stop, targets, is_tuple, value)
 
     def expression_alone(self) -> nodes.Node:
-        """An expression, behind which its line ends."""
+        """Read an expression, after which its line ends."""
         value = self.expression()
         self.end_line()
         return value
 
     def in_place(self, name: Token, sign: Token) -> GradcliError:
-        """The error for `y += 1`."""
+        """Make the error for `y += 1`."""
         instead = f"write a new name: {name.text}2 = {name.text} {sign.text[:-1]} ..." if name.kind == "name" else ""
         return self.source.code(f"'{sign.text}'", sign.span, instead)
 
     def end_line(self) -> None:
-        """Refuse what stands behind a statement on its line."""
+        """Refuse further words on the line of a statement."""
         if not self.at_end_of_line:
             raise self.unexpected()
 
     def value(self) -> nodes.Value:
-        """The whole text as one value."""
+        """Read the whole text as one value."""
         while self.accept("\n"):
             pass
         if self.at_end:

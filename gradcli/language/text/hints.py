@@ -1,7 +1,7 @@
-"""What other notations write, and what it is in this language: the hints of errors about words and characters.
+"""Hints of errors about words and characters: notations from elsewhere, and their spelling in this language.
 
-Mathematics on paper, LaTeX, MATLAB, Julia, C, JavaScript, and what an editor or a web page makes of plain text.  Knows
-characters and words only; where they stand is for the grammar to say.
+Mathematics on paper, LaTeX, MATLAB, Julia, C, JavaScript, and signs that an editor or a web page puts into text.  Knows
+characters and words only, not their place in the grammar.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _OPERAND_BEFORE = re.compile(r"[^\W\d]\w{,40}$|[)\]]$")
 _NAME_BEFORE = re.compile(r"[^\W\d]\w{,40}$")
 
 _VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
-"""The options whose text is a value, which names nothing."""
+"""Options whose text is a value, which names nothing."""
 
 ALONE = "write the derivative alone, such as 2*x"
 _QUOTES = "leave these quotes out: the shell's own, ' or \", are enough"
@@ -90,11 +90,11 @@ _PAIRS: Mapping[tuple[str, str], str] = {
     ("<", ">"): "write !=",
     (":", "="): "write = to give a name",
 }
-"""Operators of two characters elsewhere."""
+"""Operators of two characters elsewhere, with their spelling here."""
 
 
 def is_value(source: str) -> bool:
-    """Whether a text from here is a value, where numbers side by side are meant for a vector.
+    """Tell whether the text of this source is a value, where numbers side by side are meant for a vector.
 
     >>> is_value("--at x"), is_value("EXPR")
     (True, False)
@@ -103,19 +103,19 @@ def is_value(source: str) -> bool:
 
 
 def of_variable(source: str, example: str = "x=1 --at y=2") -> str | None:
-    """What to write for `x: 1`, `x=1, y=2` and `{"x": 1}` in the value of one variable; None in other texts."""
+    """Hint at the form for `x: 1`, `x=1, y=2` and `{"x": 1}` in the value of one variable; None in other texts."""
     return f"give each variable a value of its own: --at {example}" if source.startswith("--at") else None
 
 
 def of_equals(source: str) -> str:
-    """What to write in place of an equals sign."""
+    """Hint at a replacement for an equals sign."""
     if source.startswith("--claim"):
         return ALONE
     return of_variable(source) or "an assignment is NAME = expression; statements are separated by ';'"
 
 
 def of_character(text: str, position: int, source: str = "EXPR") -> str | None:
-    """What to write in place of a character that is not in the language.
+    """Hint at a replacement for a character that is not in the language.
 
     >>> of_character("x⁻¹⁴", 1), of_character("1’000", 1)
     ('write **-14', 'write the digits of a number without marks')
@@ -158,19 +158,19 @@ def _is(character: str, kind: str) -> bool:
 
 
 def _plain(text: str, kind: str) -> str:
-    """The characters of a kind that the text begins with, as they are on the line."""
+    """Take the characters of a kind that the text begins with, as they are on the line."""
     found = "".join(itertools.takewhile(lambda character: _is(character, kind), text))
     return unicodedata.normalize("NFKC", found).replace("−", "-")
 
 
 def of_prime(before: str) -> str:
-    """What to write for the mark behind a name, a matrix's in MATLAB; `before` ends in what it is behind."""
+    """Hint at a replacement for the mark ' after a name, which transposes in MATLAB; `before` ends in that name."""
     name = before if before.isidentifier() else "A"
     return f"write {name}.T to transpose"
 
 
 def of_keyword(word: str, after: str) -> str:
-    """What to write for a word of Python, before `after`.
+    """Hint at a replacement for a word of Python, before `after`.
 
     >>> of_keyword("lambda", "*"), of_keyword("lambda", "x")
     ("no variable can be called 'lambda'; write lambda_", 'write the body alone; its names are the variables')
@@ -181,7 +181,7 @@ def of_keyword(word: str, after: str) -> str:
 
 
 def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str | None:
-    """What to write for an operator that cannot stand between these words; `is_inside` is of brackets."""
+    """Hint at a replacement for an operator between these words; `is_inside` tells whether it is in brackets."""
     if word == "|" and not (before.isalnum() or before in (")", "]", "|")):
         return "write abs(...), or norm(...)"
     if (before, word) in _PAIRS or (word, after) in _PAIRS:
@@ -214,7 +214,7 @@ _LIST = "write a list in brackets, [a, b], and decimals with a point"
 
 
 def of_function(name: str) -> str | None:
-    """What to write for a function of other notations.
+    """Hint at a replacement for a function of other notations.
 
     >>> of_function("tg"), of_function("sine")
     ('write tan', None)
@@ -223,7 +223,7 @@ def of_function(name: str) -> str | None:
 
 
 def of_neighbour(before: str, word: str, *, is_value: bool) -> str:
-    """What to write where two operands stand side by side.
+    """Hint at a replacement for two operands side by side.
 
     >>> of_neighbour("1", "2", is_value=True), of_neighbour("1.2", ".3", is_value=True)
     ('write 1,2 for a vector', 'a number has one point')

@@ -1,4 +1,4 @@
-"""What only formulas have, as they are printed: sums over indices, cases in braces, bars, left-hand sides.
+"""Notation of printed formulas: sums over indices, cases in braces, bars, left-hand sides.
 
     atom      : sign ranges product | "|" expression "|" | "{" (case ";")* value "otherwise" "}"
     sign      : "Σ" | "Π" | "max" | "min" | nothing, for the elements of a matrix
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from gradcli.language.text.grammar import Grammar
 
 SIGNS = ("Σ", "Π", "max", "min")
-"""What may stand before ranges."""
+"""Signs that may stand before ranges."""
 
 
 def has_ranges(tokens: Sequence[Token], position: int) -> bool:
-    """Whether `[NAME = ...` stands here; behind no sign, with the two dots of a range that begins with one word."""
+    """Tell whether `[NAME = ...` stands here; without a sign before it, a range NAME=WORD.. must follow."""
     if tokens[position].text != "[" or tokens[position + 1].kind != "name" or tokens[position + 2].text != "=":
         return False
     is_behind_sign = position > 0 and tokens[position - 1].text in SIGNS
@@ -35,7 +35,7 @@ def has_ranges(tokens: Sequence[Token], position: int) -> bool:
 
 
 def ranged(grammar: Grammar) -> nodes.Node:
-    """`Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
+    """Read `Σ[k=0..2] x[k]`, `Π[k=0..2, k≠j] x[k]`, and `[k=0..1, l=0..1] x[k]*x[l]`."""
     first = grammar.token
     sign = "" if first.text == "[" else grammar.advance().text
     opening = grammar.advance()
@@ -60,7 +60,7 @@ def ranged(grammar: Grammar) -> nodes.Node:
 
 
 def bars(grammar: Grammar) -> nodes.Node:
-    """`|x|`: between operands the sign is another."""
+    """Read `|x|`: between operands the sign is another."""
     start, opening = grammar.position, grammar.advance()
     with grammar.nested("|"):
         inner = nodes.Argument(None, grammar.expression(), start + 1, grammar.position)
@@ -70,7 +70,7 @@ def bars(grammar: Grammar) -> nodes.Node:
 
 
 def cases(grammar: Grammar) -> nodes.Node:
-    """`{x if x > 0; 0 otherwise}`."""
+    """Read `{x if x > 0; 0 otherwise}`."""
     opening = grammar.advance()
     branches: list[tuple[nodes.Node, nodes.Node]] = []
     with grammar.nested(OTHERWISE):
@@ -93,7 +93,7 @@ def cases(grammar: Grammar) -> nodes.Node:
 
 
 def equation(grammar: Grammar) -> nodes.EquationNode:
-    """`dy[i]/dx[j] = 2*x[i]`, or the right-hand side alone."""
+    """Read `dy[i]/dx[j] = 2*x[i]`, or the right-hand side alone."""
     start = grammar.token
     position, above = _differential(grammar.tokens, grammar.position)
     below: tuple[Token, ...] = ()
@@ -108,7 +108,7 @@ def equation(grammar: Grammar) -> nodes.EquationNode:
 
 
 def _differential(tokens: Sequence[Token], position: int) -> tuple[int, tuple[Token, ...]]:
-    """The name behind a `d`, with its indices, and the position behind them; nothing where it is another word."""
+    """Read the name after a `d`, with its indices, and the position after them; nothing where it is another word."""
     name = tokens[position]
     if name.kind != "name" or name.text[:1] != "d" or len(name.text) == 1:
         return position, ()

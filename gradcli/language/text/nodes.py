@@ -1,7 +1,7 @@
-"""What a tree is made of: expressions and statements as they are written, each with its range of the text.
+"""Nodes of a tree: expressions and statements as they are written, each with its range of the text.
 
-Chains of operators are one node with a list of steps, so that no tree is deeper than its brackets.  A line in which the
-grammar is left is a node `Broken` alone.
+Chains of operators are one node with a list of steps, so that no tree is deeper than its brackets.  A line that the
+grammar cannot read is a node `Broken` alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class SyntaxNode:
 
 
 class Spanned(SyntaxNode):
-    """What is written at a range of a text, from its first word or bracket to its last."""
+    """Node with its range of the text, from its first word or bracket to its last."""
 
     span: Span
 
@@ -32,11 +32,11 @@ class Node(Spanned):
 
 
 class LineNode(Spanned):
-    """What stands on a line."""
+    """Node of a line."""
 
 
 class Broken(Node):
-    """What could not be read, and why."""
+    """Text that could not be read, with the error."""
 
     error: GradcliError
 
@@ -48,14 +48,14 @@ class NumberNode(Node):
 
 
 class Word(Node):
-    """`True`, `False`, `None`, `...` or a word in quotes; at a position among the tokens."""
+    """Word `True`, `False`, `None`, `...` or a word in quotes; with its position among the tokens."""
 
     token: Token
     position: int
 
     @property
     def is_operand(self) -> bool:
-        """Whether it may be calculated with: `True` and `False`."""
+        """Tell whether it may be calculated with: `True` and `False`."""
         return self.token.kind == "keyword" and self.token.text != "None"
 
 
@@ -73,21 +73,21 @@ class GroupNode(Node):
 
 
 class Items(Node):
-    """What is between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
+    """Items between brackets, with commas: `[a, b]`, `(a, b)`, or the terms of a loop."""
 
     opening: Token  # the bracket that opens it
     items: tuple[Node, ...]  # the expressions, or one loop
-    has_comma: bool  # whether a comma makes it more than an expression in brackets
+    has_comma: bool  # true if a comma makes it more than an expression in brackets
 
 
 class Clause(SyntaxNode):
-    """`for name in values if condition`."""
+    """Clause `for name in values if condition` of a loop."""
 
     word: Token  # the word `for`
-    name: Token  # what takes the values
+    name: Token  # the name that takes the values
     position: int  # of the first token of the values
-    values: Node  # what it runs over; its parts are expressions
-    condition: Node | None  # what must hold, if that is said
+    values: Node  # the values, whose parts are expressions
+    condition: Node | None  # the condition after `if`, if there is one
 
 
 class Loop(Node):
@@ -114,7 +114,7 @@ class Power(Node):
 
 
 class StepNode(SyntaxNode):
-    """What follows an operand: a sign and the next operand; without a sign, a product, and the sign is what follows."""
+    """Step of a chain: a sign and the next operand; without a sign, a product, and `sign` is the token that follows."""
 
     sign: Token
     level: int
@@ -130,7 +130,7 @@ class Chain(Node):
 
 
 class Choice(Node):
-    """`chosen if condition else other`; without `other` where the text ends before."""
+    """Choice `chosen if condition else other`."""
 
     chosen: Node
     condition: Node
@@ -138,7 +138,7 @@ class Choice(Node):
 
 
 class Range(SyntaxNode):
-    """`k=first..last`: the whole numbers that an index takes."""
+    """Range `k=first..last`: the whole numbers that an index takes."""
 
     name: Token  # of the index
     first: Node
@@ -146,19 +146,19 @@ class Range(SyntaxNode):
 
 
 class Ranged(Node):
-    """`Σ[k=0..2] body`, the sum of a body over indices; without a sign, a matrix of the body's values."""
+    """Sum `Σ[k=0..2] body` of a body over indices; without a sign, a matrix of the body's values."""
 
-    sign: str  # what is made of the values: Σ, Π, max, min, or nothing
+    sign: str  # the reduction of the values: Σ, Π, max, min, or nothing
     ranges: tuple[Range, ...]
     body: Node
     conditions: tuple[Node, ...] = ()  # on the indices: values are left out where one does not hold
 
 
 class EquationNode(Spanned):
-    """`dy[i]/dx[j] = value`, or a value alone."""
+    """Equation `dy[i]/dx[j] = value`, or a value alone."""
 
-    above: tuple[Token, ...]  # what is differentiated, and its indices; empty without a left-hand side
-    below: tuple[Token, ...]  # what it is differentiated by, and its indices
+    above: tuple[Token, ...]  # the name that is differentiated, and its indices; empty without a left-hand side
+    below: tuple[Token, ...]  # the name that it is differentiated by, and its indices
     value: Node
 
 
@@ -174,11 +174,11 @@ class Argument(SyntaxNode):
     name: Token | None  # of the parameter, as in `dim=0`
     value: Node  # an expression, or a loop
     start: int  # the position of its first token, that of the value
-    stop: int  # the position behind its last one
+    stop: int  # the position after its last one
 
 
 class Arguments(Spanned):
-    """What is between the parentheses of a call."""
+    """Arguments between the parentheses of a call."""
 
     opening: Token  # the parenthesis that opens it
     position: int  # of that among the tokens
@@ -186,13 +186,13 @@ class Arguments(Spanned):
 
 
 class Subscript(Spanned):
-    """`[item, item]` behind an operand."""
+    """Index `[item, item]` after an operand."""
 
     items: tuple[SliceNode, ...]
 
 
 class Member(Spanned):
-    """`.name` behind an operand, with its arguments if it is called; the name may be any token, which is refused."""
+    """Member `.name` after an operand, with its arguments if it is called; any token may be the name, to be refused."""
 
     dot: Token
     name: Token
@@ -200,7 +200,7 @@ class Member(Spanned):
 
 
 class Postfix(Node):
-    """An operand with what stands behind it."""
+    """Operand with the indices and members after it."""
 
     operand: Node
     trailers: tuple[Trailer, ...]
@@ -214,42 +214,42 @@ class ParameterNode(SyntaxNode):
 
 
 class FunctionNode(Node, LineNode):
-    """`lambda x: ...` or `def f(x): ...`."""
+    """Function `lambda x: ...` or `def f(x): ...`."""
 
     position: int  # of its first word among the tokens
-    name: str  # what it is called; empty for a lambda without a name
+    name: str  # its name; empty for a lambda without one
     parameters: tuple[ParameterNode, ...]  # in order
     body: tuple[LineNode, ...]  # its statements, or the expression of a lambda
     width: int  # the tokens of the body
 
 
 class Statement(LineNode):
-    """`name = value`, or a value alone."""
+    """Statement `name = value`, or a value alone."""
 
     start: int  # the position of its first token
     value_at: int  # the position of the first token of its value
-    stop: int  # the position behind its last one
+    stop: int  # the position after its last one
     targets: tuple[Token, ...]  # the names before the sign; several in Python alone
-    is_tuple: bool  # whether they are several, or in brackets
-    value: Node  # what is assigned or shown
+    is_tuple: bool  # true if they are several, or in brackets
+    value: Node  # the value that is assigned or shown
 
 
 class Assignment(LineNode):
-    """`x.requires_grad = value`: a member for a value."""
+    """Assignment of a value to a member: `x.requires_grad = value`."""
 
-    owner: Node  # what the member is of
+    owner: Node  # the object that has the member
     member: Member
     value: Node
 
 
 class Return(LineNode):
-    """`return value` in a function."""
+    """Statement `return value` in a function."""
 
     value: Node
 
 
 class Import(LineNode):
-    """The names that an import gives, each with the whole name of what it stands for."""
+    """Names that an import gives, each with the whole name of the object it stands for."""
 
     names: tuple[tuple[str, str], ...]
 
@@ -258,21 +258,21 @@ class Value(SyntaxNode):
     """A text that is one value."""
 
     items: tuple[Node, ...]  # the expressions between commas
-    is_vector: bool  # whether there is a comma
+    is_vector: bool  # true if there is a comma
 
 
 Trailer = Subscript | Member
-"""What may stand behind an operand."""
+"""Node that may stand after an operand."""
 
 
 def call_arguments(node: Node) -> Arguments | None:
-    """The arguments of the call that an expression is; None of anything else."""
+    """Return the arguments of an expression that is a call; None of anything else."""
     last = node.trailers[-1] if isinstance(node, Postfix) else node
     return last.arguments if isinstance(last, NameNode | Member) else None
 
 
 def definition_of(line: LineNode) -> FunctionNode | None:
-    """The definition that a line is; None of anything else."""
+    """Return the definition on a line; None of anything else."""
     if isinstance(line, FunctionNode):
         return line
     is_named = isinstance(line, Statement) and isinstance(line.value, FunctionNode) and not line.is_tuple

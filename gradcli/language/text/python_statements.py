@@ -1,4 +1,4 @@
-"""Words to the statements that a text may have beside expressions: definitions, several names at once, imports.
+"""Words to the statements that a text may have besides expressions: definitions, several names at once, imports.
 
     line       : "import" ... | "from" ...
                | "def" NAME "(" parameters ")" ["->" type] ":" block
@@ -8,7 +8,7 @@
                | operand "." NAME "=" expression | expression
     block      : statements on the same line | lines that stand further in
     parameters : [NAME [":" type] ["=" expression] ("," ...)*]
-    atom       : "lambda" parameters ":" expression                         beside those of the grammar
+    atom       : "lambda" parameters ":" expression                         besides those of the grammar
 
 Every other statement of Python is code: it is refused at its place, with the command that runs it.
 """
@@ -22,7 +22,7 @@ from gradcli.language.text.tokens import STRING_PREFIX, Token
 
 
 def parse_python(source: SourceText) -> tuple[nodes.LineNode, ...]:
-    """The statements of a text.
+    """Parse the statements of a text.
 
     >>> type(parse_python(SourceText("import torch", "EXPR"))[0]).__name__
     'Import'
@@ -32,12 +32,12 @@ def parse_python(source: SourceText) -> tuple[nodes.LineNode, ...]:
 
 
 class PythonGrammar(Grammar):
-    """Reads statements, and the bodies of definitions."""
+    """Reader of statements, and of the bodies of definitions."""
 
-    functions = 0  # how many definitions are around this place
+    functions = 0  # number of definitions around this place
 
     def line(self) -> nodes.LineNode:
-        """One statement."""
+        """Read one statement."""
         self.require_beginning()
         first = self.token
         if first.text == "@" and first.kind == "operator":
@@ -68,7 +68,7 @@ class PythonGrammar(Grammar):
     # -- assignments
 
     def _assignment(self) -> nodes.LineNode:
-        """Names for a value, a member for one, a function by its formula, or a value alone."""
+        """Read names for a value, a member for one, a function by its formula, or a value alone."""
         start, first = self.position, self.token
         parts = [self.listed()]
         value_at, is_typed = start, self.token.text == ":" and isinstance(parts[0], nodes.NameNode)
@@ -102,7 +102,7 @@ class PythonGrammar(Grammar):
         return self.stated(start, value_at, tokens, value, is_tuple=is_tuple)
 
     def listed(self) -> nodes.Node:
-        """A value, or a tuple without parentheses."""
+        """Read a value, or a tuple without parentheses."""
         first = self.expression()
         if self.token.text != ",":
             return first
@@ -113,7 +113,7 @@ class PythonGrammar(Grammar):
         return nodes.Items(first.span.to(items[-1].span), opening, tuple(items), True)
 
     def _equation(self, start: int, name: Token, arguments: nodes.Arguments) -> nodes.FunctionNode:
-        """`f(x, y) = x*y` and `f(x) := x**2`."""
+        """Read `f(x, y) = x*y` and `f(x) := x**2`."""
         parameters = tuple(map(self._parameter, arguments.items))
         self.require("=")
         body, value = self.position, self.expression_alone()
@@ -122,7 +122,7 @@ class PythonGrammar(Grammar):
         return nodes.FunctionNode(name.span.to(value.span), start, name.text, parameters, (returned,), width)
 
     def _parameter(self, argument: nodes.Argument) -> nodes.ParameterNode:
-        """What stands between the parentheses of a formula's left-hand side: `x`, `n=2`."""
+        """Make a parameter of an argument on the left-hand side of a formula: `x`, `n=2`."""
         if argument.name is not None:
             return nodes.ParameterNode(argument.name.text, argument.value)
         if not isinstance(argument.value, nodes.NameNode) or argument.value.arguments is not None:
@@ -130,7 +130,7 @@ class PythonGrammar(Grammar):
         return nodes.ParameterNode(argument.value.token.text, None)
 
     def _import(self) -> nodes.Import:
-        """An import, of which the names are remembered."""
+        """Read an import and the names that it gives."""
         start = self.position
         while not self.at_end_of_line:
             self.advance()
@@ -150,7 +150,7 @@ class PythonGrammar(Grammar):
     # -- definitions
 
     def _definition(self) -> nodes.FunctionNode:
-        """`def f(x): ...` with its body, which may be wrong where nothing calls it."""
+        """Read `def f(x): ...` with its body, which may be wrong where nothing calls it."""
         position, start = self.position, self.advance()
         name, opening = self.advance(), self.advance()
         wanted = self.source.error("a definition is def NAME(x): ...", start.span.to(name.span))
@@ -171,7 +171,7 @@ class PythonGrammar(Grammar):
         return nodes.FunctionNode(span, position, name.text, parameters, lines, max(self.position - body, 1))
 
     def _block(self, word: Token) -> tuple[nodes.LineNode, ...]:
-        """The statements behind the colon of a definition that begins with a word."""
+        """Read the statements after the colon of a definition that begins with a word."""
         is_inline, column = self.token.text != "\n", self._column(word)
         found, end = list[nodes.LineNode](), self.position
         while not self.at_end:
@@ -182,19 +182,19 @@ class PythonGrammar(Grammar):
             found.append(self.whole_line(self.line))
             end = self.position
             if is_inline and isinstance(found[-1], nodes.Return):
-                break  # what follows `return ...;` on the same line is a statement of the text
+                break  # the words after `return ...;` on the same line are a statement of the text
         self.position = end
         return tuple(found)
 
     def _column(self, token: Token) -> int:
-        """How far in the line of a word begins."""
+        """Return the column at which the line of a word begins."""
         line = self.source.text.rfind("\n", 0, token.span.start) + 1
         return min(self.tokens[self.source.position(line)].span.start, token.span.start) - line
 
     # -- functions as values
 
     def atom(self) -> nodes.Node:
-        """As in the language, a lambda, and a word in quotes with letters before it."""
+        """Read an atom of the language, a lambda, or a word in quotes with letters before it."""
         token = self.token
         if self.at_word("lambda"):
             return self._lambda()
@@ -209,7 +209,7 @@ class PythonGrammar(Grammar):
         return super().atom()
 
     def _lambda(self) -> nodes.Node:
-        """`lambda x: ...`; where it is assigned, its name is part of it."""
+        """Read `lambda x: ...`; where it is assigned, its name is part of it."""
         start, word = self.position, self.advance()
         is_named = start > 1 and self.tokens[start - 1].text == "=" and self.tokens[start - 2].kind == "name"
         first = self.tokens[start - 2] if is_named else word
@@ -224,7 +224,7 @@ class PythonGrammar(Grammar):
         return nodes.FunctionNode(span, start, name, parameters, (nodes.Return(value.span, value),), width)
 
     def parameters(self, closing: str) -> tuple[nodes.ParameterNode, ...]:
-        """Names with their defaults, the types passed over."""
+        """Read names with their defaults, and pass over the types."""
         found: list[nodes.ParameterNode] = []
         while self.token.text != closing and not self.at_end:
             name = self.advance()

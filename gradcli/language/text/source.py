@@ -1,4 +1,4 @@
-"""A text with its words, the errors at a place in it, and a place that moves on."""
+"""Text with its words, the errors at a place in it, and a cursor over its words."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from gradcli.language.text.tokens import Token, plain, tokenize
 
 
 class SourceText:
-    """A text, what it is for (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
+    """Text, the input that it is (`EXPR`, or an option), and its tokens; beyond the last one all are the end."""
 
     def __init__(self, text: str, name: str, hint: str | None = None, *, has_braces: bool = False) -> None:
         self.text, self.name = plain(text), name
-        self.hint = hint  # of what cannot stand where it does, if there is no other
+        self.hint = hint  # for a token that cannot stand in its place, if there is no other hint
         self.tokens = tokenize(self.text, name, has_braces=has_braces)
         self.tokens += [self.tokens[-1]] * 5
 
     def error(
         self, message: str, span: Span, *, hint: str | None = None, kind: type[GradcliError] = LanguageError
     ) -> GradcliError:
-        """An error at a range of the text."""
+        """Make an error at a range of the text."""
         return kind(message, place=Place(self.text, span, self.name), hint=hint)
 
     def code(self, what: str, span: Span, instead: str = "") -> GradcliError:
-        """The error that something at a range of the text is code, with what to write instead and what runs it."""
+        """Make the error that a range of the text is code, with a form to write instead and a command to run it."""
         return CodeError(what, Place(self.text, span, self.name), instead)
 
     def excerpt(self, span: Span) -> str:
-        """What is written at a range."""
+        """Return the text at a range."""
         return self.text[span.start : span.stop]
 
     def shown(self, span: Span) -> str:
-        """What is written at a range, on one line."""
+        """Return the text at a range, on one line."""
         return " ".join(self.excerpt(span).split())
 
     def position(self, character: int) -> int:
-        """The position of the first token from a character on."""
+        """Return the position of the first token from a character on."""
         return bisect_left(self.tokens, min(character, len(self.text)), key=lambda token: token.span.start)
 
     def within(self, span: Span) -> list[Token]:
-        """The tokens in a range."""
+        """List the tokens in a range."""
         return self.tokens[self.position(span.start) : self.position(span.stop)]
 
     def dotted(self, position: int) -> list[str]:
-        """The names joined by dots from a position on."""
+        """List the names joined by dots from a position on."""
         tokens = self.tokens
         names = [tokens[position].text]
         while tokens[position + 1].text == "." and tokens[position + 2].kind == "name":
@@ -56,12 +56,12 @@ class SourceText:
         return names
 
     def unexpected(self, position: int, where: str = "", *, is_inside: bool = False) -> GradcliError:
-        """The error that a token cannot stand where it does.
+        """Make the error that a token cannot stand in its place.
 
         Args:
             position: Of the token.
-            where: What should stand there.
-            is_inside: Whether that is inside of brackets.
+            where: The expected words, for the message.
+            is_inside: Whether the token is inside of brackets.
         """
         token = self.tokens[position]
         if token.kind == "end" or token.text == "\n":
@@ -73,7 +73,7 @@ class SourceText:
         return self.error(f"unexpected {what}'{token.text}'{where}", token.span, hint=hint)
 
     def _hint(self, position: int, *, is_inside: bool) -> str | None:
-        """What may be meant by a token that cannot stand here."""
+        """Hint at the meaning of a token that cannot stand here."""
         token, after = self.tokens[position : position + 2]
         before = self.tokens[position - 1] if position else None
         text = before.text if before else ""
@@ -101,7 +101,7 @@ class SourceText:
         return hints.of_neighbour(text, token.text + call, is_value=is_value)
 
     def _of_string(self, position: int, before: Token | None) -> str:
-        """What may be meant by a word in quotes; `before` is the operand that it follows, if it does."""
+        """Hint at the meaning of a word in quotes; `before` is the operand that it follows, if it does."""
         if before is not None and before.span.stop == self.tokens[position].span.start:
             return hints.of_prime(before.text)
         if position == 0 and self.tokens[1].kind == "end":
@@ -113,18 +113,18 @@ MAX_DEPTH = 100
 """Levels of brackets, calls, signs and powers inside one another; each costs seven Python frames of a thousand."""
 
 LEVELS_OF_INDEX = 3
-"""What an index counts for, and a function without a name: more is read in each."""
+"""Levels that an index or a function without a name counts for, as it takes more frames."""
 
 
 class Cursor:
-    """The tokens of a text and the one that is next.
+    """Cursor over the tokens of a text.
 
     Attributes:
         source: The text.
         tokens: Of the text.
         position: Of the next token.
-        depth: How many levels of nesting are around it.
-        closing: The sign or word that ends an operand here, which elsewhere stands between two.
+        depth: The number of levels of nesting around it.
+        closing: The sign or word that ends an operand here, and elsewhere stands between two operands.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -134,21 +134,21 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        """The next token."""
+        """Next token."""
         return self.tokens[self.position]
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Tell whether no token is left."""
         return self.token.kind == "end"
 
     @property
     def at_end_of_line(self) -> bool:
-        """Whether nothing is left of the line."""
+        """Tell whether no token is left on the line."""
         return self.at_end or (self.token.kind == "operator" and self.token.text in (";", "\n"))
 
     def advance(self) -> Token:
-        """Take the next token, whatever it is."""
+        """Take the next token of any kind."""
         token = self.token
         self.position += token.kind != "end"
         return token
@@ -161,15 +161,15 @@ class Cursor:
         return found
 
     def at_word(self, text: str) -> bool:
-        """Whether this keyword is next."""
+        """Tell whether this keyword is next."""
         return self.token.kind == "keyword" and self.token.text == text
 
     @contextmanager
     def nested(self, closing: str | None = None, levels: int = 1) -> Iterator[None]:
-        """Read what is inside of something, in which this sign ends an operand; none is that of around it.
+        """Enter a level of nesting in which this sign ends an operand; None keeps the sign of the outer level.
 
         Raises:
-            TooLargeError: It is too deep.
+            TooLargeError: The nesting is too deep.
         """
         if self.depth + levels > MAX_DEPTH:
             message, hint = f"nested more than {MAX_DEPTH} levels deep", "name parts of it: y = ...; z = f(y)"
@@ -184,7 +184,7 @@ class Cursor:
             self.depth -= levels
 
     def unexpected(self, where: str = "") -> GradcliError:
-        """The error that the next token cannot stand here."""
+        """Make the error that the next token cannot stand here."""
         return self.source.unexpected(self.position, where, is_inside=self.depth > 0)
 
     def require(self, text: str) -> None:
@@ -208,5 +208,5 @@ class Cursor:
         self.require(closing)
 
     def behind(self) -> Token:
-        """The last token that was read."""
+        """Return the last token that was read."""
         return self.tokens[max(self.position - 1, 0)]

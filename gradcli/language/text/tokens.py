@@ -19,22 +19,22 @@ from gradcli.language.text import hints
 _BY_LEVEL = ((1, "or"), (2, "and"), (4, "< <= > >= == !="), (5, "|"), (6, "&"), (7, "+ -"), (8, "* / // % @"))
 
 LEVELS: Mapping[str, int] = {sign: level for level, signs in _BY_LEVEL for sign in signs.split()}
-"""What is read from the left."""
+"""Binding strength of the operators that are read from the left."""
 
 COMPARISON, PRODUCT = 4, 8
-"""How tightly comparisons and products bind."""
+"""Binding strength of comparisons and of products."""
 
 POWERS = ("**", "^")
-"""What is read from the right and binds most tightly."""
+"""Operators that are read from the right and bind most tightly."""
 
 OTHERWISE = "otherwise"
-"""What the last of several cases in braces holds, as formulas are printed: braces stand for nothing else."""
+"""Word before the closing brace of cases, as formulas are printed: braces stand for nothing else."""
 
 MAX_TEXT = 400_000
-"""Characters of a text; a 10,000-term sum takes about a quarter of it."""
+"""Largest number of characters of a text; a 10,000-term sum takes about a quarter of it."""
 
 MAX_DIGITS = 400
-"""Characters of one number; the largest float has 309 digits."""
+"""Largest number of characters of one number; the largest float has 309 digits."""
 
 Kind = Literal["number", "name", "keyword", "string", "operator", "brace", "end"]
 
@@ -68,15 +68,15 @@ DUNDERS = frozenset("__init__ __name__ __version__ __call__ __file__".split())
 """Names of Python's own that a program has; no variable is called so."""
 
 _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
-"""What a word does to the number of open brackets."""
+"""Change of the number of open brackets, by the bracket."""
 
 STRING_PREFIX = re.compile("[bfruBFRU]{1,2}")
-"""What may stand before a quote."""
+"""Letters that may stand before a quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word of the text: its kind, its characters and their range."""
+    """Word of the text: its kind, its characters and their range."""
 
     kind: Kind
     text: str
@@ -88,7 +88,7 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
 
     With `has_braces`, they are brackets too, as in Python, unless they hold the cases of a formula.
 
-    Comments and texts in three quotes are spaces; what a keyword may do is for the grammar to say.
+    Comments and texts in three quotes are spaces; the grammar decides on keywords.
 
     Raises:
         TooLargeError: the text is longer than `MAX_TEXT` characters.
@@ -134,13 +134,13 @@ def tokenize(text: str, source: str = "EXPR", *, has_braces: bool = False) -> li
 
 
 def is_position(before: Token, token: Token) -> bool:
-    """Whether a word is the `.0` of `net.0.weight`, directly behind a name or another position."""
+    """Tell whether a word is the `.0` of `net.0.weight`, directly after a name or another position."""
     follows = before.kind in ("name", "number") and before.span.stop == token.span.start
     return follows and token.kind == "number" and token.text[0] == "." and token.text[1:].isdecimal()
 
 
 def plain(text: str) -> str:
-    """The same text without signs that no program has; what is ASCII, and any other sign, stays as it is.
+    """Replace signs of mathematics by those of a program; ASCII, and any other sign, stays as it is.
 
     >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋"), plain("||x||^2")
     ('2*x**2 - sqrt(y)/sqrt(x[i])', 'x**-1 <= pi', 'x1 + floor(x)', 'norm(x)^2')
