@@ -1,6 +1,6 @@
-"""What `check` answers: all that every reading says of a function at a point.
+"""The answer of `check`: the opinion of every reading on a function at a point.
 
-Everything that can be wrong with the input is found before torch is imported.
+Mistakes in the input are found before torch is imported.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from gradcli.questions.question import Dtype, Inquiry, Question
 from gradcli.reference.deadline import is_over_time, time_limit
 
 ONLY = ""
-"""The name under which a claim or a value comes that names no variable: it is for the only one."""
+"""Name of a claim or a value that was given without a variable: it is for the only variable."""
 
 
 @dataclass(frozen=True)
 class Demands:
-    """What a check is asked, beside the function and the point; the same as the arguments of `Function.check`."""
+    """Options of a check besides the function and the point: the arguments of `Function.check`."""
 
     rtol: float | None
     atol: float | None
@@ -56,10 +56,10 @@ class Demands:
     has_differences: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what no function could answer.
+        """Refuse options that are invalid for every function.
 
         Raises:
-            InputError: A tolerance or a verdict that makes no sense.
+            InputError: A tolerance or an allowed verdict is invalid.
         """
         for name, number in (("rtol", self.rtol), ("atol", self.atol)):
             if number is not None and not (math.isfinite(number) and number >= 0):
@@ -77,7 +77,7 @@ class Demands:
                 )
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
-        """How far torch's numbers may be off."""
+        """Return the tolerance for torch's numbers in a dtype, with `rtol` and `atol` where they are given."""
         given: dict[str, Any] = {
             name: one for name, one in (("rtol", self.rtol), ("atol", self.atol)) if one is not None
         }
@@ -85,7 +85,7 @@ class Demands:
 
 
 def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checking:
-    """The opinions at the point, and what became of the claims.
+    """Judge the derivatives at the point, and the claims.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed; v has not y's shape, a claim does not fit, or there
@@ -137,16 +137,16 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
 
 
 def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
-    """Whether a claim is proved, or what was found of it is allowed: it has to be compared at all."""
+    """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
     is_open = claim.status == "no counterexample" and claim.points > 0
     return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
 def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str:
-    """The variable that a claim or a value is for: named before it, or on the left-hand side of its text.
+    """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
 
     Raises:
-        InputError: There is none, or several and it names none.
+        InputError: There is no such variable, or there are several and none is named.
     """
     if name == ONLY:
         name = variable_of(text) if "/" in text and "=" in text else ""
@@ -164,7 +164,7 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
 def _readings(
     question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance, *, has_differences: bool
 ) -> tuple[dict[str, Any], results.Check]:
-    """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
+    """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     judgement = advised(question, judgement, v, tolerance)
     formulas, check = concluded(question, judgement, question.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
@@ -182,7 +182,7 @@ def _readings(
 
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
-    """The difference quotients of these entries, and a remark if there was no time for all."""
+    """Compute the difference quotients of these entries; with a remark if there was no time for all."""
     from gradcli.autodiff.batched import PRODUCT, difference
 
     found: dict[results.Entry, tuple[float, float]] = {}

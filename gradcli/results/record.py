@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Record:
-    """A frozen dataclass, as is each class below it."""
+    """A frozen dataclass, as is each of its subclasses."""
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
-        """Make it one; with `kw_only` its fields are named where it is made."""
+        """Make the subclass a frozen dataclass; with `kw_only` its fields are keyword arguments."""
         super().__init_subclass__()
         dataclass(frozen=True, kw_only=kw_only)(cls)
