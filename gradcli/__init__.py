@@ -17,22 +17,22 @@ cli, requests                    the shell, and requests as JSON
 mapping                          one function over tables: into a file, or in parts into a folder, on many machines
 function                         the Python API: a method a command
 running                          functions and scripts of Python, run and recorded
-questions, report                what is asked and answered; answers to text
-crosscheck, claims, diagnose     where the readings meet: verdicts, proofs, what to blame
+questions, report                questions and their answers; answers to text
+crosscheck, claims, diagnose     comparison of the readings: verdicts, proofs, causes of errors
 codegen                          scripts that compute the same
 autodiff, symbolic, reference    the three readings: torch, formulas, enclosures of the truth
 recording                        calls of ATen to a Program
 language                         a text to a Program
 files, guide                     files of values and rows; the pages of the manual
-results, notation                what answers are; how mathematics is written
-options, keywords, errors        every option, how Python calls it, and every error
+results, notation                classes of answers; notation of mathematics
+options, keywords, errors        every option, its name in Python, and every error
 signals, collector               interrupts; Python's garbage collector, paused
-progress                         what is being done, for those who wait
-showing                          how Python shows an answer: print, notebooks, JSON
+progress                         the step being done, shown to waiting users; the time budget
+showing                          display of an answer in Python: print, notebooks, JSON
 
 The names are `Function`; its derivatives as plain functions, `gradcli.grad("x**2", 3)`; `record` and `check` for
-functions of Python; and `GradcliError`, which all errors are.  What answers are stands in `gradcli.results`.  Importing
-the package imports neither torch nor SymPy; they come with the first function.
+functions of Python; and `GradcliError`, the base of all errors.  The answers are classes of `gradcli.results`.
+Importing the package imports neither torch nor SymPy; they come with the first function.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __version__ = "0.2.0"
 
 
 def _written(answer: Any, form: str) -> str:
-    """The text of an answer, for `print` and for notebooks."""
+    """Return the text of an answer, for `print` and for notebooks."""
     from gradcli.report import in_python
 
     return in_python(answer, form)
@@ -72,7 +72,7 @@ __all__ = [*_HOMES, "results", "__version__"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for."""
+    """Import a public name when it is first used."""
     from importlib import import_module
 
     if name == "results":
@@ -83,5 +83,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What users call, imported or not."""
+    """List the public names, imported or not."""
     return sorted(__all__)

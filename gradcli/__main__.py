@@ -1,4 +1,4 @@
-"""`python -m gradcli` is `gradcli`."""
+"""Entry point of `python -m gradcli`, the same as `gradcli`."""
 
 import sys
 

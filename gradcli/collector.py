@@ -1,4 +1,4 @@
-"""The cyclic garbage collector, paused where many objects are made that all stay.
+"""Pause of the cyclic garbage collector while many objects are made that all stay alive.
 
 It would walk them again and again in vain: a tenth of the time of importing torch, half of the time of reading a long
 Program, and more than proportionally so.

@@ -1,4 +1,4 @@
-"""What can go wrong, said so that the reader can mend it.
+"""Errors, worded so that the reader can correct the mistake.
 
 One exception family.  Every error says what is wrong, where (a caret under the text as typed) and what to do; the
 command line maps the family to exit codes in one place (`gradcli.cli.main`).  Nothing here knows of any reading.
@@ -20,13 +20,13 @@ EXCERPT_WIDTH = 72
 """Characters of a source line that an error message shows around the caret, where there is room for them."""
 
 EXCERPT_MARGIN = 8
-"""Columns beside them: the indent, and dots at both ends."""
+"""Columns next to them: the indent, and dots at both ends."""
 
 MESSAGE_LENGTH = 400
 """Characters of a message or a hint."""
 
 OURS = (dirname(__file__), contextlib.__file__)
-"""Where frames are that say nothing to users: in this package, and in what its `with` statements go through."""
+"""Paths of frames to hide from users: of this package, and of `contextlib`, which its `with` statements pass."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,13 +39,13 @@ class Span(NamedTuple):
     stop: int
 
     def to(self, other: Span) -> Span:
-        """The range from the start of this one to the end of `other`."""
+        """Return the range from the start of this one to the end of `other`."""
         return Span(self.start, other.stop)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an error is: the text as typed, what the text is (`EXPR`, `--at`, …) and the range in it."""
+    """Place of an error: the text as typed, its source (`EXPR`, `--at`, …) and the range in it."""
 
     text: str
     span: Span
@@ -53,17 +53,17 @@ class Place:
 
     @property
     def where(self) -> str:
-        """Which text and, if it has several, which line it is; empty for the only line of the expression."""
+        """Source of the text and, if it has several lines, the line; empty for the only line of the expression."""
         source = f"in {self.source}" if self.source != "EXPR" else ""
         line = f"line {self.text.count(chr(10), 0, self.span.start) + 1}" if "\n" in self.text else ""
         return ", ".join(part for part in (source, line) if part)
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
-        """The line of text with carets under the range, cut around it to `EXCERPT_WIDTH` or to what has room.
+        """Show the line of text with carets under the range, cut around it to `EXCERPT_WIDTH` or the room there is.
 
         Args:
-            columns: Of the terminal, if it is one.
-            encoding: Of what is written to; what that has not is written as escapes.
+            columns: The width of the terminal, if the error goes to one.
+            encoding: The encoding of the output; characters that it lacks are written as escapes.
         """
         room = EXCERPT_WIDTH if columns is None else max(1, min(EXCERPT_WIDTH, columns - EXCERPT_MARGIN))
         start = min(self.span.start, len(self.text))
@@ -82,12 +82,12 @@ class Place:
 
 
 def _encodable(text: str, encoding: str) -> str:
-    """`text` as it is written: with escapes for what the encoding has not."""
+    """Write characters that the encoding lacks as escapes."""
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _cells(text: str) -> int:
-    """Columns of a terminal that a text takes: two for a wide character, none for a combining one.
+    """Count the columns of a terminal that a text takes: two for a wide character, none for a combining one.
 
     >>> _cells("x + y"), _cells("\N{CJK UNIFIED IDEOGRAPH-91CF}"), _cells("e\N{COMBINING ACUTE ACCENT}")
     (5, 2, 1)
@@ -100,12 +100,12 @@ def _cells(text: str) -> int:
 
 
 def printable(text: str) -> str:
-    """`text` with every character that a terminal would not show as itself replaced by `?`, one for one."""
+    """Replace each character that a terminal would not show as itself by `?`, one for one."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def displayable(text: str) -> str:
-    r"""`printable`, but for line ends, which stay, and tabs, which become blanks.
+    r"""Make a text `printable`, except for line ends, which stay, and tabs, which become blanks.
 
     >>> displayable("a\tb\n\x1b[31m")
     'a b\n?[31m'
@@ -114,39 +114,39 @@ def displayable(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """`text` without its middle where it is longer than `MESSAGE_LENGTH`: it may repeat what the user typed."""
+    """Cut the middle out of a text longer than `MESSAGE_LENGTH`, as messages may repeat the user's input."""
     half = MESSAGE_LENGTH // 2
     return text if len(text) <= MESSAGE_LENGTH else f"{text[:half]}...{text[-half:]}"
 
 
 def _in_python(words: str) -> str:
-    """Words of the shell in those of Python, which few errors come to."""
+    """Translate words of the shell to those of Python; imported late, as few errors need it."""
     from gradcli.keywords import in_python
 
     return in_python(words)
 
 
 class Words(NamedTuple):
-    """What is wrong, and what to do, if that is known."""
+    """Message of an error, and a hint at the remedy, if one is known."""
 
     message: str
     hint: str | None
 
 
 class BriefError(Exception):
-    """An error that is all in its text: what led to it within gradcli is not shown."""
+    """An error whose text says everything: the exceptions within gradcli that led to it are not shown."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.__suppress_context__ = True
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that a notebook shows in place of a traceback."""
+        """Return the lines that a notebook shows in place of a traceback."""
         return f"{type(self).__name__}: {self}".split("\n")
 
 
 def brief(method: Callable[P, R]) -> Callable[P, R]:
-    """Raise the errors of a public function with the frames of its caller, and of functions that it calls back."""
+    """Wrap a public function so that its errors have only the frames of its caller and of functions it calls back."""
 
     @wraps(method)
     def asked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -165,22 +165,22 @@ def brief(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class WrongGradientsError(BriefError, AssertionError):
-    """What `gradcli.check` raises of gradients that are not right."""
+    """Error that `gradcli.check` raises for wrong gradients."""
 
 
 LONGEST_COMMAND = 200
-"""Characters of a text that stands whole in a command which an error names."""
+"""Characters up to which a hint repeats a whole text in its command."""
 
 
 class GradcliError(BriefError):
-    """Anything that stops an answer; `kind` names it for machines, `exit_code` for the shell.
+    """An error that prevents an answer; `kind` names it for machines, `exit_code` for the shell.
 
-    As text it is all of this in the words of Python, `v="ones"`; the shell writes `--v ones` by `render`.
+    Its text has message, place and hint in the words of Python, `v="ones"`; `render` writes the shell's, `--v ones`.
 
     Attributes:
-        message: What is wrong.
-        place: Where, in which text; None if it is in none.
-        hint: What to do, if that is known.
+        message: The error.
+        place: The text and the range in it; None if the error is in no text.
+        hint: The remedy, if one is known.
         in_shell: The message and the hint in the words of the shell, in which they are written.
 
     >>> from gradcli import Function
@@ -206,12 +206,12 @@ class GradcliError(BriefError):
 
     @property
     def message(self) -> str:
-        """What is wrong, in the words of Python."""
+        """The error, in the words of Python."""
         return _in_python(self.in_shell.message)
 
     @property
     def hint(self) -> str | None:
-        """What to do, in the words of Python."""
+        """The remedy, in the words of Python; None if none is known."""
         return self.in_shell.hint and _in_python(self.in_shell.hint)
 
     def advise(self, hint: str | None) -> None:
@@ -219,14 +219,14 @@ class GradcliError(BriefError):
         self.in_shell = self.in_shell._replace(hint=hint)
 
     def add(self, hint: str) -> None:
-        """Say more behind the hint, in the words of the shell."""
+        """Append to the hint, in the words of the shell."""
         self.advise(f"{self.in_shell.hint}; {hint}" if self.in_shell.hint else hint)
 
     def __str__(self) -> str:
         return self._text(Words(self.message, self.hint), _in_python)
 
     def render(self, columns: int | None = None, encoding: str = "utf-8") -> str:
-        """The message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
+        """Write the message, the caret and the hint as plain text, without a final newline; see `Place.render`."""
         return f"error: {self._text(self.in_shell, str, columns, encoding)}"
 
     def _text(self, words: Words, translated: Callable[[str], str], *room: Any) -> str:
@@ -237,13 +237,13 @@ class GradcliError(BriefError):
 
 
 class LanguageError(GradcliError):
-    """The text is not in the language."""
+    """A text that is not in the language."""
 
     kind = "syntax"
 
 
 class CodeError(LanguageError):
-    """The text is code, which is run where a file or a script is named, and never read.
+    """A text that is code: code is run only from a named file or script, and never read as an expression.
 
     >>> place = Place("import torch; x = [1]; x[0] = 2", Span(23, 27))
     >>> CodeError("an element that is assigned", place).message
@@ -259,12 +259,12 @@ class CodeError(LanguageError):
 
     @property
     def hint(self) -> str | None:
-        """The command, which is the shell's in Python too."""
+        """The remedy: a command of the shell, also in Python."""
         return self.in_shell.hint
 
 
 def _command_for(text: str) -> str:
-    """The command that runs a text of Python: a script by itself, and anything else as a function of a file.
+    """Return the command that runs a text of Python: a script by itself, any other text as a function of a file.
 
     >>> _command_for("import torch; x += 1")
     "gradcli run -c 'import torch; x += 1'"
@@ -296,7 +296,7 @@ class UncalledFunctionError(LanguageError):
 
     @property
     def name(self) -> str:
-        """The name, which is all of its place."""
+        """The name, which its place covers."""
         return "" if self.place is None else self.place.text[slice(*self.place.span)]
 
 
@@ -313,7 +313,7 @@ class InputError(GradcliError):
 
 
 class TooLargeError(GradcliError):
-    """The answer would need more memory or time than the stated budget."""
+    """An answer that would need more memory or time than the stated budget."""
 
     kind = "too-large"
 
@@ -325,14 +325,14 @@ class UsageError(GradcliError):
 
 
 class OutputError(GradcliError):
-    """The answer could not be written."""
+    """An answer that could not be written."""
 
     kind = "output"
     exit_code = 74
 
 
 class InternalError(GradcliError):
-    """A bug of ours, said of one request so that the next can be answered."""
+    """A bug of gradcli, reported for one request so that the next can be answered."""
 
     kind = "internal"
     exit_code = 70
@@ -343,14 +343,14 @@ MOST_NAMES = 6
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """`x`, `x and y`, `x, y and 3 more`."""
+    """List names in words: `x`, `x and y`, `x, y and 3 more`."""
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[: MOST_NAMES - 1])} and {len(names) - MOST_NAMES + 1:,} more"
     return " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
 
 
 def constants_meant(names: Container[str]) -> str:
-    """What to say before a hint where a variable may be meant for a constant.
+    """Return the start of a hint if a variable's name may be meant as a constant, e or π; else "".
 
     >>> constants_meant(["x", "e"])
     "Euler's number is E: write E^x, or exp(x); else "
@@ -360,7 +360,7 @@ def constants_meant(names: Container[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """The hint `did you mean 'sin'?` for the closest known word, if one is close.
+    """Return the hint `did you mean 'sin'?` for the closest known word, if one is close.
 
     >>> did_you_mean("sine", ["sin", "exp"])
     "did you mean 'sin'?"

@@ -65,7 +65,7 @@ class Function(ParsedText):
     # -- in numbers and formulas
 
     def eval(self, at: Inputs | None = None, *, dtype: Dtype | None = None, check: bool = True) -> results.Evaluation:
-        """The value y.
+        """Compute the value y.
 
         NumPy computes it where tensors are small and balls say that the value is right, and torch all else: in
         float32, what is large, and what is wrong, so that it can be seen what torch makes of it.
@@ -83,13 +83,13 @@ class Function(ParsedText):
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
     ) -> results.VJP:
-        """The vector-Jacobian product vᵀJ, what `y.backward(gradient=v)` leaves in `x.grad`.
+        """Compute the vector-Jacobian product vᵀJ, left in `x.grad` by `y.backward(gradient=v)`.
 
         The answer has y, v, vᵀJ (x's shape per variable), J (y.shape + x.shape, up to `JACOBIAN_ENTRIES` entries), the
         formula and the verdict.
 
         Raises:
-            GradcliError: v is missing for a y of several elements, has not y's shape, or stands beside a loss.
+            GradcliError: v is missing for a y of several elements, has not y's shape, or is given with a loss.
 
         >>> answer = Function("[x*y, x+y]").vjp({"x": 3, "y": 5}, v=[1, 10])
         >>> answer.vjp["x"], answer.jacobian["y"], answer.symbolic["x"].text, answer.check.verdict
@@ -106,7 +106,7 @@ class Function(ParsedText):
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
     ) -> results.Products:
-        """Several vector-Jacobian products of one Jacobian; with `accumulate`, what `x.grad` holds after each pass.
+        """Compute several vector-Jacobian products of one Jacobian; with `accumulate`, `x.grad` after each pass too.
 
         Without any v, it is what a single `vjp` would take, or those of all backward passes of a snippet, if the
         gradients are to accumulate or the snippet sets them to zero in between.
@@ -121,7 +121,7 @@ class Function(ParsedText):
         return products.vjps(self._asked(at, **options), vs, loss, accumulate=accumulate)
 
     def grad(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Gradient:
-        """The gradient of a y of one element.
+        """Compute the gradient of a y of one element.
 
         Raises:
             GradcliError: y has several elements.
@@ -132,7 +132,7 @@ class Function(ParsedText):
         return products.grad(self._asked(at, **options))
 
     def jacobian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Jacobian:
-        """The full Jacobian, a block of shape y.shape + x.shape per variable.
+        """Compute the full Jacobian, a block of shape y.shape + x.shape per variable.
 
         Raises:
             TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
@@ -143,7 +143,7 @@ class Function(ParsedText):
         return derivatives.jacobian(self._asked(at, **options))
 
     def jvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.JVP:
-        """The Jacobian-vector product Ju, the derivative of y along a direction u in x.
+        """Compute the Jacobian-vector product Ju, the derivative of y along a direction u in x.
 
         Raises:
             GradcliError: A direction is missing, or has not its variable's shape.
@@ -155,7 +155,7 @@ class Function(ParsedText):
         return derivatives.jvp(self._asked(at, **options), u)
 
     def hessian(self, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> results.Hessian:
-        """The Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
+        """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
 
         Raises:
             GradcliError: y has several elements, or the blocks would take more than `JACOBIAN_BYTES`.
@@ -167,7 +167,7 @@ class Function(ParsedText):
         return derivatives.hessian(self._asked(at, **options))
 
     def hvp(self, at: Inputs | None = None, u: Directions = None, **options: Unpack[JudgedOptions]) -> results.HVP:
-        """The Hessian-vector product Hu of a y of one element, without the Hessian.
+        """Compute the Hessian-vector product Hu of a y of one element, without the Hessian.
 
         Raises:
             GradcliError: As for `jvp`; y has several elements.
@@ -185,7 +185,7 @@ class Function(ParsedText):
         shape: Mapping[str, GivenShape] | None = None,
         wrt: Sequence[str] | None = None,
     ) -> results.ClosedForm:
-        """The formula of a derivative, for values that are not known and sizes that need not be.
+        """Derive the formula of a derivative, for values that are not known and sizes that need not be.
 
         `of` is the method that gives the numbers, such as `"grad"`; by default that, or `"jacobian"` if y has several
         elements.  A `shape` is of numbers and names, `(3, "n")`; a variable without one has what makes sense.
@@ -220,7 +220,7 @@ class Function(ParsedText):
         differences: bool = False,
         **options: Unpack[CommonOptions],
     ) -> results.Checking:
-        """What autograd, the formula and the enclosure say of each entry, and the verdict.
+        """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
 
         The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
         `atol` beyond that.  `claim` has formulas of derivatives by variable, to be proved or refuted, `expect` numbers;
@@ -244,7 +244,7 @@ class Function(ParsedText):
     def improve(
         self, at: Inputs | None = None, *, box: Mapping[str, str] | None = None, **options: Unpack[CommonOptions]
     ) -> results.Improvement:
-        """The form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
+        """Find the form that loses the fewest digits at the point, or by magnitude over the `box` of each variable.
 
         The elements of an elementwise function's values are points each.
 
@@ -266,7 +266,7 @@ class Function(ParsedText):
         loss: str | None = None,
         **options: Unpack[JudgedOptions],
     ) -> results.Explanation:
-        """The chain rule step by step: the lines forward, v, each adjoint with what made it, and vᵀJ.
+        """Explain the chain rule step by step: the lines forward, v, each adjoint with its terms, and vᵀJ.
 
         Raises:
             GradcliError: As for `vjp`.
@@ -289,7 +289,7 @@ class Function(ParsedText):
         show: Sequence[str] = (),
         **options: Unpack[CommonOptions],
     ) -> results.BackwardGraph:
-        """The backward graph as torch builds it, and every tensor with its attributes after the backward pass.
+        """Return the backward graph as torch builds it, and every tensor with its attributes after the backward pass.
 
         Without v there is a backward pass only if y has one element.
 
@@ -314,7 +314,7 @@ class Function(ParsedText):
         to: results.Language = "torch",
         **options: Unpack[CommonOptions],
     ) -> results.Source:
-        """The same computation as a runnable script.
+        """Write the same computation as a runnable script.
 
         `torch` has the numbers of `vjp` bit for bit; `latex` is a document.
 
@@ -348,7 +348,7 @@ class Function(ParsedText):
         check_rows: int | None = None,
         **options: Unpack[CommonOptions],
     ) -> Stream:
-        """What maps blocks of rows, of which columns are variables, and `at` has the others.
+        """Return a stream that maps blocks of rows: columns are variables, and `at` has the values of the others.
 
         `wrt` names the columns among them by default, `on_error` says what becomes of rows that are at fault, and
         `check` whether to judge some rows, of which `check_rows` says how many.
@@ -365,7 +365,7 @@ class Function(ParsedText):
         return Stream(self._planned(source, at, **options), on_error, check=check, check_rows=check_rows)
 
     def map(self, columns: Any, at: Inputs | None = None, **options: Unpack[CommonOptions]) -> Any:
-        """The value and the derivatives at many points, computed block by block on all cores.
+        """Compute the value and the derivatives at many points, block by block on all cores.
 
         `columns` are arrays of shape (N, *x.shape); there come out `y` of shape (N, *y.shape), and `dy_dx` of shape
         (N, *y.shape, *x.shape).  Or they are a table of pyarrow, pandas or Polars, with the columns that a file of

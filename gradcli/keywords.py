@@ -1,7 +1,7 @@
-"""The shell's words in Python: `--v ones` is `v="ones"`, `--at x=1` is `at={"x": 1}`, `--no-check` is `check=False`.
+"""Keywords of Python for the shell's options: `--v ones` is `v="ones"`, `--no-check` is `check=False`.
 
-Messages and hints are written once, for the shell.  What an option is in Python follows from its row in
-`gradcli.options`: its keyword, and from its kind, what it takes.
+Messages and hints are written once, for the shell.  The row of an option in `gradcli.options` gives its keyword in
+Python, and its kind the form of its value, `--at x=1` as `at={"x": 1}`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _VALUE = (
     rf"{_QUOTED}|\[[\d\[\], .+-]*\]|{_NUMBER}\.\.{_NUMBER}|{_NUMBERS}(?![\w.])|VALUE|\.\.\.|ones\b|e\d[\d_]*\b|\(\)"
 )
 _ITSELF = rf"{_QUOTED}|\[[^\s;]*\]|[^\s,;:()\"']+(?:,[^\s,;:()\"']+)*"
-"""What stands behind a name and `=`."""
+"""Pattern of the value after a name and `=`."""
 
 _WORDS = (
     "a allows an and are as by does exclude for gives has in is it keeps moves names needs of on or says that the to "
     "which with without would"
 ).replace(" ", "|")
-"""Words of a sentence behind an option, which are none of its values."""
+"""Words that go on with the sentence after an option, and are not values of it."""
 
 _NAME = r"[^\W\d]\w*(?:\.\w+)*"
 _NAMES = rf"(?!(?:{_WORDS})\b){_NAME}(?:,{_NAME})*"
@@ -35,7 +35,7 @@ _THE_COMMAND = re.compile(rf"\bthe ({'|'.join(QUESTIONS)}) command\b")
 
 
 def in_python(words: str) -> str:
-    """A sentence of the shell's in the words of Python.
+    """Translate a sentence for the shell to the words of Python.
 
     >>> in_python("give --at x=VALUE --at w=1,2; or leave out --at y")
     'give at={"x": VALUE, "w": [1, 2]}; or leave out at["y"]'
@@ -54,7 +54,7 @@ def in_python(words: str) -> str:
 
 
 def _called(command: str | None) -> str:
-    """What `help` takes."""
+    """Return the argument of Python's `help` for a command."""
     function = "" if command is None else f".Function.{command}" if command in QUESTIONS else ".Function"
     return f"gradcli{function}"
 
@@ -68,7 +68,7 @@ def _options(words: str) -> str:
 
 
 def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
-    """An option in Python with what it is given, and where the sentence goes on."""
+    """Translate an option with its value to Python; also return the index at which the sentence goes on."""
     rows = [option for option in OPTIONS if option.flag == flag[0]]
     for option in rows:
         is_of_each = option.kind in BY_VARIABLE
@@ -91,7 +91,7 @@ def _keyword(flag: re.Match[str], words: str) -> tuple[str, int]:
 
 
 _PAIR = rf"(?:({_NAME})=({_ITSELF})|\"({_NAME})=([^\"]*)\")"
-"""A name with its value."""
+"""Pattern of a name with its value."""
 
 _LOOKS = {
     **dict.fromkeys((OptionKind.TEXT, OptionKind.VERDICTS), _QUOTED),
@@ -99,7 +99,7 @@ _LOOKS = {
     OptionKind.WHOLE: r"-?\d[\d,]*(?<!,)",
     **dict.fromkeys((OptionKind.SWITCH, OptionKind.FILE, OptionKind.WORD), ""),
 }
-"""What a value that is no number looks like, by kind; what looks otherwise goes on with the sentence."""
+"""Patterns of values that are not numbers, by kind; other words go on with the sentence."""
 
 
 def _formatted(form: str) -> str:
@@ -107,7 +107,7 @@ def _formatted(form: str) -> str:
 
 
 def _literal(text: str, option: Option) -> str:
-    """A value of the shell's as Python writes it."""
+    """Write a value of the shell as Python does."""
     text = text[1:-1] if text[:1] in ("'", '"') else text
     if option.kind in (OptionKind.VARIABLES, OptionKind.STATEMENTS):
         return str(text.split(",")).replace("'", '"')

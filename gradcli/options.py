@@ -1,9 +1,9 @@
-"""Every option once: what it takes, what its help says, its default, and which commands have it.
+"""Table of the options: the kind of value, the help, the default and the commands of each, stated once.
 
 The parameters of the shell, the keys of a request, completion and the command reference are read from this table, and
 the keyword arguments of `Function` are held to it by a test: they stay written out, as `help()` and type checkers read
-signatures and no tables.  An `OptionKind` says what a value is; `gradcli.cli.parameters` and `gradcli.requests` read
-them.
+signatures and no tables.  An `OptionKind` names the kind of a value; `gradcli.cli.parameters` and `gradcli.requests`
+read values by it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 
 DERIVATIVES = ("vjp", "jacobian", "grad", "jvp", "hessian", "hvp")
 QUESTIONS = (*DERIVATIVES, "eval", "check", "improve", "explain", "graph", "code")
-"""The commands that answer on a function at a point, which are those that a request may have."""
+"""The commands that answer on a function at a point; a request may have only these."""
 
 JUDGED = (*DERIVATIVES, "eval", "explain")
-"""Those whose numbers are compared with the reference unless that is not wanted."""
+"""The commands whose numbers are compared with the reference by default."""
 
 GONE: Mapping[str, str] = {
     "points_of": "gradcli map takes a function of one point to a table of them: gradcli map EXPR --points FILE",
 }
-"""What to write in place of options that are no more."""
+"""Hints for options that were removed."""
 
 FORMATS = ("table", "full", "json", "jsonl", "csv", "tsv", "plain", "latex", "markdown", "html")
 COLORS = ("auto", "always", "never")
@@ -35,14 +35,14 @@ ROW_FORMATS = tuple(dict.fromkeys(ROW_SUFFIXES.values()))
 
 FORMAT_VARIABLE, COLOR_VARIABLE = "GRADCLI_FORMAT", "GRADCLI_COLOR"
 PAGER_VARIABLE, CONFIG_VARIABLE = "GRADCLI_PAGER", "GRADCLI_CONFIG"
-"""Where defaults come from, beside the table; the values of a function never do."""
+"""Environment variables of defaults; the values of a function never come from the environment."""
 
 ON_TERMINALS = 6
-"""Digits of the tables of a terminal."""
+"""Significant digits in tables on a terminal."""
 
 
 class OptionKind(Enum):
-    """What the value of an option is, and what stands for it in the help, unless it has words or letters of its own."""
+    """Kind of an option's value, and its placeholder in the help unless the option has `words` or `letters`."""
 
     INPUTS = "values by variable; without a name, of the only one", "[NAME=]VALUE"
     VALUES = "the same of derivatives", "[NAME=]VALUE"
@@ -65,7 +65,7 @@ class OptionKind(Enum):
 
 
 BY_VARIABLE = frozenset(kind for kind in OptionKind if kind.value[1].startswith("[NAME=]"))
-"""What there is one of for each variable."""
+"""Kinds of options with one value for each variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +74,21 @@ class Option:
 
     Attributes:
         name: The keyword argument in Python.
-        kind: What it takes.
+        kind: The kind of its value.
         of: The commands that have it.
-        help: What `--help` says; an option without is none of the shell's.
-        default: What holds where it is not given, if that is to be shown; a switch is off, unless it is on by default.
-        spelling: Its name elsewhere, where that is no name in Python, or is one of another option's.
+        help: The text of `--help`; an option without it is not in the shell.
+        default: The default, if it is to be shown; a switch is off, unless it is on by default.
+        spelling: Its name elsewhere, if that cannot be the name in Python or is another option's there.
         short: Another flag for the same, mostly of one letter.
-        variable: Of the environment, for the default.
+        variable: The environment variable of the default.
         choices: The words that it takes.
-        bounds: Of a whole number.
-        words: What may stand in its place.
-        letters: What stands for a word in the help.
-        has_several: Whether the shell takes several of one.
+        bounds: The bounds of a whole number.
+        words: Words allowed in place of the value.
+        letters: The placeholder of a word in the help.
+        has_several: Whether the shell takes it several times.
         is_required: Whether the shell insists on it.
-        is_presentation: Whether it is about how the shell shows the answer, and no part of the question.
-        is_setting: Whether a file may set it for good: how answers are shown, and what is demanded of them.
+        is_presentation: Whether it is about the shell's presentation of the answer, and not part of the question.
+        is_setting: Whether the configuration file may set it: presentation of answers, and demands on them.
     """
 
     name: str
@@ -110,13 +110,13 @@ class Option:
 
     @property
     def metavar(self) -> str | None:
-        """What stands for its value in the help."""
+        """The placeholder of its value in the help; None if there is none."""
         of_kind = self.letters or self.kind.value[1]
         return "|".join([of_kind, *self.words]) if of_kind and not self.choices else None
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the shell takes it more than once."""
+        """Tell whether the shell takes it more than once."""
         return self.has_several or self.kind in BY_VARIABLE
 
     @property
@@ -136,7 +136,7 @@ class Option:
 
     @property
     def declared(self) -> tuple[str, ...]:
-        """The same as click takes them: a switch that a setting may turn has a flag that takes it back."""
+        """The flags as click takes them: a switch that is a setting has an opposite flag too."""
         if not self.is_setting or self.kind is not OptionKind.SWITCH:
             return self.flags
         opposite = f"--{'no-' * (self.default is not True)}{self.key.replace('_', '-')}"
@@ -155,11 +155,11 @@ _FACTS: Mapping[str, Callable[[str], Any]] = {
     "bounds": lambda words: tuple(map(int, words.split(".."))),
     "default": lambda word: int(word) if word.isdecimal() else word == "on" or word,
 }
-"""How facts are read that are no word."""
+"""Readers of facts that are not plain words."""
 
 
 def _option(row: str) -> Option:
-    """An option by its name, its kind, the commands that have it but those after a minus, its facts; and its help.
+    """Read an option from its row: name, kind, commands (without those after a minus), facts; and its help.
 
     >>> found = _option("seed WHOLE check map -map default=0 is_setting  Of the points.")
     >>> found.name, found.of, found.default, found.is_setting, found.help
@@ -335,7 +335,7 @@ groups SWITCH functions  Only the names, group by group.""",
 
 
 def typed(command: str) -> Iterator[Option]:
-    """The options that a command has in the shell.
+    """Yield the options that a command has in the shell.
 
     >>> [option.flags for option in typed("map")][1:4]
     [('--points',), ('--points-format',), ('--columns',)]
@@ -344,7 +344,7 @@ def typed(command: str) -> Iterator[Option]:
 
 
 def keys(command: str) -> Mapping[str, Option]:
-    """The options that a request for a command may have, by their keys.
+    """Return the options that a request for a command may have, by their keys.
 
     >>> list(keys("hessian"))
     ['at', 'shape', 'wrt', 'dtype', 'check']

@@ -1,8 +1,6 @@
-"""What is being done, for those who wait: said by whatever may take long, shown by the shell or by nobody.
+"""Progress of long work, which the shell may show, and the time budget of a question.
 
-The last word counts, and saying it costs an assignment: it belongs to the process, as a terminal does.
-
-And how long it may take, where somebody says so.
+Only the last step is kept, at the cost of an assignment: it belongs to the process, as a terminal does.
 """
 
 from __future__ import annotations
@@ -20,11 +18,11 @@ if TYPE_CHECKING:
 _Step = tuple[str, int, int]
 
 _steps: dict[str, _Step] = {}
-"""What is being done, and which of several that it is part of."""
+"""The step being done ("inner"), and the item of several that it is part of ("outer")."""
 
 
 def doing(what: str, done: int = 0, total: int = 0) -> None:
-    """Say what is being done, and how much of it, if that is known.
+    """Set the step being done, and how much of it is done, if that is known.
 
     >>> doing("proving", 512, 1024)
     >>> said()
@@ -34,7 +32,7 @@ def doing(what: str, done: int = 0, total: int = 0) -> None:
 
 
 def counted(what: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
-    """The items, of which each takes long: whatever is done meanwhile is part of that.
+    """Yield items that take long each; the steps done meanwhile are shown as part of the item.
 
     >>> for _ in counted("point", "abc", 3):
     ...     doing("proving")
@@ -52,7 +50,7 @@ def counted(what: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
 
 
 def said() -> str:
-    """What was said last."""
+    """Return the last step in words."""
     return ": ".join(_words(*_steps[part]) for part in ("outer", "inner") if part in _steps)
 
 
@@ -63,15 +61,15 @@ def _words(what: str, done: int, total: int) -> str:
 # -- how long a check may take
 
 SECONDS = 5.0
-"""Of processor time, of all checks and searches of one question, where nobody says otherwise."""
+"""Seconds of processor time for all checks and searches of one question, unless a budget is set."""
 
 
 class Budget:
-    """What the checks and searches of one question may take together.
+    """Time budget of the checks and searches of one question together.
 
     Attributes:
-        seconds: By the wall clock; None for the usual number of seconds of processor time.
-        end: When they are over; None before the first of them begins.
+        seconds: Seconds of the wall clock; None for the usual seconds of processor time.
+        end: The time at which the budget ends; None before the first of them begins.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -106,11 +104,11 @@ def each_with_time() -> Iterator[None]:
 
 
 def budget_in_force() -> Budget | None:
-    """The budget of the question that is being answered, if it has one."""
+    """Return the budget of the question that is being answered, if it has one."""
     return _BUDGET.get()
 
 
 def patience() -> float:
-    """How many times as much as usual a check may take: of time, and of the operations that fit into it."""
+    """Return the factor by which a check may exceed its usual limits of time and operations."""
     own = _BUDGET.get()
     return 1.0 if own is None or own.seconds is None else own.seconds / SECONDS

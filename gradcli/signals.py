@@ -1,4 +1,4 @@
-"""Signals that end the process: what is half done is undone first, and no exception is raised.
+"""Signals that end the process: unfinished work is undone first, and no exception is raised.
 
 An exception would come at any moment: in a callback of Python, which drops it and goes on, or below C++ that aborts on
 it, as happens within `import torch`.
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 _NAMES = "SIGTERM SIGHUP SIGQUIT SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGPWR SIGIO".split()
 _DEADLY = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-"""What ends a process on the spot, unless it asks to be told: a kill, a key, a timer, the limit of CPU time."""
+"""Signals that end a process at once unless it handles them: a kill, a key, a timer, the limit of CPU time."""
 
 LOOK = 0.1
 """Seconds of waiting after which Python looks for signals."""
 
 _undoing: list[Callable[[], None]] = []
-"""What is to be undone, the innermost last; signals belong to the process, and so does this."""
+"""Functions to call before the process ends, the innermost last; they belong to the process, as signals do."""
 
 
 def end_on_interrupt(code: int) -> None:
-    """From here on an interrupt ends the process; one that ignores them, as background jobs do, goes on.
+    """Let an interrupt end the process from now on, unless it ignores interrupts, as background jobs do.
 
     Sent by a program, it ends with an exit code.  Typed at a terminal, the process dies of it, which the shell there
     reports as 130: it got the interrupt too, and bash ends its own loop only then.
@@ -58,10 +58,10 @@ def die_if_typed() -> None:
 
 @contextlib.contextmanager
 def undone(undo: Callable[[], None]) -> Iterator[None]:
-    """A block within which a signal that ends the process calls `undo` first.
+    """Run a block in which a signal that ends the process calls `undo` first.
 
     Args:
-        undo: Called between any two steps of the block, and perhaps more than once.
+        undo: The function to call; it may run between any two steps of the block, and more than once.
     """
     _undoing.append(undo)
     ours: list[signal.Signals] = []
@@ -92,7 +92,7 @@ def readable(descriptor: int, seconds: float | None = None) -> bool:
 
 
 def _is_in_foreground() -> bool:
-    """Whether what is typed at a terminal comes to this process."""
+    """Tell whether this process is in the foreground of its terminal, and so gets typed input."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
         return os.tcgetpgrp(terminal) == os.getpgrp()
@@ -101,7 +101,7 @@ def _is_in_foreground() -> bool:
 
 
 def _die(number: int, frame: FrameType | None) -> None:
-    """End as the signal would have ended the process."""
+    """End the process as the signal would have ended it."""
     _undo()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

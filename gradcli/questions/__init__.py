@@ -1,16 +1,16 @@
-"""What each family of commands asks of the readings, and how their answers are put together.
+"""Questions: the answer of each family of commands, put together from the three readings.
 
-question                         one function at one point: read, refused or ready, without torch; and what torch says
+question                         one function at one point: read and validated without torch; then torch's numbers
 parsed_text, naming              a text read once; names of variables and of statements
-judging                          the one way to judge what torch says; remarks; functions that are another one elsewhere
+judging                          the one way to judge torch's numbers; remarks; branches that differ next to the point
 derivatives                      eval, jacobian, jvp, hessian, hvp
-products                         vjp and grad: several v, what accumulates, the loss that v comes from
-streaming                        map: which columns are which variables; the rows as they go by
+products                         vjp and grad: several v, accumulated gradients, a loss whose derivative is v
+streaming                        map: columns bound to variables; blocks of rows computed in order
 check, views                     check; graph and code
 improve                          the best form at points or over a range
 explain                          explain; one term of an adjoint, and its rule
-closed_form                      derivatives as formulas alone, where there is no point; in whole tensors, where proved
+closed_form                      formulas of derivatives without a point; forms in whole tensors, where proved
 functions                        functions: the op table, and a page for one function
 
-Everything that can be wrong with the input is found before torch is imported.  Knows no formats and no options.
+Mistakes in the input are found before torch is imported.  No module here knows a format or an option of the shell.
 """

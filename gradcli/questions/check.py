@@ -1,6 +1,6 @@
-"""What `check` answers: all that every reading says of a function at a point, or at random points of a box.
+"""The answer of `check`: the opinion of every reading on a function at a point, or at random points of a box.
 
-Everything that can be wrong with the input is found before torch is imported.
+Mistakes in the input are found before torch is imported.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ MENDED = ("inaccurate", "nan-trap")
 """Verdicts of a random point for which a form is looked for that serves in all of the box."""
 
 ONLY = ""
-"""The name under which a claim or a value comes that names no variable: it is for the only one."""
+"""Name of a claim or a value that was given without a variable: it is for the only variable."""
 
 
 @dataclass(frozen=True)
 class Demands:
-    """What a check is asked, beside the function and the point; the same as the arguments of `Function.check`."""
+    """Options of a check besides the function and the point: the arguments of `Function.check`."""
 
     rtol: float | None
     atol: float | None
@@ -74,10 +74,10 @@ class Demands:
     has_differences: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what no function could answer.
+        """Refuse options that are invalid for every function.
 
         Raises:
-            InputError: A tolerance, a number of points, a seed or a verdict that makes no sense.
+            InputError: A tolerance, a number of points, a seed or an allowed verdict is invalid.
         """
         for name, number in (("rtol", self.rtol), ("atol", self.atol)):
             if number is not None and not (math.isfinite(number) and number >= 0):
@@ -108,7 +108,7 @@ class Demands:
             raise InputError(f"--random {self.points:,} is not between 1 and {MAX_POINTS:,} points")
 
     def tolerance(self, dtype: Dtype) -> Tolerance:
-        """How far torch's numbers may be off."""
+        """Return the tolerance for torch's numbers in a dtype, with `rtol` and `atol` where they are given."""
         given: dict[str, Any] = {
             name: one for name, one in (("rtol", self.rtol), ("atol", self.atol)) if one is not None
         }
@@ -117,7 +117,7 @@ class Demands:
 
 @dataclass(frozen=True)
 class _AtPoint:
-    """One point: torch's numbers, the formulas and what the judge says; they are of other lines only at some points."""
+    """One point: torch's numbers, the formulas and the judgement; they are of other lines only at some points."""
 
     question: Question
     derived: Derived
@@ -145,7 +145,7 @@ class _AtPoint:
 
 
 def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checking:
-    """The opinions at the point, or at the worst of the random points, and what became of the claims.
+    """Judge the derivatives at the point, or at the worst of the random points, and the claims.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed; v has not y's shape, a claim or a range does not fit, or
@@ -200,7 +200,7 @@ def check(inquiry: Inquiry, v: Value | None, demands: Demands) -> results.Checki
 def _mended_everywhere(
     inquiry: Inquiry, demands: Demands, worst: _AtPoint, check: results.Check, tolerance: Tolerance
 ) -> results.Check:
-    """The check with the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
+    """Add to a check the form that loses the fewest digits in all of the box, where its worst point agrees with it."""
     from gradcli.questions.improve import improve
 
     found = improve(inquiry, demands.boxes)
@@ -212,16 +212,16 @@ def _mended_everywhere(
 
 
 def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
-    """Whether a claim is proved, or what was found of it is allowed: it has to be compared at all."""
+    """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
     is_open = claim.status == "no counterexample" and claim.points > 0
     return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
 def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str:
-    """The variable that a claim or a value is for: named before it, or on the left-hand side of its text.
+    """Return the variable of a claim or a value: named before it, or on the left-hand side of its text.
 
     Raises:
-        InputError: There is none, or several and it names none.
+        InputError: There is no such variable, or there are several and none is named.
     """
     if name == ONLY:
         name = variable_of(text) if "/" in text and "=" in text else ""
@@ -237,7 +237,7 @@ def _variable(name: str, wrt: Sequence[str], option: str, text: str = "") -> str
 
 
 def _draws(question: Question, demands: Demands, points: int, rows: int) -> Iterator[dict[str, Array]]:
-    """The inputs of each random point, uniform in the boxes; the other variables stay."""
+    """Draw the inputs of each random point, uniformly in the boxes; the other variables stay."""
     per_point = rows * sum(question.arrays[name].size for name in question.wrt)
     most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
     if points > most:
@@ -281,7 +281,7 @@ def _contradicted(look: _AtPoint) -> _AtPoint:
 def _sampled(
     looked: _Look, demands: Demands, draws: Iterator[dict[str, Array]]
 ) -> tuple[_AtPoint, results.Sampling, set[results.Verdict]]:
-    """The worst of the random points, how many had each verdict, and the verdicts that do not pass."""
+    """Find the worst of the random points, the number of points by verdict, and the verdicts that do not pass."""
     worst: _AtPoint | None = None
     is_whole, note = True, ""
     counts: dict[results.Verdict, int] = dict.fromkeys(results.SEVERITY, 0)
@@ -315,7 +315,7 @@ def _sampled(
 
 
 def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) -> tuple[dict[str, Any], results.Check]:
-    """The formulas, the difference quotients and what all say of each entry; and the check with what they add."""
+    """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
     question, v = look.question, look.numbers.v
     judgement = advised(question, look.judgement, v, tolerance)
     formulas, check = concluded(question, judgement, look.derived)
@@ -334,7 +334,7 @@ def _readings(look: _AtPoint, tolerance: Tolerance, *, has_differences: bool) ->
 
 
 def _differences(question: Question, entries: Sequence[results.Entry], v: Array | None) -> tuple[Differences, str]:
-    """The difference quotients of these entries, and a remark if there was no time for all."""
+    """Compute the difference quotients of these entries; with a remark if there was no time for all."""
     from gradcli.autodiff.batched import PRODUCT, difference
 
     found: dict[results.Entry, tuple[float, float]] = {}

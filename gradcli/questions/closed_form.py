@@ -1,4 +1,4 @@
-"""Formulas without a point: a derivative in closed form, for shapes that are given, or for those that make sense."""
+"""Formulas without a point: a derivative in closed form, for shapes that are given or inferred."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from gradcli.symbolic.matrices import matrix_form
 from gradcli.symbolic.printing import with_names
 
 GivenShape = str | int | Sequence[Size]
-"""Sizes, `3` or `m,n`, or a list of them; `()` is that of a number."""
+"""Shape of a variable: sizes, `3` or `m,n`, or a list of sizes; `()` for a plain number."""
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
@@ -41,15 +41,15 @@ NO_POINT = "no values were given; random ones were taken, of shapes that make se
 
 
 def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
-    """The formulas of a derivative, confirmed at random points.
+    """Derive the formulas of a derivative, and confirm them at random points.
 
     Args:
         inquiry: The function; values in its text only give shapes.
         of: A command, or empty for the gradient of a function with one output and the Jacobian of another.
-        given: Shapes by variable, of which the empty name is that of the only one.
+        given: Shapes by variable; the empty name stands for the only variable.
 
     Raises:
-        GradcliError: A shape is malformed or does not fit, none makes sense, or y has several elements where one is
+        GradcliError: A shape is malformed or does not fit, no shape fits, or y has several elements where one is
             needed.
     """
     snippet, shapes = _shaped(inquiry, given)
@@ -70,7 +70,7 @@ def closed_form(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> C
     if command == "vjp" and math.prod(shape) != 1:
         weighted = _weighted(typed)
         products, check = _products(weighted, typed, named, wrt, shape, check)
-    together = with_names({**products, **formulas.shown}, program)  # with the same names for what they repeat
+    together = with_names({**products, **formulas.shown}, program)  # one name for each repeated expression
     matrices: Mapping[str, Notation] = {}
     if command in ("grad", "vjp") and math.prod(shape) == 1:
         matrices = matrix_forms(typed, named, formulas.derivatives)
@@ -93,7 +93,7 @@ def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
     """Give a question without values random ones, of shapes that make sense, at which the function has a value.
 
     Raises:
-        GradcliError: None make sense, or none of the values that were tried serve.
+        GradcliError: No shapes fit, or the function has a value at no point that was tried.
     """
     typed = inquiry.snippet.program
     require_named(typed, typed.names, ())
@@ -112,10 +112,10 @@ def at_random_values(inquiry: Inquiry, seed: int) -> Inquiry:
 
 
 def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet, dict[str, NamedShape]]:
-    """What the text says, and the shapes that are known, of values in the text too.
+    """Read the text, and collect the known shapes: those given, and those of values in the text.
 
     Raises:
-        GradcliError: A shape is malformed, or of no variable, or is needed and not known in numbers.
+        GradcliError: A shape is malformed, or of no variable, or is needed in numbers and known only by name.
     """
     inquiry.require_fixed()
     hidden, snippet = inquiry.read_with(given)
@@ -136,7 +136,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
         unknown = [name for name in names if not all(isinstance(size, int) for size in shapes.get(name, ("",)))]
         alike = _read_alike(inquiry.expression, snippet.program, shapes, hidden) if unknown else None
         if alike is not None:
-            return alike, shapes  # as X.T does, which would be x itself for a vector
+            return alike, shapes  # as for X.T, which would be x itself for a vector
         if unknown:
             raise InputError(
                 "a constant of the expression is a size, and a formula has it as a number",
@@ -148,7 +148,7 @@ def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape]) -> tuple[Snippet,
 
 
 def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], given: frozenset[str]) -> Snippet | None:
-    """The text read with shapes that make sense, if it says the same as without any: no constant in it is a size."""
+    """Read the text with inferred shapes; None if its lines differ from those without, as a constant is a size."""
     try:
         named = named_shapes(replace(program, warnings=()), shapes)
         known = read(text, given=given, shapes={str(s): named.shapes[s] for s in program.variables})
@@ -159,7 +159,7 @@ def _read_alike(text: str, program: Program, shapes: Mapping[str, NamedShape], g
 
 
 def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -> Derived:
-    directions = {name: np.zeros(()) for name in wrt}  # by name: in formulas they are no numbers
+    directions = {name: np.zeros(()) for name in wrt}  # formulas have directions by name, without numbers
     match command:
         case "jvp":
             return of_jvp(point, program, directions)
@@ -171,7 +171,7 @@ def _derived(command: str, point: Point, program: Program, wrt: Sequence[str]) -
 
 
 def _confirmed(point: Point, program: Program, derived: Derived, named: NamedShapes) -> tuple[Formulas, Check]:
-    """The formulas that hold, sizes by their names."""
+    """Confirm the formulas at random points; sizes are shown by their names."""
     blocks = {
         block: found
         if isinstance(found, str)
@@ -184,7 +184,7 @@ def _confirmed(point: Point, program: Program, derived: Derived, named: NamedSha
 def _products(
     weighted: Program, program: Program, named: NamedShapes, wrt: Sequence[str], shape: Shape, check: Check
 ) -> tuple[dict[str, Formula], Check]:
-    """The formulas of vᵀJ, and one check of those and of the Jacobian's."""
+    """Derive the formulas of vᵀJ, and join their check with that of the Jacobian's formulas."""
     v = weighted.variables[-1]
     point = Point.of(weighted, {**{s: named.shapes[s] for s in program.variables}, v: shape}, {})
     blocks = {
@@ -198,7 +198,7 @@ def _products(
 
 
 def _weighted(program: Program) -> Program:
-    """The sum of the elements of y, each weighted by that of v: its gradient is vᵀJ."""
+    """Return the Program of the sum of v*y, whose gradient is vᵀJ."""
     v = sympy.Symbol(weight_name(program), real=True)
     builder = Builder(program.text, program.source, lines=list(program.lines))
     span = program.lines[-1].span if program.lines else Span(0, len(program.text))
@@ -216,7 +216,7 @@ _OF_WHOLE_TENSORS = (Kind.CONTRACTION, Kind.MATRIX)
 def matrix_forms(
     program: Program, named: NamedShapes, derivatives: Mapping[tuple[str, str], Derivative]
 ) -> dict[str, Notation]:
-    """The gradients that have a form in whole tensors, by variable, with sizes by their names.
+    """Return the gradients that have a form in whole tensors, by variable, with sizes by their names.
 
     Args:
         program: The function, as typed; it has one output.
@@ -243,7 +243,7 @@ def matrix_forms(
 
 
 def _is_proved(program: Program, named: NamedShapes, gradient: Derivative, text: str) -> bool:
-    """Whether a claim of the gradient by one variable is proved."""
+    """Tell whether a text is proved to be the gradient by one variable."""
     try:
         with time_limit():
             subject = Subject.of(program, {s: named.shapes[s] for s in program.variables}, gradient.variable, None)

@@ -1,4 +1,4 @@
-"""What eval, jacobian, jvp, hessian and hvp ask: torch's numbers, the formulas that hold, the verdict."""
+"""The answers of eval, jacobian, jvp, hessian and hvp: torch's numbers, confirmed formulas, the verdict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gradcli.reference.deadline import time_limit
 from gradcli.results import HVP, JVP, Evaluation, Hessian, Jacobian
 
 MOST_BY_NUMPY = 2**12
-"""Elements of a tensor up to which NumPy computes a value; functions that it has not take it a millisecond for ten."""
+"""Elements of a tensor up to which NumPy computes a value; functions it lacks take a millisecond for ten elements."""
 
 Directions = Mapping[str, Value] | Value | None
-"""Directions by variable, or that of the only one."""
+"""Directions by variable, or the direction of the only variable."""
 
 
 def evaluation(inquiry: Inquiry) -> Evaluation:
-    """The value y.
+    """Compute the value y.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
@@ -37,10 +37,10 @@ def evaluation(inquiry: Inquiry) -> Evaluation:
 
 
 def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
-    """The value as NumPy computes it, which spares torch's import; None where what torch computes is of interest.
+    """Compute the value with NumPy, which spares torch's import; None where torch has to compute it.
 
-    So it is where a value is wrong or in doubt, in float32, where torch runs something else than these lines, and
-    where there is so much to compute that torch's import is worth it.
+    Torch has to where a value is wrong or in doubt, in float32, where it runs code other than these lines, and where
+    there is so much to compute that its import is worth the time.
     """
     program = question.program
     is_these_lines = question.live is None and program.guards is None
@@ -51,7 +51,7 @@ def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
 
     try:
         value = run(program, {s: question.arrays[str(s)].astype("float64", copy=False) for s in program.variables})
-    except GradcliError:  # torch says itself what it refuses
+    except GradcliError:  # let torch raise its own error
         return None
     with time_limit():
         found = compared(question, Torch(question.dtype, value, None)).check
@@ -61,7 +61,7 @@ def _by_numpy(question: Question, *, check: bool) -> Evaluation | None:
 
 
 def jacobian(inquiry: Inquiry) -> Jacobian:
-    """The full Jacobian.
+    """Compute the full Jacobian.
 
     Raises:
         GradcliError: As for `evaluation`.
@@ -74,7 +74,7 @@ def jacobian(inquiry: Inquiry) -> Jacobian:
 
 
 def jvp(inquiry: Inquiry, u: Directions) -> JVP:
-    """The Jacobian-vector product along u.
+    """Compute the Jacobian-vector product along u.
 
     Raises:
         InputError: A direction is missing or does not fit.
@@ -95,7 +95,7 @@ def jvp(inquiry: Inquiry, u: Directions) -> JVP:
 
 
 def hessian(inquiry: Inquiry) -> Hessian:
-    """All second derivatives of a y of one element.
+    """Compute all second derivatives of a y of one element.
 
     Raises:
         InputError: y has several elements.
@@ -116,7 +116,7 @@ def hessian(inquiry: Inquiry) -> Hessian:
 
 
 def hvp(inquiry: Inquiry, u: Directions) -> HVP:
-    """The Hessian of a y of one element times u.
+    """Compute the Hessian of a y of one element times u.
 
     Raises:
         InputError: y has several elements; a direction is missing or does not fit.
@@ -135,7 +135,7 @@ def hvp(inquiry: Inquiry, u: Directions) -> HVP:
 
 
 def _directions(question: Question, u: Directions, command: str) -> dict[str, Array]:
-    """Those that are given, or those of a snippet."""
+    """Read the directions that are given, for a derivative by the variables of the question."""
     given: Mapping[str, Value] = {} if u is None else u if isinstance(u, Mapping) else {"": u}
     shapes = {name: array.shape for name, array in question.arrays.items()}
     found = read_directions(given, shapes, question.wrt, command)
@@ -143,7 +143,7 @@ def _directions(question: Question, u: Directions, command: str) -> dict[str, Ar
 
 
 def _nested(found: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
-    """What is known of blocks, by the variable of the row and then of the column."""
+    """Nest values by block in dicts, by the variable of the row and then of the column."""
     blocks: dict[str, dict[str, Any]] = {}
     for (row, column), one in found.items():
         blocks.setdefault(row, {})[column] = one

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 
 MOST_LINES = 200
-"""Lines, and adjoints, that an answer holds; of more, the first and the last half of it."""
+"""Lines, and adjoints, that an answer holds; of more, it holds the first and the last half as many."""
 
 MOST_JUDGED = 30
 """Adjoints that are judged, each on a function of its own; more are left unchecked."""
@@ -49,7 +49,7 @@ MOST_TERMS = 12
 
 
 def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Explanation:
-    """The forward pass, v, the backward pass and vᵀJ.
+    """Explain the forward pass, v, the backward pass and vᵀJ.
 
     Args:
         inquiry: The function at its point.
@@ -88,7 +88,7 @@ def explain(inquiry: Inquiry, v: Value | None, loss: str | None = None) -> Expla
 
 
 class Walk:
-    """The lines that y depends on, what each is called, and the way back through them."""
+    """The lines that y depends on, their names, and the order of the backward pass."""
 
     def __init__(self, question: Question, found: Trace) -> None:
         self.question, self.trace = question, found
@@ -104,7 +104,7 @@ class Walk:
         for line in self.lines:
             for atom in dict.fromkeys(line.call.operands):
                 self.users.setdefault(atom, []).append(line)
-        # Backward from y: an adjoint is shown after all that it is summed from.
+        # Backward from y: an adjoint is shown after the adjoints that its terms come from.
         held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
         own = {str(symbol): symbol for symbol in found.program.variables}
         self.atoms = [atom for atom in held if atom != self.output] + [
@@ -112,7 +112,7 @@ class Walk:
         ]
 
     def _named(self) -> dict[Atom, str]:
-        """Of variables, named statements and the output their own names; of other lines t1, t2, … that are free."""
+        """Name each symbol: variables, named statements and the output by their own names, other lines t1, t2, ...."""
         program = self.question.program
         names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
         taken = {*program.names, *program.assigned, *self.question.named, self.name}
@@ -123,9 +123,9 @@ class Walk:
         return names
 
     def shown(self) -> list[tuple[str, Atom, Line | str]]:
-        """The lines of the forward pass and the names that only repeat one: name, value, and what it is.
+        """List the lines of the forward pass, and names that repeat one, as (name, symbol, Line or repeated name).
 
-        The output stands alone where no line makes it.
+        Without any line, the output is the only one.
         """
         shown: list[tuple[str, Atom, Line | str]] = []
         for symbol in self.trace.program.variables:
@@ -141,14 +141,14 @@ class Walk:
         return shown
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
-        """The step of the forward pass that a line, or a name that repeats one, is shown as."""
+        """Return the Step of the forward pass for a line, or for a name that repeats one."""
         value = self.trace.values.get(atom, self.question.value)
         if isinstance(made, str):
             return Step(name, Digits(made) if atom.is_number else Named(made), value)
         return Step(name, written(made.call, lambda atom: self.names.get(atom, str(atom))), value)
 
     def adjoints(self, v: Array, product: Mapping[str, Array]) -> Iterator[Adjoint]:
-        """The steps of the backward pass, from the adjoint of the output to those of the variables."""
+        """Yield the adjoints of the backward pass, from that of the output to those of the variables."""
         terms = Terms(self.question, self.trace, self.names)
         yield Adjoint(name=self.name, notation=Bar(self.name), value=v, terms=(), terms_count=0)
         for atom in ends(self.atoms):
@@ -159,7 +159,7 @@ class Walk:
             yield Adjoint(name=name, notation=Bar(name), value=value, terms=found, terms_count=count)
 
     def _terms(self, atom: Atom, terms: Terms, value: Array) -> tuple[tuple[Term, ...], int]:
-        """The terms of one adjoint, and how many there are."""
+        """Return the terms of one adjoint, at most `MOST_TERMS`, and their number."""
         if atom == self.output:  # y is the variable itself
             above = Bar(self.name)
             return (Term(source=self.name, derivative=Digits("1"), equation=above, value=value),), 1
@@ -172,7 +172,7 @@ class Walk:
 
 
 def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
-    """The adjoints with the verdict on each; those are unchecked that are too many, or for which no time is left."""
+    """Give each adjoint its verdict: `unchecked` beyond `MOST_JUDGED`, or when no time is left."""
     verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
     ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
     with time_limit():
@@ -187,7 +187,7 @@ def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
 
 
 def ends(items: Sequence[_Item]) -> list[_Item]:
-    """All of a short list; the first and last half of `MOST_LINES` of a long one.
+    """Return all of a short list; of a long one the first and the last half of `MOST_LINES`.
 
     >>> len(ends(range(1_000)))
     200
@@ -197,7 +197,7 @@ def ends(items: Sequence[_Item]) -> list[_Item]:
 
 
 def remarks(walk: Walk, v: Array, formulas: Mapping[str, Formula], *, is_implicit: bool) -> Iterator[str]:
-    """What this v does, in a few words."""
+    """Yield remarks on the effect of this v, in a few words."""
     y = walk.name
     if is_implicit:
         yield f"{y} has one element, so v = 1 is understood"
@@ -231,27 +231,27 @@ SAMPLED = 4
 """Elements at which a formula is compared with torch's slope."""
 
 BITS = 128
-"""Precision of that comparison."""
+"""Bits of precision of that comparison."""
 
 CLOSE = {"float64": 1e-6, "float32": 1e-3}
-"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown beside it."""
+"""How near to torch's slope, which may have lost digits, a formula's value must be to be shown next to it."""
 
 _DRAWN = (Kind.DEFINED, Kind.REDUCTION)
-"""Operations whose local Jacobian is worth seeing; those that move elements have one of ones and zeros."""
+"""Operations whose local Jacobian is worth seeing; that of a movement of elements has only ones and zeros."""
 
 _CHAIN = Signs("%s*%s", "%s · %s", r"%s \cdot %s")
-"""An adjoint times a local derivative, where they are numbers; else `POINTWISE`."""
+"""Product of an adjoint and a local derivative that are numbers; of tensors it is `POINTWISE`."""
 
 
 class Terms:
-    """The terms of the adjoints of one trace; what each line adds is asked for once."""
+    """The terms of the adjoints of one trace; torch is asked once for the contributions of each line."""
 
     def __init__(self, question: Question, trace: Trace, names: Mapping[Atom, str]) -> None:
         self.question, self.trace, self.names = question, trace, names
         self._known: dict[tuple[str, Atom], dict[Atom, Array]] = {}
 
     def term(self, line: Line, operand: Atom) -> Term | None:
-        """What a line adds to the adjoint of one of its operands; None if it has no derivative by it."""
+        """Return a line's term in the adjoint of one of its operands; None if it has no derivative by it."""
         value = self._of("contributions", line).get(operand)
         if value is None:
             return None
@@ -261,7 +261,7 @@ class Terms:
         return self._other(line, operand, term)
 
     def _of(self, what: Literal["contributions", "slopes", "jacobians"], line: Line) -> dict[Atom, Array]:
-        """What torch says of a line by each operand, asked for once."""
+        """Ask torch once for the contributions, slopes or Jacobians of a line, by operand."""
         key = what, line.symbol
         if key not in self._known:
             self._known[key] = getattr(self.trace, what)(line)
@@ -293,7 +293,7 @@ class Terms:
         return f"{x} is {size} and is used for all of {y}, of shape {shapes[1]}: summed over what was stretched"
 
     def _difference(self, line: Line, found: Slope, slopes: Array) -> str:
-        """Nothing where the formula gives torch's slopes at a few elements; else both at one of them, as at a kink."""
+        """Compare the formula with torch's slopes at a few elements: "" if equal, else both at one, as at a kink."""
         held = {a: np.broadcast_to(self.trace.values[a], slopes.shape) for a in line.call.operands if a in self.names}
         for n in np.unique(np.linspace(0, slopes.size - 1, SAMPLED).round().astype(int)) if slopes.size else ():
             values = {sympy.Symbol(self.names[a], real=True): arb(float(array.flat[n])) for a, array in held.items()}
@@ -335,7 +335,7 @@ class Terms:
         return term if term.equation or term.words else self._described(line, operand, term)
 
     def _described(self, line: Line, operand: Atom, term: Term) -> Term:
-        """With the local derivative in index notation, where it has one short formula that the reference confirms."""
+        """Add the local derivative in index notation, if it has one short formula that the reference confirms."""
         name, x = self.names[line.symbol], self.names[operand]
         shapes = [self.trace.values[a].shape if a in self.trace.values else () for a in line.call.operands]
         program, inside = alone(line.call, self.names, shapes, name)
@@ -357,7 +357,7 @@ class Terms:
         return self._of("jacobians", line).get(operand)
 
     def _product(self, line: Line, operand: Atom) -> tuple[Array, ...]:
-        """The numbers of the rule of a matrix product; none where they are many, or stacked."""
+        """Return the two factors in the rule of a matrix product; none where they are large, or stacks of matrices."""
         first, second = line.call.operands
         a, b = (self.trace.values.get(atom) for atom in (first, second))
         z = self.trace.adjoints[line.symbol]
@@ -374,13 +374,13 @@ class Terms:
 
 
 def _uniform(array: Array) -> Array:
-    """One number in the place of an array of equal ones."""
+    """Replace an array of equal numbers with that number."""
     flat = array.reshape(-1)
     return flat[0].reshape(()) if flat.size and np.all(flat == flat[0]) else array
 
 
 def _holds(line: Line, operand: Atom) -> bool:
-    """Whether the reference confirms the local derivative of an operation on scalars, at values of its own choice."""
+    """Tell whether the reference confirms an operation's local derivative on scalars, at values of its own choice."""
     symbols = list(dict.fromkeys(a for a in line.call.operands if isinstance(a, sympy.Symbol)))
     stand_ins = {symbol: sympy.Symbol(f"operand{n}", real=True) for n, symbol in enumerate(symbols)}
     return _is_confirmed(line.call.renamed(stand_ins), str(stand_ins[operand]))

@@ -1,6 +1,6 @@
 """The functions of the language as answers: the op table as a list, and a page for one function.
 
-The list is what the rows say and imports neither torch nor SymPy.  A page has a worked example too, with the formula
+The list shows the rows alone and imports neither torch nor SymPy.  A page has a worked example too, with the formula
 of the derivative and the verdict.
 """
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from gradcli.results import VJP, Array, Gradient
 
 _SEARCHED = 3
-"""Letters from which on a word is looked for in the descriptions; single letters are everywhere."""
+"""Letters that a word needs to be searched for in the descriptions; shorter ones are everywhere."""
 
 
 def listed(*words: str, brief: bool = False) -> Functions:
-    """The rows of the op table: all of them, or those that the words name or find.
+    """List the rows of the op table: all of them, or those that the words name or find.
 
     Args:
         words: Names, aliases, or dotted names and signs as they are typed; else text of names, groups, descriptions.
         brief: Whether the names of the groups are enough.
 
     Raises:
-        UnknownFunctionError: Nothing is called so, and nothing is found.
+        UnknownFunctionError: No function has such a name, and nothing is found.
 
     >>> listed("ln").parts[0].entries[0].usage
     'log(x)'
@@ -41,20 +41,20 @@ def listed(*words: str, brief: bool = False) -> Functions:
 
 
 def pages(*words: str) -> Functions:
-    """A page for each name, and for a word that is none, the rows that it finds.
+    """Return a page for each name of a function, and for any other word the rows that it finds.
 
     Raises:
-        UnknownFunctionError: Nothing is called so, and nothing is found.
+        UnknownFunctionError: No function has such a name, and nothing is found.
     """
     found = [_found(word) for word in words]
     return Functions(tuple(page(e[0].name) if len(e) == 1 else Listing(e, word) for e, word in found))
 
 
 def page(name: str) -> FunctionPage:
-    """All that there is to say of one function.
+    """Compose the page of one function.
 
     Args:
-        name: In the language; an alias will do, and a word finds its first.
+        name: Its name in the language, an alias, or a word, of which the first row found counts.
 
     Raises:
         UnknownFunctionError: No function has this name.
@@ -102,7 +102,7 @@ def _arguments(op: Op, names: Sequence[str]) -> Iterator[str]:
 
 
 def _spellings(op: Op) -> Iterator[str]:
-    """Other ways to write the function, each as an example of itself."""
+    """Yield other ways to write the function, each as an example: an operator, a method, a dotted name."""
     yield from op.notation
     for sign, name in SIGNS.items():
         if name == op.name:
@@ -112,7 +112,7 @@ def _spellings(op: Op) -> Iterator[str]:
         for name in (op.name, *op.qualified):
             given = () if name == "t" else _arguments(op, rest)
             yield f"{op.operands[0]}.{name}({', '.join(given)})"
-    same = ops.find(op.torch.rpartition(".")[2], after_dot=True)  # torch.sort is of both its parts
+    same = ops.find(op.torch.rpartition(".")[2], after_dot=True)  # torch.sort stands for values and for indices
     if (
         op.torch
         and (same in (op, None) or op.name == op.torch.replace(".", "_"))
@@ -122,7 +122,7 @@ def _spellings(op: Op) -> Iterator[str]:
 
 
 def _is_method(op: Op) -> bool:
-    """Whether torch has it as a method of its first operand."""
+    """Tell whether torch has the function as a method of its first operand."""
     is_of_list = op.operands[:1] in (("tensors",), ("operands",))
     if is_of_list or op.kind is Kind.SOURCE or op.conditions or op.has_equation or op.name in ("index", "solve"):
         return False
@@ -131,10 +131,10 @@ def _is_method(op: Op) -> bool:
 
 
 def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
-    """The rows for a word, with the word if it had to be searched for.
+    """Find the rows for a word, with the word if it had to be searched for.
 
     Raises:
-        UnknownFunctionError: There are none.
+        UnknownFunctionError: There are no such rows.
     """
     name = _name_in(word)
     op = ops.find(name, after_dot=True) or ops.find(name.lower(), after_dot=True) or ops.TABLE.get(name)
@@ -150,7 +150,7 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
 
 
 def _name_in(word: str) -> str:
-    """The name in what may be pasted: `torch.softmax`, `x.t()`, `@`."""
+    """Extract the name of a function from pasted text: `torch.softmax`, `x.t()`, `@`."""
     text = word.strip()
     return SIGNS.get(text, text.partition("(")[0].rpartition(".")[2])
 
@@ -169,7 +169,7 @@ _BY_NAME = {entry.name: entry for entry in _ENTRIES}
 
 
 def _meaning(op: Op) -> str:
-    """The definition in the language, for the constants that are left out, or what there is in its place."""
+    """Return the definition in the language, with constants at their defaults, or a sentence in its place."""
     if op.kind is Kind.SOURCE:
         return "constant numbers, the same for torch, the formula and the reference"
     if op.is_primitive:
@@ -188,7 +188,7 @@ def _meaning(op: Op) -> str:
 
 
 def _example(op: Op) -> tuple[str, VJP | Gradient]:
-    """The command line of the worked example, and its answer."""
+    """Return the command line of the worked example, and its answer."""
     from gradcli.questions import derivatives, products
     from gradcli.questions.question import Inquiry, read
 
@@ -204,7 +204,7 @@ def _example(op: Op) -> tuple[str, VJP | Gradient]:
 
 
 def _counting(y: Array) -> str:
-    """1, 2, 3, ... in the shape of y, so that the example shows where each weight goes."""
+    """Write 1, 2, 3, ... in the shape of y, so that the example shows where each weight goes."""
     import numpy as np
 
     text = str(np.arange(1, y.size + 1).reshape(y.shape).tolist()).replace(" ", "")
@@ -212,5 +212,5 @@ def _counting(y: Array) -> str:
 
 
 def _quoted(word: str) -> str:
-    """In quotes where a shell would read it otherwise."""
+    """Quote a word if a shell would read it otherwise."""
     return f'"{word}"' if re.search(r"[^\w.,=+-]", word) else word

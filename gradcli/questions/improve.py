@@ -1,6 +1,6 @@
-"""What `improve` answers: the best form of a function at points or over a range, what it loses, and how it is known.
+"""The answer of `improve`: the best form of a function at points or over a range, its lost bits, and its proof.
 
-Everything that can be wrong with the input is found before torch is imported.
+Mistakes in the input are found before torch is imported.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from gradcli.diagnose.measuring import LostBits, Measure
 
 MOST_POINTS = 64
-"""Elements of the values of an elementwise function that count as points; more of them are one point."""
+"""Elements of an array that are points of their own to an elementwise function; a longer array is one point."""
 
 ELEMENTS = 64
-"""Elements of a variable that a range is for."""
+"""Elements of a variable that may have a range."""
 
 SEED = 0
-"""Of the order in which values of several variables are put together."""
+"""Seed of the order in which values of several variables are combined."""
 
 Point = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
 class _Shown:
-    """Magnitudes of a variable, or points, and which of the points are around each."""
+    """Magnitudes of a variable, or labels of points, with the indices of the points around each."""
 
     variable: str
     places: tuple[float | str, ...]
@@ -52,13 +52,13 @@ class _Shown:
 
 @dataclass(frozen=True)
 class _Sample:
-    """Where forms are measured.
+    """The points at which forms are measured.
 
     Attributes:
         program: The function at one point.
         points: Values of its variables.
-        asked: How many points from the first are those of the question; none of a range.
-        shown: What is shown of them.
+        asked: The number of points, from the first, that are the question's; 0 for a range.
+        shown: The groups of points that are shown.
     """
 
     program: Program
@@ -68,7 +68,7 @@ class _Sample:
 
 
 def improve(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
-    """The form that loses the fewest digits at the point, at each of the points, or over the ranges.
+    """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
@@ -127,7 +127,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
 
 
 def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
-    """Points of ranges by magnitude; those of several variables are put together at random.
+    """Sample the ranges by magnitude; values of several variables are combined at random.
 
     Raises:
         InputError: A bound is beyond the dtype, or a range is of too many numbers.
@@ -163,7 +163,7 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
 
 
 def _at(question: Question) -> _Sample:
-    """The point that is given, or several of an elementwise function; and others around each."""
+    """Sample the given point, or the several points of an elementwise function; and others around each."""
     from gradcli.diagnose.measuring import STEPS, around
 
     program, points = question.program, [question.arrays]
@@ -192,7 +192,7 @@ def _at(question: Question) -> _Sample:
 
 
 def _of_one_element(question: Question) -> Program | None:
-    """An elementwise function as one of numbers, where it is given several; None of any other."""
+    """Return the Program of an elementwise function that is given several numbers; None for any other."""
     program, shapes = question.program, {x.shape for x in question.arrays.values() if x.ndim}
     is_elementwise = all(line.call.op.kind is Kind.ELEMENTWISE for line in program.lines)
     if len(shapes) != 1 or not is_elementwise or program.shown or program.needs_shapes:
@@ -212,7 +212,7 @@ def _better(answer: Improvement, form: str, reasons: tuple[str, ...], domain: st
 
 
 def _domain(where: str, *, is_proved: bool, has_series: bool) -> str:
-    """Where the forms are one function."""
+    """Describe the points at which the form is known to equal the original."""
     series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
     return f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
 
@@ -224,7 +224,7 @@ def _unimproved(question: Question, ranges: Mapping[str, str], bits: int) -> Imp
 
 
 def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
-    """Where nothing can be measured, what a check offers: for a point without a value, and for large arrays."""
+    """Answer by a check where nothing can be measured: for a point without a value, and for large arrays."""
     at = replace(question, arrays={**question.arrays, **sample.points[0]}) if answer.ranges else question
     check = judged(at, whole_derivatives(at)).check
     if check.verdict == "agree":
@@ -259,7 +259,7 @@ def _worst(loss: LostBits, group: Sequence[int], known: Mapping[int, int], bits:
 
 
 def _unknown(sample: _Sample, measure: Measure) -> Iterator[str]:
-    """Count the points that nothing is said of."""
+    """Count the points that were not looked at or have no known value."""
     unknown = len(sample.points) - len(measure.places) - measure.untried
     if measure.untried:
         yield f"{measure.untried} of {len(sample.points)} points were not looked at within the budget"
@@ -281,7 +281,7 @@ def _none_found(question: Question) -> str:
 
 
 def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
-    """Whether every form that the answer is made of is proved to be the function."""
+    """Tell whether all these forms, on which the answer rests, are proved to equal the function."""
     doing("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:

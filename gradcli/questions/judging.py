@@ -1,8 +1,8 @@
-"""The one way to judge an answer: torch's numbers, what is to blame for those that are wrong, and the formulas.
+"""The one way to judge an answer: torch's numbers, the causes of wrong ones, and the formulas.
 
-What differs between answers is which numbers torch gave (`gradcli.crosscheck.point.Numbers`) and of what the formulas
-are.  Beside them stands what to know of an answer itself: traps and tricks that its numbers do not show, such as a
-sum() that stands for v = ones, or a backward pass that torch refuses because an earlier one freed the graph.
+Answers differ only in the numbers that torch gave (`gradcli.crosscheck.point.Numbers`) and in the derivative that the
+formulas are of.  Remarks on an answer itself are here too: traps that its numbers do not show, such as a v that is x
+itself, or a backward pass that torch refuses because an earlier one freed the graph.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from gradcli.crosscheck.boundaries import Boundary
 
 ROUNDINGS = 2**10
-"""In units of the dtype, how far a matrix that a function computes may be from the symmetric one that it stands for."""
+"""Asymmetry, in roundings of the dtype, up to which a computed matrix counts as symmetric."""
 
 SHORT = 6
 """Elements of x up to which a remark repeats its numbers."""
 
 
 def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, Any]:
-    """The vector-Jacobian product, and the rest of an answer that gives one."""
+    """Compute the vector-Jacobian product, and the other fields of an answer with one."""
     found, jacobian = question.product(v), question.small_jacobian
     numbers = first_derivatives(question, jacobian, v, found)
     return {
@@ -54,24 +54,24 @@ def differentiated(question: Question, v: Array, *, check: bool) -> dict[str, An
 
 
 def by_variable(blocks: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
-    """What is known of blocks that have one variable, by that."""
+    """Key blocks by their column's variable alone."""
     return {name: found for (_, name), found in blocks.items()}
 
 
 _Arranged = Callable[[Mapping[tuple[str, str], Any]], dict[str, Any]]
-"""Blocks as an answer has them."""
+"""A function that arranges blocks as an answer has them."""
 
 
 def checked(
     question: Question, numbers: Numbers, derived: Derived | None = None, by: _Arranged = by_variable, *, check: bool
 ) -> dict[str, Any]:
-    """The formulas that the reference confirms, and the verdict unless it is not asked for.
+    """Confirm the formulas, and judge torch's numbers unless no check is asked for.
 
     Args:
         question: The function at its point.
         numbers: Torch's.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
-        by: How the answer has the formulas.
+        by: Arranges the formulas as the answer has them.
         check: Whether to judge.
     """
     judgement = judged(question, numbers) if check else None
@@ -85,32 +85,32 @@ def checked(
 
 
 def concluded(question: Question, judgement: Judgement | None, derived: Derived) -> tuple[Formulas, Check | None]:
-    """The formulas that the reference confirms, and the check with a finding for each that it contradicts."""
+    """Confirm formulas by the reference, and add a finding to the check for each that it contradicts."""
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     return concluded_at(check, question.point, evidence, question.program, derived)
 
 
 def first_derivatives(question: Question, jacobian: Mapping[str, Array] | None = None, *more: Any, **how: Any) -> Torch:
-    """Torch's numbers: y, with J, v and vᵀJ in this order if they were computed."""
+    """Collect torch's numbers: y, with J, v and vᵀJ in this order if they were computed."""
     return Torch(question.dtype, question.value, jacobian, *more, **how)
 
 
 def whole_derivatives(question: Question, v: Array | None = None) -> Torch:
-    """Torch's numbers with J if it is small, and vᵀJ if there is a v, or J is large: of ones then."""
+    """Collect torch's numbers: y, J if it is small, and vᵀJ if v is given or J is large (v is ones then)."""
     jacobian = question.small_jacobian
     v = np.ones(question.shape) if jacobian is None and v is None else v
     return first_derivatives(question, jacobian, v, None if v is None else question.product(v))
 
 
 def judged(question: Question, numbers: Numbers) -> Judgement:
-    """What the reference says of torch's numbers, and what to do about first derivatives that are wrong."""
+    """Judge torch's numbers against the reference, with advice on first derivatives that are wrong."""
     with time_limit():
         found = compared(question, numbers)
         return advised(question, found, numbers.v) if isinstance(numbers, Torch) else found
 
 
 def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None = None) -> Judgement:
-    """What the reference says of torch's numbers; with a kink for each condition that is decided otherwise nearby."""
+    """Judge torch's numbers against the reference; with a kink for each condition that changes nearby."""
     if isinstance(numbers, Torch):
         found = judge(question.point, numbers, question.wrt, tolerance)
     else:
@@ -129,7 +129,7 @@ def compared(question: Question, numbers: Numbers, tolerance: Tolerance | None =
 
 
 def boundaries(question: Question) -> Iterator[Boundary]:
-    """What values decided and would decide otherwise beside the point."""
+    """Yield the conditions that change next to the point."""
     if question.live is not None:
         yield from question.live.boundaries(question.wrt)
     elif question.program.guards is not None:
@@ -139,7 +139,7 @@ def boundaries(question: Question) -> Iterator[Boundary]:
 
 
 def _doubt(question: Question) -> str:
-    """Say why torch is not to be blamed: digits are not judged, or one triangle of a matrix is read; else nothing.
+    """Say why torch is not to be blamed, as digits are not judged or one triangle of a matrix is read; else "".
 
     Torch derives by both triangles of a matrix that it takes to be symmetric.
     """
@@ -159,7 +159,7 @@ def _doubt(question: Question) -> str:
 
 
 def advised(question: Question, judgement: Judgement, v: Array | None, tolerance: Tolerance | None = None) -> Judgement:
-    """The judgement with what is to blame for numbers that cannot be trusted, and what to write instead."""
+    """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function."""
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
     from gradcli.diagnose.advice import rewritten
@@ -185,7 +185,7 @@ def advised(question: Question, judgement: Judgement, v: Array | None, tolerance
 
 
 def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
-    """The judgement with the operations at fault in its findings, and the place of that of the worst."""
+    """Add the operations at fault to the findings; with the place in the text of the worst finding's."""
     from gradcli.diagnose.advice import diagnosed
 
     point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
@@ -193,7 +193,7 @@ def diagnosed(question: Question, judgement: Judgement, v: Array | None) -> tupl
 
 
 def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: Tolerance | None) -> Verdict | None:
-    """The verdict of another text of the same function at the same point; None if it cannot be run."""
+    """Judge another text of the same function at the same point; None if it cannot be run."""
     arrays = question.arrays
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
@@ -205,7 +205,7 @@ def verdict_of_form(question: Question, text: str, v: Array | None, tolerance: T
 
 
 def with_part(check: Check, part: Check, of: str = "") -> Check:
-    """The check with what was found of something beside the answer, named where its coverage is to be said."""
+    """Join a check of another part to the answer's, with a note on its coverage if the part is named."""
     note = f"of {of}, {part.checked:,} of {part.entries:,} entries were checked"
     notes = (note, *part.notes) if of else part.notes
     return replace(joined([check, replace(part, notes=notes)]), checked=check.checked)
@@ -215,7 +215,7 @@ def with_part(check: Check, part: Check, of: str = "") -> Check:
 
 
 def of_v(question: Question, v: Cotangent) -> Iterator[str]:
-    """That v is x itself: the rows of J are weighted by numbers that nobody chose.
+    """Remark that v is x itself: the rows of J are weighted by numbers that nobody chose.
 
     Args:
         question: The function at its point.
@@ -240,7 +240,7 @@ def of_v(question: Question, v: Cotangent) -> Iterator[str]:
 
 
 def of_passes(question: Question) -> Iterator[str]:
-    """That torch refuses a pass of the snippet, found by letting torch run them all."""
+    """Remark that torch refuses a pass of the snippet, found by letting torch run all passes."""
     replay = question.frees_graph
     inputs = {**question.named, **question.arrays}
     if replay is None or not set(replay.program.names) <= set(inputs):
@@ -250,7 +250,7 @@ def of_passes(question: Question) -> Iterator[str]:
     try:
         number = refused(replay, inputs, question.dtype)
     except GradcliError:
-        return  # a pass that the answer is not about, and torch has something else against it
+        return  # torch refuses a pass for another reason, and the answer is not about that pass
     if number is None:
         return
     y = question.program.output_name
@@ -266,13 +266,13 @@ def of_passes(question: Question) -> Iterator[str]:
 
 
 def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
-    """The verdict on one adjoint; y itself is judged elsewhere.
+    """Judge one adjoint; y itself is judged elsewhere.
 
     Args:
         question: The function at its point.
         atom: The intermediate.
-        label: What it is called.
-        value: Its value, as torch computed it, where the rest of the function is looked at.
+        label: The intermediate's name.
+        value: Its value as torch computed it, the point at which the rest of the function is judged.
         v: The gradient vector.
         grad: The adjoint, of the value's shape.
     """

@@ -1,4 +1,4 @@
-"""Names: of variables that have a value, of those that have none, and of statements; and values that name nothing."""
+"""Names of variables with and without a value, and of statements; and values given without a name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippets import Snippet
 
 Inputs = Mapping[str, Value] | Value
-"""A value per variable, or that of the only one: text of the language, a number, nested lists, an array or a tensor."""
+"""A value per variable, or one for the only variable: text, a number, nested lists, an array or a tensor."""
 
 Names = Sequence[str]
 """Names of variables, in order."""
 
 
 def unnamed(snippet: Snippet) -> Snippet:
-    """The same where its only variable takes a value that does not name it; a remark says so of e.
+    """Return the snippet if its only variable may take a value without a name, with a remark if that is e.
 
     Raises:
         LanguageError: The variable is several words written together, as in `sinx`.
@@ -33,26 +33,26 @@ def unnamed(snippet: Snippet) -> Snippet:
 
 
 def open_names(snippet: Snippet) -> tuple[str, ...]:
-    """The variables that have no value in the text, or all if each has one: what a value without a name is for."""
+    """Return the variables for a value without a name: those without a value in the text, or all if each has one."""
     found = tuple(name for name in snippet.program.names if name not in snippet.values) or snippet.program.names
     return tuple(name for name in found if name not in snippet.uncalled) or found
 
 
 def has_nameless(given: Inputs | None) -> bool:
-    """Whether a value is given without the name of its variable: alone, or by the empty name."""
+    """Tell whether a value is given without the name of its variable: alone, or by the empty name."""
     return "" in given if isinstance(given, Mapping) else given is not None
 
 
 def with_name(
     given: Inputs | None, names: Sequence[str], option: str = "--at", whose: str = "the expression"
 ) -> dict[str, Value]:
-    """Values by variable, one without a name being that of the only variable.
+    """Return values by variable, where a value without a name goes to the only variable.
 
     Args:
         given: Values as they are given.
         names: The variables that a value without a name may be of.
-        option: That the values are given to.
-        whose: The variables are.
+        option: The option that gives the values.
+        whose: The owner of the variables, in words for messages.
 
     Raises:
         InputError: There is not one such variable, or it has another value.
@@ -86,10 +86,10 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
     Args:
         program: The function.
         given: Values as they were given.
-        named: Those that are of a name of the text.
+        named: Values whose name is in the text.
 
     Raises:
-        InputError: There is one.
+        InputError: There is such a variable or value.
     """
     missing = [name for name in program.names if name not in named]
     surplus = [name for name in given if name not in named]
@@ -110,13 +110,13 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
 
 
 def no_such_variable(option: str, name: str, variables: Sequence[str]) -> InputError:
-    """What to say where an option names what is no variable of the expression."""
+    """Return the error for an option that names no variable of the expression."""
     hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
     return InputError(f"{option} names '{name}', and the expression has no such variable", hint=hint)
 
 
 def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
-    """What the names of `--show` stand for: the value that a statement has last, or the output.
+    """Return the symbols of the names of `--show`: the last value of each statement's name, or the output.
 
     A name may stand for a variable, `a = x`: it is the same tensor.  Two names of one operation have one symbol unless
     the Program was prepared without sharing.
@@ -129,7 +129,7 @@ def intermediates(program: Program, names: Sequence[str]) -> dict[str, Atom]:
         A symbol for each name, once, in the order of `names`.
 
     Raises:
-        InputError: A name that is no statement's, or is a variable, or stands for a plain number.
+        InputError: A name is not a statement's, or is a variable, or stands for a plain number.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("y = x**2; z = y**3; z + 1")

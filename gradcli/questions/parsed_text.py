@@ -1,4 +1,4 @@
-"""A text as it is read once, before anything is asked of it."""
+"""A text, read once before any question on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CommonOptions(TypedDict, total=False):
 
 
 class JudgedOptions(CommonOptions, total=False):
-    """Those of answers whose numbers are compared with the reference."""
+    """The options of questions whose numbers are compared with the reference."""
 
     check: bool
 
@@ -37,7 +37,7 @@ _SHARED = {f"Unpack[{kind.__name__}]": kind.__annotations__ for kind in (CommonO
 def _public(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method: its errors are without our frames, and its signature spells all options out.
 
-    A derivative is one by numbers, or where it is asked for at no point, its formula.
+    A derivative is answered in numbers, or, if it is asked for without a point, by its formula.
     """
     signature = inspect.signature(method)
     *own, last = signature.parameters.values()
@@ -61,7 +61,7 @@ def _public(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ParsedText:
-    """What a text says by itself.
+    """Text of a function, with its variables.
 
     Attributes:
         expression: The text as given.
@@ -99,27 +99,27 @@ class ParsedText:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """All names that may have a value: of a text, its variables."""
+        """All names that may have a value; for a text these are its variables."""
         return self.variables
 
     @property
     def has_values(self) -> bool:
-        """Whether some variable has a value in the text, or there is none that needs one."""
+        """Tell whether some variable has a value in the text, or there is no variable."""
         return not self.variables or any(name in self._snippet.values for name in self.variables)
 
     @property
     def has_passes(self) -> bool:
-        """Whether a snippet has several backward passes that no one product stands for."""
+        """Tell whether a snippet has several backward passes that do not add up to one product."""
         return self._snippet.starts_anew
 
     def wants_formula(self, given: Container[str]) -> bool:
-        """Whether a derivative is asked for at no point: its answer is a formula.
+        """Tell whether a derivative is asked for without a point, so that its answer is a formula.
 
         Args:
-            given: The options it is asked for with.
+            given: The options of the question.
 
         Raises:
-            UsageError: A shape stands beside what has numbers.
+            UsageError: A shape is given together with an option of numbers.
         """
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
@@ -145,7 +145,7 @@ class ParsedText:
     def _planned(
         self, source: RowSource, at: Inputs | None, wrt: Sequence[str] | None = None, dtype: Dtype | None = None
     ) -> ColumnPlan:
-        """The variables bound to columns."""
+        """Bind the variables to columns."""
         from gradcli.questions.streaming import plan
 
         return plan(self._asked(at, wrt, dtype), source)

@@ -1,4 +1,4 @@
-"""What `vjp` and `grad` ask: several vᵀJ of one Jacobian, what `.grad` accumulates, the loss that v comes from."""
+"""The answers of `vjp` and `grad`: several vᵀJ of one Jacobian, accumulated gradients, a loss whose derivative is v."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ MAX_PRODUCTS = 256
 """Gradient vectors of one answer; each product is judged on its own."""
 
 MOST_ELEMENTS = 2**24
-"""Elements of all lines that are explained: each is held with its adjoint and local derivatives, 1 GiB in all."""
+"""Elements of all lines that `explain` holds, each with its adjoint and local derivatives: 1 GiB in all."""
 
 
 def vjp(inquiry: Inquiry, vs: Sequence[Value] = (), loss: str | None = None, command: str = "vjp") -> VJP:
-    """One product; of a snippet with several passes, that of all or of the last.
+    """Compute one product; of a snippet with several passes, the product of all together or of the last.
 
     Raises:
         GradcliError: As for `vjps`.
@@ -49,7 +49,7 @@ def vjp(inquiry: Inquiry, vs: Sequence[Value] = (), loss: str | None = None, com
 
 
 def grad(inquiry: Inquiry) -> Gradient:
-    """The gradient of a y of one element: the product with v = 1.
+    """Compute the gradient of a y of one element: the product with v = 1.
 
     Raises:
         GradcliError: y has several elements.
@@ -65,7 +65,7 @@ def vjps(
     *,
     accumulate: bool = False,
 ) -> Products:
-    """A product for each v; without any, for each pass of a snippet.
+    """Compute a product for each v; without any v, for each pass of a snippet.
 
     Raises:
         GradcliError: As for `answered`.
@@ -87,18 +87,18 @@ def answered(
     command: str = "vjp",
     each: bool = False,
 ) -> tuple[Question, Sequence[VJP]]:
-    """The question, and a product for each v; without any, for all passes of a snippet together.
+    """Return the question, and a product for each v; without any v, one for all passes of a snippet together.
 
     Args:
         inquiry: The function at its point.
         vs: The gradient vectors.
-        text: Of the loss that v is the derivative of.
+        text: The loss, whose derivative is v.
         accumulate: Whether to show what `.grad` holds after each pass.
         command: `grad`, if y must have one element; `explain`, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
 
     Raises:
-        GradcliError: A v is needed and not given, has not y's shape, or stands beside a loss; there are too many.
+        GradcliError: A v is needed and not given, has not y's shape, or is given with a loss; there are too many.
     """
     snippet, check = inquiry.snippet, inquiry.check
     own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
@@ -114,7 +114,7 @@ def answered(
     is_of_snippet = not vs and text is None
     accumulates = accumulate or (each and is_of_snippet and snippet.starts_anew)
     passes = snippet.passes if accumulates and is_of_snippet else ()
-    # The v of a snippet is that of all its passes together, where each has none of its own.
+    # Passes without a v of their own share the v of the snippet.
     given = [] if text is not None else _cotangents(question, vs, [one.v for one in passes] or [snippet.v])
     loss = None if text is None else derive_loss(question, text, extra, check=check)
     remarked = dict.fromkeys(warning for v in given for warning in of_v(question, v))
@@ -143,7 +143,7 @@ def answered(
 
 
 def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Program | None]) -> list[Cotangent]:
-    """The gradient vectors: as given, else as a snippet has them, else the implicit one.
+    """Return the gradient vectors: those given, else those of a snippet, else the implicit one.
 
     Raises:
         InputError: One is needed and not given, or has not y's shape.
@@ -156,7 +156,7 @@ def _cotangents(question: Question, vs: Sequence[Value], passes: Sequence[Progra
 
 
 def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
-    """The check, and that of what `.grad` holds after several passes."""
+    """Join to the check that of the `.grad` accumulated over several passes."""
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
@@ -172,12 +172,12 @@ def _with_added(check: Check, question: Question, passes: Sequence[Array], held:
 
 
 def _shared(answer: VJP) -> dict[str, Any]:
-    """The fields that all answers of first derivatives have."""
+    """Return the fields that all answers of first derivatives have."""
     return {one.name: getattr(answer, one.name) for one in fields(Differentiation)}
 
 
 def _numbered(check: Check, number: int) -> Check:
-    """The check of one of several products: a finding of vᵀJ says of which v it is."""
+    """Add the number of v to each finding of vᵀJ, in the check of one of several products."""
     findings = tuple(
         replace(finding, note=f"for v number {number + 1}: {finding.note}")
         if not finding.of and finding.variable is not None and finding.row is None and finding.column is not None
@@ -187,27 +187,27 @@ def _numbered(check: Check, number: int) -> Check:
     return replace(check, findings=findings)
 
 
-# -- a loss ℓ of the output: v = ∂ℓ/∂y is where v comes from, and vᵀJ is then the gradient of ℓ∘f
+# -- a loss ℓ of the output: it gives v = ∂ℓ/∂y, and vᵀJ is then the gradient of ℓ∘f
 #
 # ℓ is text of the language in y, by the name of the output.  It may name the variables, which it holds constant, and
 # other names that have values of their own, such as the targets of a fit.  Torch differentiates it twice: by y alone,
-# and through the whole of ℓ∘f in one go, which is what vᵀJ is to be compared with.
+# and through the whole of ℓ∘f in one go, to compare vᵀJ with.
 
 
 SOURCE = "--loss"
-"""What messages call the text."""
+"""Name of the text in messages."""
 
 
 def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[str, Array]]:
-    """The inquiry without the values that the loss alone names, and these.
+    """Split off the values that the loss alone names from the inquiry; return both.
 
     Args:
         inquiry: With all values.
-        text: Of the loss.
-        v: A gradient vector that is given too, which a loss has of its own.
+        text: The loss.
+        v: A gradient vector given too, which a loss excludes.
 
     Raises:
-        GradcliError: There is a v, the loss is empty or not in the language, or such a value is not one.
+        GradcliError: There is a v, the loss is empty or not in the language, or such a value is malformed.
 
     >>> from gradcli.language.snippets import read
     >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
@@ -226,16 +226,16 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
 
 
 def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, check: bool = True) -> Loss:
-    """The loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
+    """Compute the loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
 
     Args:
         question: The function f at its point.
-        text: Of ℓ, an expression in y by the name of the output.
+        text: The loss ℓ, an expression in y by the name of the output.
         extra: Values of names that are not the function's.
         check: Whether to compare v with the reference.
 
     Raises:
-        GradcliError: The text is not in the language, or names what has no value.
+        GradcliError: The text is not in the language, or a name in it has no value.
         InputError: ℓ does not name y, or has not one element.
 
     >>> from gradcli.language.snippets import read
@@ -279,9 +279,9 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array], *, ch
 
 
 def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
-    """Whether vᵀJ is ∇(ℓ∘f) up to rounding, measured by the largest element: the others may have cancelled.
+    """Tell whether vᵀJ is ∇(ℓ∘f) up to rounding of the largest element, as smaller ones may have cancelled.
 
-    What is not finite must be the same.
+    Elements that are not finite must be the same.
     """
     rtol = TOLERANCE[dtype].rtol
     return all(
@@ -293,7 +293,7 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
 
 
 def with_loss(check: Check, loss: Loss | None, question: Question, vjp: Mapping[str, Array]) -> Check:
-    """The check, and that of v = ∂ℓ/∂y where there is a loss; and whether vᵀJ is torch's gradient of ℓ∘f too."""
+    """Join the check of a loss's v = ∂ℓ/∂y, and note if vᵀJ equals torch's gradient of ℓ∘f or differs."""
     if loss is None or loss.check is None:
         return check
     is_same = agrees(loss, vjp, question.dtype)
@@ -316,14 +316,14 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
 
 
 def _place(program: Program, name: str = "") -> Place:
-    """The whole text, or the first use of a name."""
+    """Return the Place of the whole text, or of the first use of a name."""
     found = re.search(rf"\b{re.escape(name)}\b", program.text) if name else None
     span = Span(*found.span()) if found else Span(0, len(program.text))
     return Place(program.text, span, program.source)
 
 
 def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
-    """The gradient of ℓ∘f in one go: ℓ of the y that f gave, with its graph."""
+    """Compute the gradient of ℓ∘f in one go, through the graph of the y that f gave."""
     from gradcli.autodiff.jacobians import vjp
     from gradcli.autodiff.run import composed
 

@@ -1,6 +1,6 @@
-"""From a text and values to a Question, names, shapes and numbers in place: before torch has run it, and after.
+"""Questions: a text and values made a Program with names, shapes and numbers, before and after torch has run it.
 
-Everything that can be wrong with the input is found before torch is imported.
+Mistakes in the input are found before torch is imported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def torch_generator() -> TorchGenerator:
-    """A generator of torch's, seeded with 0."""
+    """Make a generator of torch's, seeded with 0."""
     from gradcli.autodiff.run import TorchGenerator
 
     return TorchGenerator()
@@ -46,7 +46,7 @@ def torch_generator() -> TorchGenerator:
 def ask_torch(
     call: Call, shapes: tuple[Shape, ...], fixed: Sequence[Array | None] = ()
 ) -> Sequence[AskedMeaning | None]:
-    """Ask torch what a call of a function of its own is made of."""
+    """Ask torch for the operations that a call of one of its functions consists of."""
     from gradcli.recording.recorder import Recorder
     from gradcli.recording.torch_meanings import ask
 
@@ -54,14 +54,14 @@ def ask_torch(
 
 
 read = partial(snippets.read, generator=torch_generator, ask=ask_torch)
-"""`snippets.read`, with `torch.rand` and `torch.randn`, and functions that torch is asked for."""
+"""`snippets.read`, with `torch.rand` and `torch.randn`, and functions whose operations torch is asked for."""
 
 read_whole = partial(snippets.read_whole, generator=torch_generator, ask=ask_torch)
-"""`snippets.read_whole`, with them."""
+"""`snippets.read_whole`, with the same functions."""
 
 
 JACOBIAN_ENTRIES = 10_000
-"""Entries up to which `vjp`, `grad` and `check` show the Jacobian beside their answer."""
+"""Entries up to which `vjp`, `grad` and `check` show the Jacobian next to their answer."""
 
 JACOBIAN_BYTES = 2**30
 """Memory that `jacobian` may fill: 1 GiB, or 134 million entries in float64."""
@@ -83,9 +83,9 @@ class Question:
         wrt: The variables to differentiate by.
         dtype: Of the computation.
         named: Values that only v names, as a snippet may define them.
-        frees_graph: The backward passes of a snippet, if one may miss what a pass before it freed.
-        live: The function that is run in place of the Program, which was recorded of it: `running.recorded.Recorded`.
-        anew: What is asked again at another point, where values decide which lines the Program has.
+        frees_graph: The backward passes of a snippet, if one may need values that a pass before it freed.
+        live: The function that is run in place of the Program recorded from it: `running.recorded.Recorded`.
+        anew: The Inquiry to ask again at another point, if values decide which lines the Program has.
     """
 
     program: Program
@@ -99,7 +99,7 @@ class Question:
     anew: Inquiry | None = None
 
     def __post_init__(self) -> None:
-        """Have the machine epsilon of the dtype, where torch takes it for an eps that is left out."""
+        """Set an eps that is left out to the machine epsilon of the dtype, as torch does."""
         if self.dtype != "float64":
             own = {_epsilon("float64"): _epsilon(self.dtype)}
             lines = tuple(
@@ -115,11 +115,11 @@ class Question:
 
     @property
     def is_of_point(self) -> bool:
-        """Whether values decided what the function is, so that its Program is not that of other points."""
+        """Tell whether values decided the lines of the Program, so that other points may have another one."""
         return self.program.guards is not None if self.live is None else self.live.is_of_point
 
     def at(self, arrays: Mapping[str, Array]) -> Question:
-        """The same at another point, with these values in place of some of its own."""
+        """Return the question at another point, with these values in place of some of its own."""
         arrays = {**self.arrays, **arrays}
         if self.anew is not None:
             return replace(self.anew, at={**self.anew.at, **arrays}).question()
@@ -159,7 +159,7 @@ class Question:
         return self.ran()
 
     def ran(self, *, twice: bool = False) -> Forward:
-        """The Program run by torch, so that its gradients can be differentiated again if they are to be `twice`.
+        """Run the Program by torch; with `twice` its gradients can be differentiated again.
 
         Raises:
             InternalError: y has another shape than the language says.
@@ -170,13 +170,13 @@ class Question:
             forward = self.by_point(self.arrays, self.wrt, twice=twice)
         else:
             forward = run(self.program, self.arrays, self.wrt, self.dtype, twice=twice)
-        if tuple(forward.output.shape) != self.shape:  # before numbers are laid beside others that are elsewhere
+        if tuple(forward.output.shape) != self.shape:  # before numbers are compared with others of another shape
             found = show(tuple(forward.output.shape))
             raise InternalError(f"torch's {self.program.output_name} has shape {found}, not {show(self.shape)}")
         return forward
 
     def bounds(self, name: str, read: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The bounds of a variable that were read of `--in`, of its shape.
+        """Broadcast the bounds that were read from `--in` to the shape of a variable.
 
         Raises:
             InputError: They have another shape.
@@ -186,18 +186,18 @@ class Question:
 
     @property
     def elements(self) -> int:
-        """The elements of all lines, and one."""
+        """The number of elements of all lines, plus one."""
         return 1 + sum(map(math.prod, self.shapes.values()))
 
     def batch(self, arrays: Mapping[str, Array], mapped: tuple[str, ...], points: int) -> Batch:
-        """The Program at several points, the values of some variables having them on their first axis."""
+        """Return a Batch of several points, which lie on the first axis of the mapped variables' values."""
         from gradcli.autodiff.batched import Batch
 
         return Batch(self.program, arrays, mapped, self.wrt, self.dtype, points, self.shape, self.by_point)
 
     @property
     def by_point(self) -> Callable[..., Forward] | None:
-        """What runs the function where another one may be run at each point: code of the user."""
+        """The user's function, where each point may run other code; None for a Program."""
         return None if self.live is None else self.live.forward
 
     @cached_property
@@ -209,12 +209,12 @@ class Question:
 
     @cached_property
     def point(self) -> Point:
-        """The Program in the forms that the check reads."""
+        """The Program and its values in the form that the check reads."""
         return Point.of(self.program, self.shapes, self.arrays, self.record)
 
     @cached_property
     def record(self) -> RecordPasses:
-        """Record torch's own passes, those of one Program once for the check and the diagnosis."""
+        """A recorder of torch's own passes that records each pass of a Program once, for check and diagnosis."""
         known: dict[Any, tuple[Program, TorchPasses | None]] = {}
 
         def recorded(way: str, program: Program, inputs: Mapping[str, Array], *asked: Any, **how: Any) -> Any:
@@ -254,12 +254,12 @@ class Question:
 
     @property
     def small_jacobian(self) -> dict[str, Array] | None:
-        """The Jacobian as it is shown beside a product, if it is small enough."""
+        """The Jacobian shown next to a product; None if it is too large."""
         return None if self.jacobian_omitted else self.jacobian
 
     @property
     def jacobian_omitted(self) -> str:
-        """Why the Jacobian is left out of an answer; "" where it is not."""
+        """The reason that the Jacobian is left out of an answer; "" where it is not."""
         if self.jacobian_entries <= JACOBIAN_ENTRIES:
             return ""
         return (
@@ -267,13 +267,13 @@ class Question:
         )
 
     def product(self, v: Array) -> dict[str, Array]:
-        """The vector-Jacobian product vᵀJ by torch, for each variable."""
+        """Compute the vector-Jacobian product vᵀJ by torch, for each variable."""
         from gradcli.autodiff.jacobians import vjp
 
         return vjp(self.forward, v, self.wrt)
 
     def cotangent(self, v: Value | None, of_snippet: Program | None) -> Cotangent:
-        """The gradient vector: as given, as a snippet has it, or the implicit 1 of a y of one element.
+        """Return the gradient vector: the one given, the snippet's, or the implicit 1 for a y of one element.
 
         Raises:
             InputError: It is needed and not given, or has not y's shape.
@@ -295,20 +295,20 @@ class Question:
         return np.ones(self.shape)
 
     def weights(self, v: Cotangent) -> Array:
-        """The numbers of the gradient vector; an expression in y is evaluated by torch, as a constant."""
+        """Return the numbers of the gradient vector; torch evaluates an expression in y, as a constant."""
         if not isinstance(v, Program):
             return rounded(v, self.dtype)
         return self.evaluated(v, {**self.named, self.program.output_name: self.value, **self.arrays})
 
     def evaluated(self, program: Program, inputs: Mapping[str, Array]) -> Array:
-        """The value of another Program by torch, in the same dtype."""
+        """Compute the value of another Program by torch, in the same dtype."""
         from gradcli.autodiff.run import array_of, run
 
         return array_of(run(program, inputs, (), self.dtype).output)
 
 
 def _epsilon(dtype: str) -> Atom:
-    """The machine epsilon of a dtype, as the table of operations has it."""
+    """Return the machine epsilon of a dtype, as the table of operations has it."""
     return sympy.Float(float(np.finfo(dtype).eps), precision=53)
 
 
@@ -339,7 +339,7 @@ def require_one_element(question: Question, command: str) -> None:
 
 
 def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
-    """The array in this dtype, where a number beyond its range is infinite; the check then says so."""
+    """Round an array to a dtype; a number beyond its range becomes infinite, and the check then says so."""
     with np.errstate(over="ignore"):
         return array.astype(dtype)
 
@@ -347,21 +347,21 @@ def rounded(array: npt.NDArray[np.floating], dtype: Dtype) -> Array:
 LAST_ALONE = (
     "the snippet has several passes that do not add up; this is of the last, and vjp (in Python vjps) answers each"
 )
-"""What to know of one answer where there are several."""
+"""Remark on an answer that is one of several."""
 
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What every question begins with: a function as text, read once, and the options that all questions share.
+    """A function as text, read once, with the options that all questions share.
 
     Attributes:
         expression: The text.
-        snippet: What it says.
-        at: Values, which count more than those of the text.
-        wrt: The variables to differentiate by; by default those that the text says, or all.
-        dtype: Of the computation; by default that of the tensors of the text, or float64.
+        snippet: The text as read.
+        at: Values, which override those of the text.
+        wrt: The variables to differentiate by; by default those named in the text, or all.
+        dtype: Of the computation; by default the dtype of the tensors in the text, or float64.
         check: Whether to compare with the reference.
-        live: The function of Python whose recording the text is.
+        live: The function of Python that the text was recorded from.
     """
 
     expression: str
@@ -373,7 +373,7 @@ class Inquiry:
     live: Any = None
 
     def require_fixed(self) -> None:
-        """Refuse a function that is another one at each point, where there is no point, or are several.
+        """Refuse a function whose operations depend on values, for a question without one fixed point.
 
         Raises:
             LanguageError: Values decide which elements a mask takes.
@@ -382,7 +382,7 @@ class Inquiry:
             read(self.expression, given=shadowed(self.at))
 
     def of_one(self, values: Mapping[str, Array], where: str) -> Question:
-        """The question at one of many points, with these values too; `where` says in messages that it is of one."""
+        """Return the question at one of many points, with these values too; `where` names the point in messages."""
         try:
             return replace(self, at={**self.at, **values}).question()
         except ShapeError as error:
@@ -391,16 +391,16 @@ class Inquiry:
             raise
 
     def read_with(self, names: Iterable[str]) -> tuple[frozenset[str], Snippet]:
-        """The names among these that hide a constant, such as `pi`, and the text read with variables in its place."""
+        """Return the names that hide a constant, such as `pi`, and the text read with these names as variables."""
         hidden = shadowed(names)
         self.snippet.require_valued({*hidden, *self.snippet.values})
         return hidden, read(self.expression, given=hidden) if hidden else self.snippet
 
     def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
-        """The same with a value of its range for each variable that has none, of the shape of the bounds; and ranges.
+        """Give each variable without a value the lower bound of its range; return the inquiry and the ranges.
 
         Raises:
-            InputError: A range is for no variable, nor for a name that is one where it has a value.
+            InputError: A range names neither a variable nor a constant that a value makes a variable.
         """
         is_unnamed = "" in given and self.live is None
         snippet = unnamed(self.snippet) if is_unnamed else self.snippet
@@ -413,14 +413,14 @@ class Inquiry:
         return replace(self, snippet=snippet, at={**self.at, **missing}), ranges
 
     def of_last(self, question: Question, given: object) -> Question:
-        """A question about the last pass, with a remark if that is one of several and nothing else was given."""
+        """Return the question on the last pass, with a remark if there are several passes and no v or loss is given."""
         if given is not None or not self.snippet.starts_anew:
             return question
         program = question.program
         return replace(question, program=replace(program, warnings=(*program.warnings, LAST_ALONE)))
 
     def question(self, *, shares: bool = True) -> Question:
-        """Everything that can be known without torch.
+        """Validate the input, and build the question without torch.
 
         Args:
             shares: Whether operations that compute the same are one line. Without it, two statements never have one
@@ -442,7 +442,7 @@ class Inquiry:
             hidden, told = frozenset(snippet.program.names), (*told, *self.live.remarks)
         snippet.require_valued({*at, *snippet.values})
         if (hidden and self.live is None) or not shares:
-            # A value for a name such as `pi` makes a variable of the constant: the text means something else now.
+            # A value for a name such as `pi` makes a variable of the constant, which changes the meaning of the text.
             snippet = replace(read(expression, given=hidden, shares=shares, values={}), values=snippet.values)
         program = snippet.program
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
@@ -451,14 +451,14 @@ class Inquiry:
                 named[name] = rounded(read_value(value, f"--at {name}"), dtype)
         require_names(program, at, named)
         if program.needs_shapes and snippet.values and any(name not in snippet.values for name in at):
-            # What the text defines may have sizes of what it does not, as torch.randn(x.shape) has.
+            # Values of the text may have the sizes of given ones, as torch.randn(x.shape) has.
             sizes = {name: array.shape for name, array in named.items() if name in at}
             sized = read(expression, given=hidden, shapes=sizes, shares=shares, values={})
             named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
         anew = None
         if program.needs_shapes or program.needs_values:
             sizes = {name: array.shape for name, array in named.items()}
-            # Constants of the text hold sizes, such as len(x), or values say what is computed: it is read again.
+            # Read the text again: constants in it hold sizes, such as len(x), or values decide its operations.
             snippet = read(expression, given=hidden, shapes=sizes, shares=shares, values=named)
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
             program = replace(snippet.program, variables=variables)
@@ -474,7 +474,7 @@ class Inquiry:
 
 
 def chosen_variables(inquiry: Inquiry, snippet: Snippet) -> tuple[str, ...]:
-    """The variables to differentiate by: those asked for, or those that the text says, or all.
+    """Return the variables to differentiate by: those asked for, or those named in the text, or all.
 
     Raises:
         InputError: The expression has no such variable, or y is not computed from it, which torch refuses too.

@@ -1,4 +1,4 @@
-"""Columns of a table to variables, and blocks of rows to blocks of derivatives, in order, few of them in flight."""
+"""The answer of `map`: columns bound to variables, blocks of rows mapped to derivatives in order, few at once."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _LISTED = 8
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """A function, the columns that are its variables, and the columns that come out.
+    """Plan of a stream: a function, the columns of its variables, and the columns of the output.
 
     Attributes:
         question: The function at a point of zeros.
-        source: Where the rows come from.
+        source: The source of the rows.
         bound: The columns of each variable, in row-major order; one column is the variable itself.
-        quantities: What comes out.
+        quantities: The output and its derivatives.
     """
 
     question: Question
@@ -59,12 +59,12 @@ class ColumnPlan:
 
     @property
     def elements(self) -> int:
-        """The elements of the largest line at one point, or of y or one of its derivatives."""
+        """The number of elements at one point of the largest line, or of y or one of its derivatives."""
         lines = (math.prod(self.question.shapes[line.symbol]) for line in self.question.program.lines)
         return max(1, *lines, *(len(quantity.columns) for quantity in self.quantities))
 
     def variables(self, columns: Mapping[str, Array]) -> dict[str, Array]:
-        """The variables of some rows, each of shape (N, *x.shape)."""
+        """Assemble the variables of some rows from their columns, each of shape (N, *x.shape)."""
         found: dict[str, Array] = {}
         for name, parts in self.bound.items():
             if parts == (name,):
@@ -75,10 +75,10 @@ class ColumnPlan:
         return found
 
     def require_free(self, kept: Sequence[str]) -> None:
-        """Refuse to keep columns that are called as those of the output are.
+        """Refuse to keep columns whose names are those of output columns.
 
         Raises:
-            InputError: They are, or there are two of one name.
+            InputError: A column has such a name, or two columns have one name.
         """
         output = {column for quantity in self.quantities for column in (quantity.name, *quantity.columns)}
         for name in kept:
@@ -97,8 +97,8 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
     """Bind the variables of a function to columns.
 
     Args:
-        inquiry: The function at one point, with values of the variables that are no column; by default it is
-            differentiated by those that are.
+        inquiry: The function at one point, with values of the variables without a column; by default it is
+            differentiated by the others.
         source: The columns.
 
     Raises:
@@ -143,7 +143,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
 
 
 def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tuple[str, ...], Shape] | None:
-    """The columns that are a variable, and its shape; None if there are none."""
+    """Find the columns of a variable, and its shape; None if there are none."""
     if name in source.columns:
         if name in source.twice:
             raise InputError(f"{source.name} has two columns '{name}'", hint="rename one of them")
@@ -158,7 +158,7 @@ def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tupl
 def _elements(
     name: str, names: Sequence[str], source: RowSource, spelling: re.Pattern[str]
 ) -> dict[tuple[int, ...], str]:
-    """The columns that are elements of a variable, by their index: `x[0]`, or `x0` where no variable is called so."""
+    """Find the columns of a variable's elements, by index: `x[0]`, or `x0` unless a variable has that name."""
     found: dict[tuple[int, ...], str] = {}
     for column, shape in source.columns.items():
         if not column.startswith(name) or shape or column in names:
@@ -187,18 +187,18 @@ def _arranged(name: str, places: Mapping[tuple[int, ...], str], source: RowSourc
 
 
 def _choice(source: RowSource, wanted: Sequence[str]) -> str:
-    """What columns there are, a close one first."""
+    """List the columns for a hint, a similar name first."""
     columns = list(source.columns)
     close = next(filter(None, (did_you_mean(name, columns[:1_000]) for name in wanted if len(name) < 100)), "")
     listed = ", ".join(f"'{name[:40]}'" for name in columns[:_LISTED]) + ", ..." * (len(columns) > _LISTED)
     return f"{close} the columns are {listed or 'none'}".strip()
 
 
-# -- what comes out
+# -- output columns
 
 
 def _quantities(question: Question) -> tuple[Quantity, ...]:
-    """The output and its derivatives; elements have brackets where two names would else be the same."""
+    """Name the output and its derivatives; indices have brackets where two names would otherwise be the same."""
     entries = math.prod(question.shape) + question.jacobian_entries
     if entries > MOST_ENTRIES:
         raise TooLargeError(
@@ -224,12 +224,12 @@ def _quantities(question: Question) -> tuple[Quantity, ...]:
 
 
 MOST_ELEMENTS = 2**17
-"""Elements of a line at all rows of a block, one MiB in float64: what an operation works on stays in the caches."""
+"""Elements of a line at all rows of a block, one MiB in float64, so that operands stay in the caches."""
 
 
 @dataclass(frozen=True)
 class _Done:
-    """A block that is computed: what is written of it, what is wrong in it, and the rest of its rows for the check."""
+    """A computed block: the rows to write, its faults, and its rows without fault for the check."""
 
     block: Block
     mapped: Mapped
@@ -241,7 +241,7 @@ class _Done:
 
 @dataclass
 class Tally:
-    """What has gone by: rows of the source and of the output, those at fault with the first in words, and a sample."""
+    """Count of the rows read, written and at fault, with the first fault in words, and a sample of rows."""
 
     read: int = 0
     written: int = 0
@@ -250,7 +250,7 @@ class Tally:
     sample: Sample | None = None
 
     def add(self, other: Tally) -> None:
-        """Count the rows that follow these."""
+        """Add the tally of the rows that follow."""
         self.read, self.written = self.read + other.read, self.written + other.written
         self.faulty, self.first = self.faulty + other.faulty, self.first or other.first
         if self.sample and other.sample:
@@ -262,9 +262,9 @@ class Stream:
 
     Args:
         plan: The function and its columns.
-        on_error: What becomes of rows that are at fault.
+        on_error: The treatment of rows at fault.
         check: Whether to judge some rows.
-        check_rows: How many.
+        check_rows: The number of rows to judge.
 
     Attributes:
         tally: The rows that have been computed.
@@ -285,10 +285,10 @@ class Stream:
         return max(1, MOST_ELEMENTS // self.plan.elements)
 
     def over(self, blocks: Iterable[Block]) -> Generator[Mapped]:
-        """What the blocks are mapped to, in order.
+        """Map the blocks in order.
 
         Raises:
-            InputError: A row is at fault, and rows must not be.
+            InputError: A row is at fault, and `on_error` is `fail`.
         """
         waiting: deque[Future[_Done]] = deque()
 
@@ -307,16 +307,16 @@ class Stream:
                     if pool is None:
                         pool, most = self._begin(stack)
                     waiting.append(pool.submit(self._compute, block.rows(first, first + self.rows)))
-                    # The first alone: in its first pass torch makes what all its threads share.  Of the others, one
-                    # block more than workers in flight, and the oldest first: order is kept, and memory bounded.
+                    # The first block runs alone, as torch's first pass sets up state that its threads share.  Then one
+                    # more block than workers is in flight, oldest first: this keeps the order and bounds the memory.
                     yield from taken(0 if is_first else most)
-                # An empty block says that the source waits: what is computed goes out before more comes in.
+                # An empty block says that the source waits: yield the computed blocks before reading more.
                 if not len(block.numbers):
                     yield from taken(0)
             yield from taken(0)
 
     def passage(self) -> StreamSummary:
-        """What there is to say of the rows that have gone by."""
+        """Summarize the rows computed so far."""
         tally = self.tally
         check = self._checked() if tally.sample else None
         output = self.plan.question.program.output_name
@@ -326,7 +326,7 @@ class Stream:
         )
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
-        """Start the workers; how many blocks may be in flight."""
+        """Start the workers, and return the number of blocks that may be in flight."""
         from gradcli.autodiff.batched import MOST_WORKERS, cores, workers
         from gradcli.autodiff.run import prepared
 
@@ -344,7 +344,7 @@ class Stream:
         return [np.empty((count, *one.shape), plan.question.dtype) for one in plan.quantities]
 
     def _compute(self, block: Block) -> _Done:
-        """One block, in a thread of its own."""
+        """Compute one block, in a thread of its own."""
         from gradcli.autodiff.batched import block as computed
 
         count, faults = len(block.numbers), list(block.faults)
@@ -368,7 +368,7 @@ class Stream:
         return _Done(block, mapped, tuple(faults), good, variables, tuple(values))
 
     def _mapped(self, block: Block, good: npt.NDArray[Any], count: int, values: tuple[Array, ...]) -> Mapped:
-        """What is written: the rows without fault, and the others too if they are to have NaN."""
+        """Return the rows to write: those without fault, and the others too, as NaN, if `on_error` is `nan`."""
         if len(good) == count:
             return Mapped(count, block.kept, values)
         if self._on_error == "nan":
@@ -386,7 +386,7 @@ class Stream:
         first = next((fault.message for fault in done.faults), "")
         self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
         if (sample := self.tally.sample) is not None:
-            # As torch was given them: the check is about those numbers, not about the digits in the file.
+            # Rounded as for torch: the check judges these numbers, not the digits in the file.
             exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
             critical: Sequence[int] = ()
             if sample.wants_critical:
@@ -401,7 +401,7 @@ class Stream:
         return done.mapped
 
     def _checked(self) -> Check:
-        """The verdict on the rows that are held."""
+        """Judge the rows of the sample."""
         held = self.tally.sample.rows() if self.tally.sample else []
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
@@ -424,7 +424,7 @@ class Stream:
 def mapped(
     planned: Callable[[RowSource], ColumnPlan], columns: Mapping[str, Value], *, is_flat: bool = False
 ) -> dict[str, Array]:
-    """The value and the derivatives at many points that are there at once, as `Function.map` has them.
+    """Compute the value and the derivatives at many points given as arrays, for `Function.map`.
 
     Args:
         planned: Binds the variables to columns.

@@ -1,6 +1,6 @@
-"""What `graph` and `code` answer: the backward graph as torch builds it, and the same computation as a script.
+"""The answers of `graph` and `code`: the backward graph as torch builds it, and the same computation as a script.
 
-Everything that can be wrong with the input is found before torch is imported.
+Mistakes in the input are found before torch is imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.results import BackwardGraph, GraphTensor, Language, Source
 
 MAX_ELEMENTS = 2**25
-"""Elements of all of them together: 256 MiB in float64, and as much again for the gradients."""
+"""Elements of all tensors of a graph together: 256 MiB in float64, and as much again for the gradients."""
 
 MAX_LINES = 10_000
 """Operations of a function that is written as a script."""
@@ -35,11 +35,11 @@ _SHORT = 40
 
 
 def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGraph:
-    """The graph, and its tensors after a backward pass.
+    """Return the backward graph, and the tensors after a backward pass.
 
     Args:
         inquiry: The function with its values.
-        v: The gradient vector; without it, there is a backward pass if y has one element or the text says v.
+        v: The gradient vector; without it, there is a backward pass only if y has one element or the text gives v.
         shown: The names whose gradients are to be retained.
 
     Raises:
@@ -81,14 +81,14 @@ def graph(inquiry: Inquiry, v: Value | None, shown: Sequence[str]) -> BackwardGr
 
 
 def _named(program: Program) -> dict[str, Atom]:
-    """The tensors that have names, the output last; plain numbers are none."""
+    """Return the tensors that have names, the output last, without plain numbers."""
     of_lines = {name: atom for name, atom in program.named.items() if not atom.is_number}
     of_lines.pop(program.output_name, None)
     return {**of_lines, program.output_name: program.output}
 
 
 def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
-    """Why there is no graph, or was no backward pass."""
+    """Say why there is no graph, or was no backward pass."""
     if not y.requires_grad:
         reason = "nothing that autograd records leads to it"
         return [f"{y.name} has requires_grad=False, as {reason}: there is no graph, and backward() would fail"]
@@ -102,7 +102,7 @@ def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
 
 
 def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: Mapping[str, Atom]) -> list[str]:
-    """Where a gradient is missing that a reader might expect."""
+    """Point out missing gradients that a reader might expect."""
     notes = []
     if vain := [name for name in retained if not by_name[name].requires_grad]:
         has = "has" if len(vain) == 1 else "have"
@@ -124,7 +124,7 @@ def _of_gradients(by_name: Mapping[str, GraphTensor], y: GraphTensor, retained: 
 
 
 def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
-    """The remarks on names that stand for one tensor."""
+    """Return the remarks on names that stand for one tensor."""
     names: dict[Atom, list[str]] = {symbol: [str(symbol)] for symbol in program.variables}
     for name, atom in named.items():
         names.setdefault(atom, []).append(name)
@@ -135,7 +135,7 @@ def _same(program: Program, named: Mapping[str, Atom]) -> list[str]:
 
 
 def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
-    """The script for a question.
+    """Write the script for a question.
 
     Args:
         inquiry: The function at its point.
@@ -169,7 +169,7 @@ def code(inquiry: Inquiry, v: Value | None, language: Language) -> Source:
 
 
 def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
-    """The command line on one line, as a comment: nothing in it ends the line."""
+    """Write the command line as a comment of one line, without any character that ends a line."""
     names = question.program.names
     words = [_quoted(question.program.expression)]
     for name, value in at.items():
@@ -187,7 +187,7 @@ def _comment(question: Question, v: Value | None, language: Language, at: Mappin
 
 
 def _quoted(text: str) -> str:
-    """A word as a shell takes it, in double quotes where that is the same."""
+    """Quote a word for a shell, in double quotes where they mean the same."""
     line = re.sub(r"\s*\n\s*", "; ", text.strip())
     if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII):
         return line
@@ -195,7 +195,7 @@ def _quoted(text: str) -> str:
 
 
 def _shown(value: Value) -> str:
-    """A value as it can be typed; one that is long, or was in a file, as dots."""
+    """Write a value as it can be typed; a long text is cut, and a large array is dots."""
     if isinstance(value, str):
         return value.strip() if len(value) <= _SHORT else f"{value.strip()[:_SHORT]}..."
     array = np.asarray(unwrapped(value))

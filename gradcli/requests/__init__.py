@@ -1,10 +1,10 @@
-"""Questions as data: a line of a stream, or the options of a command line, to the answer of a `Function`.
+"""Requests: questions as data, from a line of a stream or a command line, to the answer of a `Function`.
 
-asking         a request to the answer; the one way that the shell asks, too
+asking         a request to the answer; the shell asks in this way too
 request_lines  bytes to requests: an object of JSON a line, or the words of a command
 
-Knows JSON's types, and neither the shell nor how answers are written.  A request is hostile until it is read: it opens
-no files, and nothing of it stays behind for the next.  Every mistake is an error that names the key.
+Knows JSON's types, and neither the shell nor how answers are written.  A request is untrusted until it is read: it
+opens no files, and leaves no state for the next one.  Every mistake is an error that names the key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A request, of a line or of a command line, to the answer of a `Function`; every mistake names its key."""
+"""Answers to requests, from a line or a command line, by a `Function`; every mistake names its key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.requests.request_lines import Request
 
 WHY_NOT = "an answer is always one JSON object on standard output, with all digits, remarks and the verdict"
-"""What to say of an option about how the shell shows an answer, which a request has not."""
+"""Hint for an option of the shell's presentation, which a request cannot have."""
 
 _HINTS: Mapping[str, str] = {
     **{option.name: WHY_NOT for option in OPTIONS if option.is_presentation},
@@ -25,17 +25,17 @@ _HINTS: Mapping[str, str] = {
     "box": 'write "in"',
     **GONE,
 }
-"""What to do about keys that the command line has and a request has not."""
+"""Hints for keys of the command line that a request cannot have."""
 
 _OWN = ("command", "expression", "id")
-"""Keys of every request, beside the options."""
+"""Keys of every request, besides the options."""
 
 
 def answer(request: Request) -> Result:
-    """What a command answers on a function.
+    """Answer a request.
 
     Raises:
-        GradcliError: The request is none, has a wrong key, or the function cannot answer it.
+        GradcliError: The request is malformed, has a wrong key, or the function cannot answer it.
 
     >>> from gradcli.requests import read
     >>> answer(read(b'{"command": "grad", "expression": "x**2", "at": {"x": 3}}')).grad["x"]
@@ -58,13 +58,13 @@ def answer(request: Request) -> Result:
 
 
 def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: float | None = None) -> Result:
-    """What a command answers on a function; the shell and requests read its options, each in its own way.
+    """Answer a command on a function; the shell and requests have read its options, each in its own way.
 
     Args:
         function: The function.
         command: One of `gradcli.options.QUESTIONS`.
         given: The options that were given, by the keywords of the methods; `vs` makes several products of `vjp`.
-        budget: Seconds that a check may take; None for as many as usual.
+        budget: Seconds that a check may take; None for the usual budget.
 
     Raises:
         GradcliError: As for the method.
@@ -89,7 +89,7 @@ def ask(function: Function, command: str, given: Mapping[str, Any], *, budget: f
 
 
 def require_command(found: str) -> None:
-    """Refuse what no request asks.
+    """Refuse a command that no request may have.
 
     Raises:
         UsageError: It is no command on a function at a point.
@@ -116,7 +116,7 @@ def _unknown(key: str, command: str, known: Iterable[str]) -> UsageError:
 
 
 def _require_one_v(arguments: Mapping[str, Any]) -> None:
-    """Refuse several gradient vectors where there is one.
+    """Refuse the keys `v` and `vs` together.
 
     Raises:
         UsageError: Keys exclude each other.
@@ -125,7 +125,7 @@ def _require_one_v(arguments: Mapping[str, Any]) -> None:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
 
 
-# -- from a value of JSON to the argument of an option, by the kind of the option
+# -- a value of JSON to the argument of an option, by the kind of the option
 
 
 _WHOLE = 2**53
@@ -135,7 +135,7 @@ _LARGEST = sys.float_info.max
 
 
 def argument(option: Option, given: Any) -> Any:
-    """The argument that a value stands for.
+    """Convert a value to the argument of an option.
 
     Raises:
         InputError: It is of another kind.
@@ -147,10 +147,10 @@ def argument(option: Option, given: Any) -> Any:
 
 
 def text(given: Any, name: str) -> str:
-    """A text of the language, which must not ask for a file.
+    """Return a text of the language, which must not refer to a file.
 
     Raises:
-        InputError: It is no text, or begins with `@`.
+        InputError: It is not a text, or begins with `@`.
     """
     if _must(isinstance(given, str), name, "a text", given).lstrip().startswith("@"):
         message = f"{called(name)} begins with @, and requests read no files"
@@ -159,14 +159,14 @@ def text(given: Any, name: str) -> str:
 
 
 def _value(given: Any, name: str) -> Any:
-    """A text as it is, numbers as an array."""
+    """Return a text as it is, and numbers as an array."""
     if isinstance(given, str) and given not in NOT_FINITE:
         return text(given, name)
     return array_of(given, called(name))
 
 
 def _by_name(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, Any]]:
-    """A reader of what there is one of for each variable, by name, which is empty for that of the only variable."""
+    """Make a reader of one value for each variable, by name; the empty name stands for the only variable."""
 
     def found(given: Any, name: str) -> dict[str, Any]:
         if not isinstance(given, dict):
@@ -177,7 +177,7 @@ def _by_name(read: Callable[[Any, str], Any]) -> Callable[[Any, str], dict[str, 
 
 
 def _shapes(given: Any, name: str) -> dict[str, Any]:
-    """By name, which is empty for that of the only variable; a shape is a text, a number, or a list of both."""
+    """Read shapes by name, empty for the only variable; a shape is a text, a number, or a list of both."""
     found = given if isinstance(given, dict) else {"": given}
     for key, shape in found.items():
         sizes = shape if isinstance(shape, list) else [shape]
@@ -192,7 +192,7 @@ def _several(given: Any, name: str) -> list[Any]:
 
 
 def _names(given: Any, name: str) -> list[str]:
-    """A list of names, or names separated by commas."""
+    """Read a list of names, or names separated by commas."""
     words = given.split(",") if isinstance(given, str) else given
     is_list = isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words or [""])
     _must(is_list, name, "a list of names, one or more", given)
@@ -217,10 +217,10 @@ def _whole(given: Any, name: str) -> int:
 
 
 def _must(is_right: bool, name: str, wanted: str, given: Any) -> Any:
-    """The value, if it is what is wanted.
+    """Return the value if it is right.
 
     Raises:
-        UsageError: It is something else.
+        UsageError: It is not.
     """
     if not is_right:
         raise UsageError(f"{called(name)} must be {wanted}, and is {_shown(given)}")
@@ -240,7 +240,7 @@ def _shown(given: Any) -> str:
 
 
 def called(name: str) -> str:
-    """What messages call a key."""
+    """Name a key for messages."""
     return f'the key "{name}"'
 
 

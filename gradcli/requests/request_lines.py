@@ -1,4 +1,4 @@
-"""From the bytes of a stream to requests: an object of JSON a line, or words as for the shell."""
+"""Requests read from the bytes of a stream: an object of JSON a line, or words as for the shell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span,
 from gradcli.files.decoding import kind
 
 LINE_BYTES = 2**25
-"""Bytes of one line that are read, 32 MiB: as many as of a file of text."""
+"""Largest number of bytes of one line, 32 MiB: the same as for a file of text."""
 
 WORDS_CHARACTERS = 2**17
-"""Characters of a line of words that are read: as many as Linux takes in one word of a command line."""
+"""Largest number of characters of a line of words: the same as Linux takes in one word of a command line."""
 
 _EXAMPLE = 'write {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}, "v": "ones"}'
 _EXAMPLE_IN_WORDS = 'grad "x**2" --at 3'
@@ -27,10 +27,10 @@ class Request:
     """One line of a stream, read.
 
     Attributes:
-        head: What the answer repeats: the id under `"id"`, if there is one.
+        head: The members that the answer repeats: the id under `"id"`, if there is one.
         members: The other members of the object.
-        error: Why there is nothing to ask, if so.
-        words: The words of a line that is written as for the shell, and no object; such a line is its own id.
+        error: The error in the line, if it is not a request.
+        words: The words of a line that is written as for the shell; the id of such a line is its number.
     """
 
     head: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Request:
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """The lines of a stream as soon as each is there, and None for one of more than `LINE_BYTES`.
+    """Yield each line of a stream as soon as it has arrived, and None for one of more than `LINE_BYTES`.
 
     Raises:
         InputError: The stream cannot be read.
@@ -62,11 +62,11 @@ def _line(stream: BinaryIO, most: int) -> bytes:
 
 
 def read(line: bytes | None, number: int = 1) -> Request:
-    """The request on a line, which has an error if it is none.
+    """Read the request on a line; a line that is not a request gives one with an error.
 
     Args:
         line: The bytes; None for one of more than `LINE_BYTES`.
-        number: Of the line in the stream, the id of a request in words.
+        number: The number of the line in the stream, the id of a request in words.
 
     >>> read(b'{"command": "grad", "id": 7}').head
     {'id': 7}
@@ -89,7 +89,7 @@ def read(line: bytes | None, number: int = 1) -> Request:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words of a line, as a shell would part them; none of a comment.
+    """Split a line into words, as a shell would; a comment has none.
 
     Raises:
         GradcliError: A quote is left open, or the line is too long.
@@ -106,10 +106,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _text(line: bytes | None) -> str:
-    """The text of a line.
+    """Decode a line.
 
     Raises:
-        GradcliError: It is too long, or is no text.
+        GradcliError: The line is too long, or is not text in UTF-8.
     """
     if line is None:
         message = f"the line has more than {LINE_BYTES // 2**20} MiB, the most that is read"
@@ -121,10 +121,10 @@ def _text(line: bytes | None) -> str:
 
 
 def _members(text: str) -> dict[str, Any] | None:
-    """The object on a line; None of one that is written as for the shell, and is neither that nor other JSON.
+    """Read the JSON object on a line; None for a line that is written as for the shell.
 
     Raises:
-        GradcliError: It is JSON and no object, or begins as one.
+        GradcliError: It is JSON but not an object, or begins as an object and is not JSON.
 
     >>> _members('grad "x**2" --at 3'), _members("[x, y]"), _members('{"command": "grad"}')
     (None, None, {'command': 'grad'})
@@ -148,7 +148,7 @@ def _members(text: str) -> dict[str, Any] | None:
 
 
 def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, whose keys must be different, or one of them would be passed over silently."""
+    """Build an object, and refuse a key given twice, of which one value would be ignored silently."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

@@ -1,7 +1,7 @@
-"""What every command answers, the same for the API and the shell.  Knows no formats; `gradcli.report` writes them.
+"""Answers of every command, the same for the API and the shell.  `gradcli.report` writes them in formats.
 
 answers                          of one function at a point: values, derivatives, their formulas
-verdicts                         what was found of numbers and of claims; rows of a stream
+verdicts                         verdicts on numbers and on claims; rows of a stream
 views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses
 """

@@ -1,8 +1,7 @@
-"""What every command on a function answers: frozen dataclasses of NumPy arrays, formulas and verdicts.
+"""Answers of every command on a function: frozen dataclasses of NumPy arrays, formulas and verdicts.
 
 Shapes: y, v and Ju have y's shape, a gradient, a direction and Hu their variable's, a Jacobian block y.shape + x.shape,
-a Hessian block a.shape + b.shape.  Arrays have the dtype
-that torch computed in.
+a Hessian block a.shape + b.shape.  Arrays have the dtype that torch computed in.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from gradcli.showing import Shown
 
 
 class Cell(Record):
-    """One formula, which is printed when it is read.
+    """One formula, which is printed only when a property with its text is read.
 
     Attributes:
         above: The element of y.
         below: The element of x.
-        label: What it is the formula of: ∂`above`/∂`below`, or an element of Ju, of the Hessian or of Hu.
+        label: The left-hand side: ∂`above`/∂`below`, or an element of Ju, of the Hessian or of Hu.
         expression: The formula.
     """
 
@@ -35,12 +34,12 @@ class Cell(Record):
 
     @property
     def row(self) -> str:
-        """What the element of y is called."""
+        """The name of the element of y."""
         return self.above.text
 
     @property
     def column(self) -> str:
-        """What the element of x is called."""
+        """The name of the element of x."""
         return self.below.text
 
     @property
@@ -60,11 +59,11 @@ class Cell(Record):
 
 
 Definition = tuple[Notation, Notation]
-"""A name in a formula, and what it stands for."""
+"""A name in a formula, and the expression that it stands for."""
 
 
 Abbreviation = tuple[tuple[Notation, ...], tuple[Definition, ...]]
-"""A formula with names for what it, or another of its answer, repeats, cell by cell; and what the names stand for."""
+"""Cells of a formula with names for expressions that its answer repeats; and the definitions of the names."""
 
 
 class Formula(Record):
@@ -72,11 +71,11 @@ class Formula(Record):
 
     Attributes:
         cells: Row by row.
-        sizes: Of the axes along which it is written out.
-        note: Where it was confirmed, if not at the entries of this answer.
-        structure: What it shows of the whole block, whatever the values and the sizes.
-        function: Both sides of the equation of the element of y that it is the derivative of, if that is short.
-        abbreviation: What finds the same with names for what is repeated, when it is read.
+        sizes: The sizes of the axes along which it is written out.
+        note: The place where it was confirmed, if not at the entries of this answer.
+        structure: The structure of the whole block, for all values and sizes.
+        function: Both sides of the equation of the element of y that is differentiated, if that is short.
+        abbreviation: A function that finds the abbreviated form, called when that is read.
     """
 
     cells: tuple[Cell, ...]
@@ -88,7 +87,7 @@ class Formula(Record):
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """What the names in `brief` stand for, in the order in which they are explained."""
+        """The definitions of the names in `brief`, in the order in which they are explained."""
         return self.abbreviation()[1] if self.abbreviation is not None else ()
 
     @property
@@ -101,31 +100,31 @@ class Formula(Record):
 
     @property
     def brief_text(self) -> str:
-        """With names, in SymPy's notation; a nested list where it is written out."""
+        """The formula with names, in SymPy's notation; a nested list where it is written out."""
         return self._nested([cell.text for cell in self.brief])
 
     @property
     def text(self) -> str:
-        """In SymPy's notation, a nested list where it is written out."""
+        """The formula in SymPy's notation; a nested list where it is written out."""
         return self._nested([cell.text for cell in self.cells])
 
     @property
     def pretty(self) -> str:
-        """In Unicode mathematics, a nested list where it is written out."""
+        """The formula in Unicode mathematics; a nested list where it is written out."""
         return self._nested([cell.pretty for cell in self.cells])
 
     def _nested(self, texts: list[str]) -> str:
-        """Formulas in row-major order as a nested list."""
+        """Nest formulas in row-major order as a list."""
         for size in reversed(self.sizes):
             texts = [f"[{', '.join(texts[n : n + size])}]" for n in range(0, len(texts), size)]
         return texts[0]
 
 
 class Reply(Record, Shown, kw_only=True):
-    """What an answer repeats of the question.
+    """An answer, with the parts of the question that it repeats.
 
     Attributes:
-        command: Its name.
+        command: The name of the command.
         expression: The text as typed.
         wrt: The variables of the derivative, in order.
         warnings: Remarks about the expression.
@@ -138,14 +137,14 @@ class Reply(Record, Shown, kw_only=True):
 
 
 class Answer(Reply, kw_only=True):
-    """What all commands answer with that compute numbers.
+    """An answer of a command that computes numbers.
 
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The value of every variable, an array of `dtype`; that of a plain number has shape ().
-        output: What y is called: the name that the expression gives it, or y, or f where a variable is called y.
+        output: The name of y: the one that the expression gives it, or y, or f where a variable is called y.
         value: The output y, an array of `dtype`.
-        remarks: What to know of the answer itself.
+        remarks: Remarks about the answer itself.
     """
 
     dtype: str
@@ -159,15 +158,15 @@ class ClosedForm(Reply, kw_only=True):
     """A derivative as formulas alone, for values and sizes that are not known.
 
     Attributes:
-        output: What y is called.
+        output: The name of y.
         shapes: The shape of y and of each variable, in numbers and names of sizes.
-        blocks: The formulas that hold, by the variables of row and column; the row's is empty but for a Hessian, and
-            the column's too for Ju.
-        omitted: Why the others have none.
+        blocks: The confirmed formulas, by the variables of row and column; the row's is "" except for a Hessian, and
+            both are "" for Ju.
+        omitted: The reasons why other blocks have no formula.
         products: The formulas of vᵀJ per variable, for a y of several elements.
         matrices: Gradients as expressions of whole tensors, by variable, where they are proved to be the same.
-        check: What the formulas were compared with.
-        remarks: What to know of the answer itself.
+        check: The check of the formulas.
+        remarks: Remarks about the answer itself.
 
     >>> from gradcli import Function
     >>> answer = Function("sin(x)*x").closed_form("grad")
@@ -186,11 +185,11 @@ class ClosedForm(Reply, kw_only=True):
 
     @property
     def symbolic(self) -> Mapping[str, Any]:
-        """The formulas as the answers with numbers have them: by variable, of a Hessian by both; of Ju by ""."""
+        """The formulas by variable, as in answers with numbers: of a Hessian by both variables, of Ju by ""."""
         return self.nested(self.blocks)
 
     def nested(self, blocks: Mapping[tuple[str, str], Any]) -> Mapping[str, Any]:
-        """What is known by block, as the answers with numbers have it."""
+        """Arrange values by block as the answers with numbers have them."""
         found: dict[str, Any] = {}
         for (row, column), one in blocks.items():
             if self.command == "hessian":
@@ -221,7 +220,7 @@ class Evaluation(Judged, kw_only=True):
 
 
 class Differentiation(Judged, kw_only=True):
-    """What the first derivatives share: they are made of Jacobian blocks by variable.
+    """An answer of first derivatives, which consist of Jacobian blocks by variable.
 
     Attributes:
         jacobian: ∂y/∂x per variable, of shape y.shape + x.shape; None if it was left out.
@@ -246,7 +245,7 @@ class Loss(Record, kw_only=True):
         formula: ∂ℓ/∂y in closed form, by the name of the output; None if there is none.
         formula_omitted: Why there is none.
         gradient: ∇(ℓ∘f) per variable, by torch through both functions at once.
-        inputs: The values that ℓ names beside y.
+        inputs: The values that ℓ names besides y.
         check: The verdict on ∂ℓ/∂y; None if not asked for.
         warnings: Remarks about ℓ.
     """
@@ -263,13 +262,13 @@ class Loss(Record, kw_only=True):
 
 
 class VJP(Differentiation, kw_only=True):
-    """The vector-Jacobian product vᵀJ per variable, what `y.backward(gradient=v)` leaves in `x.grad`.
+    """The vector-Jacobian product vᵀJ per variable, left in `x.grad` by `y.backward(gradient=v)`.
 
     Attributes:
         v: The gradient vector, of y's shape.
         vjp: The product vᵀJ per variable, of its shape: the sum of v[i]·∂y[i]/∂x[j] over the elements of y.
-        accumulated: What `x.grad` holds after this pass, if those before it are not forgotten; None if not asked for.
-        loss: What v comes from, if it was given so.
+        accumulated: The value of `x.grad` after this pass, if earlier passes are kept; None if not asked for.
+        loss: The loss that v is the derivative of, if one was given.
     """
 
     v: Array
@@ -293,12 +292,12 @@ class Jacobian(Differentiation, kw_only=True):
 
 
 class Checking(Differentiation, kw_only=True):
-    """What all readings say, entry by entry, worst first.
+    """The opinions of all readings, entry by entry, worst first.
 
     Attributes:
-        opinions: At most `crosscheck.MAX_OPINIONS`.
+        opinions: The worst entries, at most `crosscheck.MAX_OPINIONS`.
         opinions_count: How many there are in all: entries and elements of y.
-        allowed: What passes beside `agree` and proved claims.
+        allowed: The verdicts that pass besides `agree` and proved claims.
         failing: The verdicts that do not pass, best first.
         passed: Whether there are none, every claim passes, and all was checked if that is required.
         elsewhere: What is wrong at other points only: custom functions that a function of Python applies.
@@ -327,7 +326,7 @@ class Products(Differentiation, kw_only=True):
 
     Attributes:
         answers: One for each v, in order; each is what a `vjp` with that v alone answers.
-        check: Of all of them.
+        check: The check of all products.
     """
 
     answers: tuple[VJP, ...]
@@ -391,9 +390,9 @@ class Pass(Record):
         where: The line of the script, `train.py, line 7`.
         seconds: How long its answer took.
         norms: The Euclidean norm of the gradients by the parameters of each module, and by tensors of none as "".
-        answer: What came out, whether it is right, and the formula.
-        nonfinite: Where infinity and NaN begin.
-        refusal: Why there is no answer.
+        answer: The product, its check and its formulas.
+        nonfinite: The places where infinity and NaN begin.
+        refusal: The error that there is in place of an answer.
     """
 
     number: int
@@ -411,7 +410,7 @@ class Pass(Record):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it is answered, and its check finds more than lost digits that pass."""
+        """Tell whether the pass has an answer whose check finds more than minor lost digits."""
         check = None if self.answer is None else self.answer.check
         if check is None or check.verdict == "agree":
             return False

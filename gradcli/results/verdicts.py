@@ -1,4 +1,4 @@
-"""What was found of numbers and of claims: verdicts, entries, checks; and of the rows of a stream.
+"""Verdicts on numbers and claims, entries and checks; and rows of a stream with their faults.
 
 Knows no formats: `gradcli.report` writes answers, `gradcli.files` reads and writes rows.
 """
@@ -32,39 +32,39 @@ SEVERITY: tuple[Verdict, ...] = (
 """Verdicts from best to worst; an answer's verdict is that of its worst entry."""
 
 Allowed = Verdict | Literal["no-counterexample"]
-"""What may pass beside `agree`: verdicts, and a claim that is neither proved nor refuted."""
+"""Results that may pass besides `agree`: verdicts, and a claim that is neither proved nor refuted."""
 
 NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
 
 
 Of = Literal["", "jvp", "hvp", "hessian", "gradient", "accumulated"]
-"""What an entry belongs to: y, J or vᵀJ; Ju, Hu, the Hessian, or the gradient beside it; what passes add up to."""
+"""Object of an entry: "" for y, J or vᵀJ; Ju, Hu, the Hessian, its gradient; the sum of several passes."""
 
 
 Index = tuple[int, ...]
 
 
 class Entry(Record):
-    """One number of torch, or one formula, with what every reading says of it; it is filled as it is judged.
+    """One number of torch, or one formula, with the opinion of every reading; it is filled while it is judged.
 
     Attributes:
         variable: The x of the block; None for an element of y itself, and of Ju.
         row: Index into y; of a Hessian, into the variable `by`; None for an entry of vᵀJ, Hu or the gradient.
         column: Index into x; None for a formula, and for an element of y or Ju.
-        verdict: What was found; `unchecked` before.
-        torch: What torch computed; None for a formula.
+        verdict: The verdict; `unchecked` before it is judged.
+        torch: The number that torch computed; None for a formula.
         reference: The truth to float64, if it exists; of a removable singularity, the limit.
         relative_error: Of torch, if both are finite.
-        note: Why, in words, if it does not agree.
+        note: The reason in words, if it does not agree.
         one_sided: The derivatives from the left and from the right, at a kink.
-        proven: Whether an enclosure decided, and no sample, limit or estimate.
+        proven: Whether an enclosure decided, rather than a sample, a limit or an estimate.
         point: The number of the point, where there are many.
-        of: What the entry belongs to; empty for y, J and vᵀJ.
+        of: The object that the entry belongs to; empty for y, J and vᵀJ.
         by: The variable of the row, for an entry of a Hessian.
         radius: Of the enclosure of the truth.
         formula: The value of the closed form, if there is one that was confirmed and can be evaluated here.
         difference: The central finite difference in float64, if it was asked for and there are values around the point.
-        difference_error: How far that may be off, by its own estimate.
+        difference_error: The error of the finite difference, by its own estimate.
         ulps: The error of torch in units in the last place of the dtype.
         is_minor: Whether rounding lost digits, but the error is small next to the largest entry of the same gradient.
         truth: The enclosure itself, a ball, while the entry is judged; answers have `reference`.
@@ -93,13 +93,13 @@ class Entry(Record):
 
 
 class Rewrite(Record):
-    """The same function written so that its numbers can be trusted, which was verified.
+    """Another way to write a function, verified, whose numbers can be trusted.
 
     Attributes:
         expression: The text of the function.
-        reason: What it avoids.
-        verdict: Of the rewritten function at the same point.
-        basis: The form without series, if it has any: that is the function beyond float64 too.
+        reason: The problem that it avoids.
+        verdict: The verdict on the rewritten function at the same point.
+        basis: If the form has series, the form without them, which equals the function beyond float64 too.
     """
 
     expression: str
@@ -118,13 +118,13 @@ class Check(Record):
         max_relative_error: The largest over the compared entries and elements of y; None if none was.
         findings: Entries that do not agree, worst first, at most `crosscheck.MAX_FINDINGS`.
         findings_count: How many there are in all.
-        chosen: How the entries were chosen: `all`, or the sample in words.
-        notes: What was left out, and why.
+        chosen: The choice of entries: `all`, or the sample in words.
+        notes: Remarks, such as on entries left out and why.
         proven: Whether every entry was decided, by an enclosure or by structure.
-        sampled: Whether some entry was not looked at, of the answer or of what is judged beside it.
+        sampled: Whether some entry of the answer, or of a part judged with it, was not looked at.
         zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
         undecided: Entries that were tried and not decided; above one in a hundred the verdict is `unchecked`.
-        rewrite: How to write the function so that the worst finding goes away, if that is known.
+        rewrite: A way to write the function without the worst finding, if one is known.
     """
 
     verdict: Verdict
@@ -143,28 +143,28 @@ class Check(Record):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every entry was looked at and compared."""
+        """Tell whether every entry was looked at and compared."""
         is_judged = self.verdict != "unchecked" or not self.entries
         return not self.sampled and self.checked == self.entries and is_judged
 
 
 class Claim(Record):
-    """What became of a derivative that somebody claims.
+    """A claimed derivative, and the result of its proof or comparison.
 
     Attributes:
         variable: The x that it is by.
-        text: As given.
-        of: What its shape makes it: the gradient, the Jacobian, or vᵀJ.
+        text: The claim as given.
+        of: The kind of derivative, by its shape: the gradient, the Jacobian, or vᵀJ.
         status: Proved for all points; numbers that agree with the truth at the one point; neither proved nor refuted at
             the points tried; or refuted.
-        points: How many points were tried.
+        points: The number of points tried.
         entry: The index of the entry that refutes it.
-        claimed: What it says of that entry.
-        truth: What is true.
+        claimed: The claimed value of that entry.
+        truth: The true value of that entry.
         at: The point of the counterexample.
         v: The gradient vector there, if the claim is for every v.
         mistake: The likeliest mistake, if it is a classic one.
-        note: What else there is to say.
+        note: A further remark.
     """
 
     variable: str
@@ -202,18 +202,18 @@ class Sampling(Record):
 # -- streams
 
 Cells = Sequence[Any] | npt.NDArray[Any]
-"""The cells of a column: texts, what JSON holds, or an array of NumPy or Arrow."""
+"""The cells of a column: texts, values of JSON, or an array of NumPy or Arrow."""
 
 OnError = Literal["fail", "skip", "nan"]
 
 
 class RowSource(Record):
-    """What a source of rows says before its first row.
+    """A source of rows: its name and columns, known before the first row.
 
     Attributes:
-        name: How messages call it.
+        name: Its name in messages.
         columns: The shape of a cell of each column, in order.
-        twice: Columns that are there more than once.
+        twice: Names that several columns have.
         types: The type of each column, where the source has types.
     """
 
@@ -224,12 +224,12 @@ class RowSource(Record):
 
 
 class Fault(Record):
-    """What is wrong with a row.
+    """A fault in a row.
 
     Attributes:
-        index: Of the row in its block.
-        message: What is wrong, with the number of the row and the column.
-        hint: What to do about it.
+        index: The index of the row in its block.
+        message: The error, with the number of the row and the column.
+        hint: A remedy, if one is known.
     """
 
     index: int
@@ -238,7 +238,7 @@ class Fault(Record):
 
 
 def row_called(number: int, line: int | None = None, group: int | None = None) -> str:
-    """Name a row of a file for messages: by its place, and by its line below names or its group of columns.
+    """Name a row of a file for messages: by its number, and by its line in a text or its row group.
 
     >>> row_called(2), row_called(2, 3), row_called(2, group=0)
     ('row 2', 'row 2 (line 3)', 'row 2 (row group 0)')
@@ -248,17 +248,17 @@ def row_called(number: int, line: int | None = None, group: int | None = None) -
 
 
 class Block(Record):
-    """Some rows, one after the other in their source; one without rows says that the source waits for more.
+    """Consecutive rows of a source; a block without rows says that the source waits for more.
 
     Attributes:
         numbers: The place of each row in its source, from 1, or from 0 in arrays of Python.
         columns: An array of shape (N, *cell) for each column asked for; rows at fault hold any numbers.
-        kept: The cells of the columns to keep, as text, arrays or what JSON holds.
-        faults: What is wrong with which rows, in their order.
-        lines: The line that each begins on in a text, from 1; None of what has no lines.
-        name: What messages call the file, where the source has several.
-        before: The rows of the files before it, which the numbers count and messages do not.
-        group: The group of rows of the file, where it has such.
+        kept: The cells of the columns to keep, as text, arrays or values of JSON.
+        faults: The faults of rows, in the order of the rows.
+        lines: The line of a text that each row begins on, from 1; None for a source without lines.
+        name: The name of the file in messages, if the source has several.
+        before: The number of rows in the files before it, which `numbers` include and messages do not.
+        group: The row group of the file, if it has row groups.
     """
 
     numbers: npt.NDArray[Any]
@@ -276,7 +276,7 @@ class Block(Record):
         return row_called(int(self.numbers[index]) - self.before, line, self.group)
 
     def rows(self, first: int, last: int) -> Block:
-        """The rows from an index up to another one, without the last."""
+        """Slice the rows from index `first` up to `last`, without the latter."""
         part = slice(first, last)
         return replace(
             self,
@@ -293,7 +293,7 @@ class Quantity(Record):
 
     Attributes:
         name: `y` or `dy_dx`.
-        shape: At one point.
+        shape: Its shape at one point.
         columns: A name for each element, in row-major order.
     """
 
@@ -303,10 +303,10 @@ class Quantity(Record):
 
 
 class Mapped(Record):
-    """What some rows are mapped to.
+    """The output for some rows.
 
     Attributes:
-        count: Rows to write.
+        count: The number of rows to write.
         kept: Their cells of the columns to keep.
         values: An array of shape (N, *shape) for each quantity, in order.
     """
@@ -317,17 +317,17 @@ class Mapped(Record):
 
 
 class StreamSummary(Record):
-    """What there is to say when all rows have gone by.
+    """Summary of a stream after its last row.
 
     Attributes:
-        read: Rows of the source.
-        written: Rows of the output.
-        faulty: Rows that were left out, or have NaN.
-        on_error: What became of those.
-        first: The first of them, in words.
-        output: What the output is called.
+        read: The number of rows of the source.
+        written: The number of rows of the output.
+        faulty: The number of rows that were left out, or have NaN.
+        on_error: The treatment of rows at fault.
+        first: The first fault, in words.
+        output: The name of the output.
         check: The verdict on a sample of the rows, if it was asked for.
-        called: What messages call the rows of that sample, by their numbers.
+        called: The names of the sampled rows in messages, by their numbers.
     """
 
     read: int

@@ -1,4 +1,4 @@
-"""What the commands answer that look at a function otherwise: explain, improve, graph, code and functions."""
+"""Answers of the commands that show a function in other ways: explain, improve, graph, code and functions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Step(Record):
     """One line of the forward pass: `name = operation`, and its value.
 
     Attributes:
-        name: Of the line.
-        operation: What it computes, one operation deep.
+        name: The name of the line.
+        operation: The single operation that it computes.
         value: Of the line's shape; a condition has booleans.
     """
 
@@ -29,21 +29,21 @@ class Step(Record):
 
 
 class Term(Record, kw_only=True):
-    """What one line adds to the adjoint of something that it uses.
+    """The contribution of one line to the adjoint of one of its operands.
 
     Attributes:
         source: The name of the line.
         rule: The rule of differentiation that gives it, by its name.
         derivative: The local derivative, or the rule for the adjoint; None if there is none.
-        entry: What `derivative` is of, where that is not the whole: `y` by `x[j]`.
-        equation: The adjoint of the line times the local derivative, or the rule that stands for it.
-        factors: The numbers of this product; none where they say no more than the value.
+        entry: The elements that `derivative` is of and by, if not the whole: `y` by `x[j]`.
+        equation: The adjoint of the line times the local derivative, or the rule in its place.
+        factors: The numbers of this product; none where they show no more than the value.
         words: The rule in words, or a remark.
         local: The local derivative: of the line's shape if the line is elementwise, of the operand's if the line is
             one number, else line.shape + operand.shape; None where that is too large.
-        is_elementwise: Whether the line is, so that `local` is multiplied element by element.
+        is_elementwise: Whether the line is elementwise, so that `local` is multiplied element by element.
         summed: Whether the product is summed over dimensions that were stretched.
-        value: What is added, of the operand's shape.
+        value: The contribution, of the operand's shape.
     """
 
     source: str
@@ -68,12 +68,12 @@ class Adjoint(Record, kw_only=True):
     """The adjoint ∂(v·y)/∂line of a line or a variable: the sum of its terms.
 
     Attributes:
-        name: Of the line or variable.
-        notation: How its adjoint is written.
+        name: The name of the line or variable.
+        notation: The notation of its adjoint.
         value: Of the line's shape.
         terms: At most `explain.MOST_TERMS`, in the order of the lines they come from.
-        terms_count: How many there are.
-        verdict: Of its numbers; None if no check was asked for.
+        terms_count: The number of all terms.
+        verdict: The verdict on its numbers; None if no check was asked for.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Adjoint(Record, kw_only=True):
 
     @property
     def rule(self) -> str:
-        """The rule of differentiation that gives it, by its name; none of the output, whose adjoint is v."""
+        """The name of the rule of differentiation that gives the adjoint; "" for the output, whose adjoint is v."""
         if self.terms_count > 1:
             return "sum over uses"
         return self.terms[0].rule if self.terms else ""
@@ -101,7 +101,7 @@ class Explanation(Differentiation, kw_only=True):
         steps_count: How many lines there are.
         adjoints: From the output to the variables; of many, the ends.
         adjoints_count: How many there are.
-        loss: Where v comes from, if it is from a loss.
+        loss: The loss that v is the derivative of, if one was given.
         loss_agrees: Whether vᵀJ equals the gradient of the loss of the function, up to rounding.
     """
 
@@ -118,20 +118,20 @@ class Explanation(Differentiation, kw_only=True):
 # -- improve
 
 Outcome = Literal["better", "fine", "none"]
-"""A better form was found; what is typed needs none; or no better form was found."""
+"""Outcome: a better form was found; the function as typed is fine; or no better form was found."""
 
 Bits = tuple[int | None, ...]
-"""Bits that are lost; None where the truth is not known."""
+"""Lost bits of each place; None where the truth is not known."""
 
 
 class Strip(Record):
-    """Bits that are lost at some magnitudes of a variable: the most of all points around each.
+    """Lost bits at some magnitudes of a variable: the most over the points around each.
 
     Attributes:
-        variable: Its name; empty where the places are points.
-        places: The magnitudes as numbers of the variable; or what the points are called.
-        before: By the function as it is typed.
-        after: By the better form; empty where there is none.
+        variable: The name of the variable; empty where the places are points.
+        places: The magnitudes as numbers of the variable, or the labels of points.
+        before: The bits lost by the function as typed.
+        after: The bits lost by the better form; empty where there is none.
     """
 
     variable: str
@@ -141,11 +141,11 @@ class Strip(Record):
 
 
 class BitsLost(Record):
-    """The bits that are lost over all points.
+    """Lost bits over all points.
 
     Attributes:
-        worst: The most at one point.
-        mean: Over the points.
+        worst: The most bits lost at one point.
+        mean: The mean over the points.
     """
 
     worst: int
@@ -156,23 +156,23 @@ class Improvement(Reply, kw_only=True):
     """The form of a function that loses the fewest digits at points, or over a range.
 
     Attributes:
-        output: What y is called.
-        dtype: `float64` or `float32`, which the digits are lost in.
+        output: The name of y.
+        dtype: `float64` or `float32`, the dtype in which digits are lost.
         inputs: The values that were given, by variable.
         ranges: The ranges that were given, by variable, as typed.
         outcome: Whether there is a better form.
-        form: Its text; what is typed, where there is none.
-        reasons: What it avoids.
-        same: How it is known to be the same function: `proved`, or `enclosed` at points alone; empty where it is what
-            is typed.
-        domain: Where it is the same.
-        switches: Where one form takes over from another in it, such as `x < 0.5`.
-        bits: Of a number of the dtype.
-        points: How many points were measured.
-        before: What is lost by the function as it is typed; None where that is not known.
-        after: What is lost by the better form.
-        strips: The same by magnitude, a strip a variable.
-        notes: What else there is to say.
+        form: The text of the better form; the text as typed, where there is none.
+        reasons: The problems that it avoids.
+        same: The evidence that it is the same function: `proved`, or `enclosed` at points alone; empty for the text
+            as typed.
+        domain: The points at which it is known to be the same, in words.
+        switches: The conditions on which one form takes over from another, such as `x < 0.5`.
+        bits: The bits of a number of the dtype.
+        points: The number of points measured.
+        before: The bits lost by the function as typed; None where that is not known.
+        after: The bits lost by the better form.
+        strips: The lost bits by magnitude, a strip a variable.
+        notes: Further remarks.
 
     >>> from gradcli import Function
     >>> answer = Function("1 - cos(x)").improve({"x": 1e-8})
@@ -199,26 +199,26 @@ class Improvement(Reply, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether a better form was found, or nothing needs one."""
+        """Tell whether a better form was found, or the function as typed is fine."""
         return self.outcome != "none"
 
 
 # -- graph
 
 Drawing = Literal["", "tree", "table", "dot", "mermaid"]
-"""What to draw of a graph for people: the tree and the table, one of them, or the source of a picture."""
+"""Drawing of a graph: the tree and the table for "", one of them, or the source of a picture."""
 
 
 class GraphTensor(Record, kw_only=True):
     """A tensor with the attributes that autograd gives it, as read from torch.
 
     Attributes:
-        name: Of the variable, the statement or the output.
+        name: The name of the variable, the statement or the output.
         data: Its numbers; a condition is boolean.
-        requires_grad: Whether autograd records what is done with it.
+        requires_grad: Whether autograd records the operations on it.
         grad: Of its shape; None where torch holds none.
         grad_fn: The operation that made it; None for a leaf.
-        is_leaf: Whether nothing that is recorded made it.
+        is_leaf: Whether it is not the result of a recorded operation.
         retains_grad: Whether it keeps its gradient although it is no leaf.
     """
 
@@ -236,12 +236,12 @@ class GraphNode(Record):
 
     Attributes:
         id: Its number in breadth-first order from the output, which is 0.
-        name: As torch has it, `MulBackward0`.
-        line: The text that it comes from; empty for an `AccumulateGrad`.
-        tensors: What the result of its forward operation is called; several names are one tensor.
-        variable: Whose gradient an `AccumulateGrad` adds to.
-        value: Of the result of its forward operation, or of the variable; None of what torch alone has, or is large.
-        adjoint: What the backward pass brought there, of the value's shape; of a variable its `.grad`; None without.
+        name: Its name in torch, `MulBackward0`.
+        line: The text of the operation; empty for an `AccumulateGrad`.
+        tensors: The names of the result of its forward operation; several names are one tensor.
+        variable: The variable to whose gradient an `AccumulateGrad` adds.
+        value: The result of its forward operation, or the variable; None if torch alone has it, or it is large.
+        adjoint: The gradient that arrived there, of the value's shape; of a variable its `.grad`; None without one.
     """
 
     id: int
@@ -254,12 +254,12 @@ class GraphNode(Record):
 
 
 class GraphEdge(Record):
-    """The gradient flows from one node to another.
+    """A flow of the gradient from one node to another.
 
     Attributes:
         source: The id of the node that it leaves.
         target: The id of the node that it reaches.
-        input: Which input of the source's forward operation that is, from 0.
+        input: The input of the source's forward operation that it belongs to, from 0.
     """
 
     source: int
@@ -275,8 +275,8 @@ class BackwardGraph(Answer, kw_only=True):
         tensors: The variables, the named values and the output, in this order.
         nodes: In breadth-first order from the output.
         edges: In the order of their sources and inputs.
-        notes: What to know of the tensors.
-        drawing: How to draw it.
+        notes: Remarks about the tensors.
+        drawing: The way to draw it.
     """
 
     v: Array | None
@@ -290,7 +290,7 @@ class BackwardGraph(Answer, kw_only=True):
 # -- code
 
 Language = Literal["torch", "latex", "gradcli"]
-"""What a script can be written in."""
+"""Language of a script."""
 
 
 class Source(Reply, kw_only=True):
@@ -299,7 +299,7 @@ class Source(Reply, kw_only=True):
     Attributes:
         dtype: `float64` or `float32`.
         inputs: The value of every variable, an array of `dtype`.
-        language: Of the script.
+        language: The language of the script.
         source: The script, with its last newline.
     """
 
@@ -316,10 +316,10 @@ class Parameter(Record):
     """A parameter of a function.
 
     Attributes:
-        name: As a keyword.
+        name: The keyword.
         is_constant: Whether it takes a constant, such as a dimension; the others take expressions.
         is_required: Whether it has no default.
-        default: What stands for it where it is left out.
+        default: The value where it is left out.
     """
 
     name: str
@@ -333,16 +333,16 @@ class FunctionEntry(Record, kw_only=True):
 
     Attributes:
         name: The name in the language.
-        group: What people look for it under.
+        group: The group that it is listed under.
         usage: The call with its defaults, `var(x, dim=None, correction=1, keepdim=False)`.
         parameters: In torch's order.
         aliases: Other names that are called in the same way.
         spellings: Other ways to write it: operators, methods, names of modules.
-        doc: What it computes, in one line.
-        domain: Where the value is real, as a condition on the parameters; empty for everywhere.
+        doc: Its meaning in one line.
+        domain: The condition on the parameters under which the value is real; empty if it always is.
         kinks: Expressions of the parameters that vanish where the derivative jumps.
         is_step: Whether the value jumps there too.
-        caveat: What to know beyond that.
+        caveat: A further remark.
     """
 
     name: str
@@ -363,7 +363,7 @@ class Listing(Record):
 
     Attributes:
         entries: In the order of the groups.
-        word: What was searched for; empty for the whole list.
+        word: The word that was searched for; empty for the whole list.
         is_brief: Whether to show only the names of each group.
     """
 
@@ -379,12 +379,12 @@ class Listing(Record):
 
 
 class FunctionPage(Listing, kw_only=True):
-    """All that there is to say of one function, the only one of its list.
+    """The page of one function, the only one of its list.
 
     Attributes:
-        meaning: Its definition in the language, or what there is in its place.
-        example_command: What to type for the example.
-        example: What it answers.
+        meaning: Its definition in the language, or a sentence in its place.
+        example_command: The command line of the example.
+        example: The answer of the example.
     """
 
     meaning: str
@@ -393,16 +393,16 @@ class FunctionPage(Listing, kw_only=True):
 
     @property
     def entry(self) -> FunctionEntry:
-        """Its row of the list."""
+        """The row of the function in the list."""
         return self.entries[0]
 
 
 class Functions(Record):
-    """What the command `functions` answers: pages and lists, in the order asked for."""
+    """Answer of the command `functions`: pages and lists, in the order asked for."""
 
     parts: tuple[Listing, ...]
     warnings: tuple[str, ...] = ()
 
 
 Result = Answer | ClosedForm | Functions | Improvement | Source
-"""What a command may answer with."""
+"""Any answer of a command."""

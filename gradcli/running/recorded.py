@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -317,7 +317,7 @@ class FunctionCall:
         program = recorder.program(output)
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
-        said = tuple(recorder.decisions.told(program))
+        said = (*recorder.decisions.told(program), *_of_numpy(self.function))
         made = Recorded(self, program, arrays, found_elsewhere, said, recorder, array_of(ran.output))
         require_same(made, ran.output)
         return made
@@ -377,6 +377,14 @@ class FunctionCall:
             if name in wrt and not tensor.requires_grad:
                 self.borrowed.take(tensor)
                 tensor.requires_grad_()
+
+
+def _of_numpy(function: Callable[..., Any]) -> Iterator[str]:
+    """Warn that methods are those of torch's tensors, if the file of a function imports NumPy and no torch."""
+    modules = (one for one in getattr(function, "__globals__", {}).values() if isinstance(one, ModuleType))
+    names = {module.__name__.partition(".")[0] for module in modules}
+    if "numpy" in names and "torch" not in names:
+        yield "the file imports NumPy and no torch, but is run with tensors of torch: x.std() divides by n - 1"
 
 
 def require_same(made: Recorded, y: Tensor) -> None:

@@ -70,8 +70,16 @@ def require_no_file(text: str) -> None:
         return
     hint = f"write @{path} for the text in it"
     if path.endswith((".py", ".pyw")):
-        hint = f"name a function of it: gradcli check {path}::NAME --at VALUE"
+        hint = f"name a function of it: gradcli check {path}::{_first_function(path)} --at VALUE"
     raise InputError(f"{path} is a file, and no expression", hint=hint)
+
+
+def _first_function(path: str) -> str:
+    """Find the name of a function in a file, by its text; a placeholder where there is none."""
+    with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        if found := re.search(r"(?m)^def (\w+)", file.read()):
+            return found[1]
+    return "NAME"
 
 
 def target(text: str) -> Target | None:

@@ -129,7 +129,7 @@ def test_the_only_variable_needs_no_name(key: str, value: Any, ask: Ask) -> None
         ("graph x**2 --at 3 --to dot", "--to is nothing that a request may have"),
         ("grad x**2 --at @x.npy", "--at is to be read from @x.npy, and requests read no files"),
         ("grad @- --at 3", "EXPR is to be read from @-, and requests read no files"),
-        ("grad x**2 --help", "no such option: --help (Possible options: --check, --shape)"),
+        ("grad x**2 --help", "no such option: --help (Possible options: --shape)"),
         ("--version", "'--version' is no command that a request may have"),
         ("gradcli", "the request has no command"),
         ("batch", "'batch' is no command that a request may have"),

@@ -39,7 +39,7 @@ ANSWERS = [
     (["grad", "@f.txt", "--at", "@x.npy"], "2 4\n"),
     (["vjp", "x**2", "--at", "@x.npy", "--loss", "@loss.txt"], "4 32\n"),
     (["hvp", "sum(x**3)", "--at", "@x.npy", "--u", "x=@x.npy"], "6 24\n"),
-    (["explain", "x", "--at", "2", "--loss", "@loss.txt"], "y = x = 2\nv = 4\nadj(y) = 4\nadj(x) = 4\n"),
+    (["explain", "x", "--at", "2", "--loss", "@loss.txt"], "4\n"),
     (["jacobian", "@square.txt", "--at", "@x.npy"], "2 0\n0 4\n"),
     (["eval", "A@x", "--at", "A=@table.csv", "--at", "x=@x.npy"], "3 22\n"),
     (["eval", "@square.txt", "--at", "@both.npz:x", "--dtype", "float32"], "1 4\n"),

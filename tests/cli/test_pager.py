@@ -26,7 +26,7 @@ def _is_paged(*words: str, **environment: str) -> bool:
 PAGED: list[tuple[list[str], dict[str, str], bool]] = [
     # what is longer than the screen: answers, helps and pages
     *((words, {}, True) for words in (LONG, ["functions", "--json"], ["--help"], ["vjp", "--help"])),
-    *((words, {}, True) for words in (["guide", "tour"], ["completion", "zsh"])),
+    *((words, {}, True) for words in (["guide", "tour"],)),
     # what fits it, unless it is lower than that
     *((words, {}, False) for words in (SHORT, ["--version"], ["guide"])),
     *((words, {"LINES": "4"}, True) for words in (SHORT, ["guide"])),

@@ -53,7 +53,10 @@ def test_the_numbers_are_those_of_torch_and_agree(name: str) -> None:
         (own.counting, "gives another value when it is called again: [0.7 1.3 2.1], then [1.4 2.6 4.2]"),
         (own.of_numpy, "numbers leave torch by numpy() (model_of_changes.py, line"),
         (own.with_data_set, "autograd follows a tensor that was changed, or made, by what it does not follow"),
-        (lambda x: torch.linalg.eigvals(x.diag()).abs(), "calls linalg_eig (test_changes_and_states.py, line"),
+        (
+            lambda x: torch.linalg.eigvals(x.diag()).abs(),
+            "calls aten.linalg_eig.default (test_changes",
+        ),
     ],
 )
 def test_what_is_not_the_function_is_refused(function: Callable[..., Any], message: str) -> None:
